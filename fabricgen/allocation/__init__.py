@@ -1,0 +1,1 @@
+"""Identity to name, address and ASN; the lock file that keeps them."""

@@ -1,0 +1,1 @@
+"""The build folder: the only place where makers and judges meet."""

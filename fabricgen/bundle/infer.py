@@ -1,0 +1,88 @@
+"""Links of a fabric that comes without fabric.json: neighbours' names, BGP addresses, or a links file."""
+
+from collections.abc import Callable, Iterable, Mapping
+from ipaddress import ip_interface
+from pathlib import Path
+
+import orjson
+
+from fabricgen.bundle.wiring import Endpoint, WiredLink
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.sonic.tables import Row, split_key
+
+TableReader = Callable[[str], Mapping[str, Row]]
+
+
+def from_links_file(file: Path, text: bytes) -> tuple[WiredLink, ...]:
+    """[["leaf1|Ethernet0", "spine1|Ethernet4"], …]. Raises UnreadableInputError when the file is not of that form."""
+    try:
+        pairs = orjson.loads(text)
+        ends = [(_endpoint(a), _endpoint(b)) for a, b in pairs]
+    except (ValueError, TypeError) as error:
+        problem = f'not a links file ([["leaf1|Ethernet0", "spine1|Ethernet4"], …]): {error}'
+        raise UnreadableInputError(problem, Location(str(file))) from error
+    return tuple(_link(a, b) for a, b in ends)
+
+
+def from_tables(devices: Mapping[str, TableReader]) -> tuple[tuple[WiredLink, ...], str]:
+    """The links that the files themselves tell of, and which table told: DEVICE_NEIGHBOR, else BGP."""
+    links = tuple(_from_neighbors(devices))
+    return (links, "DEVICE_NEIGHBOR") if links else (tuple(_from_bgp(devices)), "BGP")
+
+
+def _from_neighbors(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
+    seen: set[frozenset[Endpoint]] = set()
+    for name, table in devices.items():
+        for port, row in table("DEVICE_NEIGHBOR").items():
+            far = (row.get("name"), row.get("port"))
+            if not (isinstance(far[0], str) and isinstance(far[1], str)):
+                continue
+            if far[0] in devices:
+                pair = frozenset({(name, port), (far[0], far[1])})
+                if pair not in seen:
+                    seen.add(pair)
+                    yield _link((name, port), (far[0], far[1]))
+            else:  # a server, or a switch whose file was not given: nothing is known of its side
+                kind = "peer" if _is_bgp_peer(table, far[0]) else "host-leaf"
+                yield _link((far[0], far[1]), (name, port), kind)
+
+
+def _is_bgp_peer(table: TableReader, neighbor: str) -> bool:
+    return any(row.get("name") == neighbor for row in table("BGP_NEIGHBOR").values())
+
+
+def _from_bgp(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
+    """Two routed ports whose addresses name each other as BGP peers are the two ends of a link."""
+    owner: dict[str, Endpoint] = {}
+    for name, table in devices.items():
+        for key in table("INTERFACE"):
+            port, *prefix = split_key(key)
+            if prefix:
+                owner[_address(prefix[0])] = (name, port)
+    seen: set[frozenset[Endpoint]] = set()
+    for name, table in devices.items():
+        for key, row in table("BGP_NEIGHBOR").items():
+            far, near = owner.get(split_key(key)[-1]), owner.get(str(row.get("local_addr", "")))
+            if far and near and near[0] == name and frozenset({near, far}) not in seen:
+                seen.add(frozenset({near, far}))
+                yield _link(near, far)
+
+
+def _address(prefix: str) -> str:
+    try:
+        return str(ip_interface(prefix).ip)
+    except ValueError:
+        return prefix
+
+
+def _endpoint(text: str) -> Endpoint:
+    device, separator, port = text.partition("|")
+    if not separator or not device or not port:
+        raise ValueError(f"{text!r} is not DEVICE|PORT")
+    return device, port
+
+
+def _link(a: Endpoint, b: Endpoint, kind: str = "peer") -> WiredLink:
+    name = "--".join(":".join(end) for end in (a, b))
+    return WiredLink(id=name, plane="", kind=kind, a=a, b=b, speed_mbps=0, cable="")

@@ -1,0 +1,185 @@
+"""A bundle, or any config_db.json files, read back for judging: devices, tables, links, with line numbers on demand.
+
+Files are parsed when first asked for. Where a bundle has fabric.json, links are what was meant; elsewhere they are
+worked out from DEVICE_NEIGHBOR, then from the addresses of BGP peers, or given with a links file.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fabricgen.bundle import infer
+from fabricgen.bundle.locate import locate
+from fabricgen.bundle.wiring import WiredDevice, WiredLink, Wiring, load_wiring
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.tables import ConfigDb, Row
+
+CONFIG_NAME = "config_db.json"
+
+
+@dataclass(frozen=True)
+class ObservedDevice:
+    """One switch as its file has it. Reading `config` parses the file; UnreadableInputError when it is no JSON object."""
+
+    name: str
+    file: Path
+    wired: WiredDevice | None = None
+
+    @cached_property
+    def text(self) -> bytes:
+        """The bytes of the file."""
+        return read_bytes(self.file)
+
+    @cached_property
+    def config(self) -> ConfigDb:
+        """TABLE -> key -> field -> value. Values keep the types that the file has, right or wrong."""
+        config: ConfigDb = parse_object(self.text, self.file)
+        return config
+
+    def table(self, name: str) -> Mapping[str, Row]:
+        """A table's rows; empty when the file has none, or something else than rows under that name."""
+        rows = self.config.get(name)
+        return rows if isinstance(rows, dict) else {}
+
+    def row(self, table: str, key: str) -> Row:
+        """A row's fields; empty when there is none."""
+        row = self.table(table).get(key)
+        return row if isinstance(row, dict) else {}
+
+    def text_of(self, table: str, key: str, name: str) -> str:
+        """A field's text; "" when absent or not text."""
+        value = self.row(table, key).get(name)
+        return value if isinstance(value, str) else ""
+
+    @cached_property
+    def metadata(self) -> Row:
+        """DEVICE_METADATA|localhost."""
+        return self.row("DEVICE_METADATA", "localhost")
+
+    def locate(self, *path: str) -> Location:
+        """Where TABLE, key, field (or as much of it as exists) stands in the file."""
+        line, column = locate(self.text, list(path))
+        return Location(str(self.file), line, column)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What is judged. `devices` are in natural order of their names; `root` and `wiring` are None for loose files."""
+
+    devices: Mapping[str, ObservedDevice]
+    links: tuple[WiredLink, ...]
+    root: Path | None = None
+    wiring: Wiring | None = None
+    links_from: str = "fabric.json"  # | DEVICE_NEIGHBOR | BGP | a links file
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def switch_links(self) -> tuple[WiredLink, ...]:
+        """The links with a known switch at both ends."""
+        return tuple(link for link in self.links if link.a[0] in self.devices and link.b[0] in self.devices)
+
+    @cached_property
+    def host_links(self) -> tuple[WiredLink, ...]:
+        """The links from a host (end a) to a switch (end b)."""
+        return tuple(link for link in self.links if link.kind == "host-leaf" and link.b[0] in self.devices)
+
+    @cached_property
+    def link_at(self) -> Mapping[tuple[str, str], WiredLink]:
+        """(device, port) -> the link plugged in there, for both ends."""
+        return {end: link for link in self.links for end in (link.a, link.b)}
+
+    @cached_property
+    def cable_length_m(self) -> Mapping[str, float]:
+        """link id -> true cable length, where known."""
+        cables = self.wiring.cables if self.wiring else ()
+        return {link: cable.length_m for cable in cables for link in cable.links}
+
+
+def read_bytes(file: Path) -> bytes:
+    """The file's bytes. Raises UnreadableInputError."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UnreadableInputError(f"cannot read: {error.strerror}", Location(str(file))) from error
+
+
+def parse_object(text: bytes, file: Path) -> Any:
+    """A JSON object. Raises UnreadableInputError with the line of a syntax error."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno)) from error
+    if not isinstance(value, dict):
+        raise UnreadableInputError("not a JSON object", Location(str(file), 1, 1))
+    return value
+
+
+def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle:
+    """Bundles, config_db.json files and folders of them as one set of devices.
+
+    Raises UnreadableInputError for what is missing, is no JSON, or holds no device at all.
+    """
+    wirings: list[Wiring] = []
+    files: dict[str, Path] = {}
+    root: Path | None = None
+    for path in paths:
+        if not path.exists():
+            raise UnreadableInputError("no such file or folder", Location(str(path)))
+        if (path / "fabric.json").is_file():
+            root = path
+            wirings.append(_read_wiring(path / "fabric.json"))
+        found = _config_files(path)
+        if not found:
+            raise UnreadableInputError(f"holds no {CONFIG_NAME}", Location(str(path)))
+        for name, file in found:
+            if name in files and files[name] != file:
+                raise UnreadableInputError(
+                    f"a second file for device {name}; the first is {files[name]}", Location(str(file))
+                )
+            files[name] = file
+    wiring = wirings[0] if len(wirings) == 1 and len(paths) == 1 else None
+    wired = {device.name: device for device in wiring.devices} if wiring else {}
+    devices = {name: ObservedDevice(name, files[name], wired.get(name)) for name in sorted(files, key=natural_key)}
+    if links_file is not None:
+        return Bundle(devices, infer.from_links_file(links_file, read_bytes(links_file)), root, wiring, str(links_file))
+    if wiring is not None:
+        return Bundle(devices, wiring.links, root, wiring)
+    tables = {name: device.table for name, device in devices.items()}
+    links, origin = infer.from_tables(tables)
+    return Bundle(devices, links, links_from=origin)
+
+
+def _config_files(path: Path) -> list[tuple[str, Path]]:
+    """(device name, file) below a path: sonic/<device>/config_db.json, <device>/config_db.json or <device>.json."""
+    if path.is_file():
+        return [(_device_name(path), path)]
+    below = path / "sonic" if (path / "sonic").is_dir() else path
+    named = [(file.parent.name, file) for file in below.glob(f"*/{CONFIG_NAME}")]
+    own_files = {"fabric.json", "manifest.json", "sources.json"}
+    loose = [(_device_name(file), file) for file in below.glob("*.json") if file.name not in own_files]
+    return sorted(named or loose)
+
+
+def _device_name(file: Path) -> str:
+    """The name of a loose file's device: its hostname, else the folder or the file's own name."""
+    metadata = parse_object(read_bytes(file), file).get("DEVICE_METADATA")
+    localhost = metadata.get("localhost") if isinstance(metadata, dict) else None
+    hostname = localhost.get("hostname") if isinstance(localhost, dict) else None
+    if isinstance(hostname, str) and hostname:
+        return hostname
+    return file.parent.name if file.name == CONFIG_NAME else file.stem
+
+
+def _read_wiring(file: Path) -> Wiring:
+    try:
+        return load_wiring(read_bytes(file))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableInputError(
+            f"not a fabric.json that this version reads: {error}", Location(str(file))
+        ) from error

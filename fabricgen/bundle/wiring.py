@@ -1,0 +1,145 @@
+"""fabric.json: the wiring that was meant. Devices, ports, links, cables with true lengths, hosts, planes.
+
+One JSON object; every list holds one item per line, so that a change reads well in a pull request.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+FORMAT_VERSION = "1"
+
+Endpoint = tuple[str, str]  # (switch, EthernetN) or (host, NIC)
+
+
+@dataclass(frozen=True, slots=True)
+class WiredDevice:
+    """A switch. `identity` never changes over a rename or a replacement."""
+
+    name: str
+    identity: str
+    plane: str
+    role: str  # leaf | spine | core
+    platform: str
+    layout: str
+    hwsku: str
+    technology: str = "roce"
+    pod: int | None = None
+    su: int | None = None
+    rail: int | None = None
+    rack: str = ""
+    unit: str = ""
+    serial: str = ""
+    state: str = "active"  # planned | active | drained | failed
+
+
+@dataclass(frozen=True, slots=True)
+class WiredLink:
+    """A logical link. `a` is the lower end: the host of a host link, else the switch nearer to the hosts."""
+
+    id: str
+    plane: str
+    kind: str  # host-leaf | leaf-spine | spine-core | peer
+    a: Endpoint
+    b: Endpoint
+    speed_mbps: int
+    cable: str
+    rail: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WiredCable:
+    """A physical cable and the links it carries."""
+
+    id: str
+    length_m: float
+    medium: str
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WiredNic:
+    """One NIC port of a host: what it is plugged into is the link that names it."""
+
+    name: str
+    plane: str
+    rail: int | None
+    speed_mbps: int
+    addresses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WiredHost:
+    """A host with its NICs."""
+
+    name: str
+    group: str
+    model: str
+    nics: tuple[WiredNic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WiredPlane:
+    """A plane and what its traffic needs: the lossless priorities, the DSCP values of the RoCE classes and of CNPs."""
+
+    name: str
+    technology: str
+    design: str
+    lossless: tuple[int, ...] = ()
+    roce_dscp: Mapping[str, tuple[int, ...]] | None = None  # priority -> DSCP values
+    cnp_dscp: int | None = None
+    roce_mtu: int | None = None
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """All of fabric.json."""
+
+    fabric: str
+    planes: tuple[WiredPlane, ...]
+    devices: tuple[WiredDevice, ...]
+    hosts: tuple[WiredHost, ...]
+    links: tuple[WiredLink, ...]
+    cables: tuple[WiredCable, ...]
+
+
+def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> bytes:
+    """A JSON object of scalars and lists, one list item per line."""
+    parts = [b"  %s: %s" % (orjson.dumps(key), orjson.dumps(value)) for key, value in head.items()]
+    for key, items in lists.items():
+        lines = b",\n".join(b"    " + orjson.dumps(item) for item in items)
+        parts.append(b"  %s: [\n%s\n  ]" % (orjson.dumps(key), lines) if lines else b"  %s: []" % orjson.dumps(key))
+    return b"{\n" + b",\n".join(parts) + b"\n}\n"
+
+
+def dump_wiring(wiring: Wiring) -> bytes:
+    """The bytes of fabric.json."""
+    return dump_listing(
+        {"format_version": FORMAT_VERSION, "fabric": wiring.fabric},
+        {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")},
+    )
+
+
+def load_wiring(text: bytes) -> Wiring:
+    """fabric.json back to `Wiring`. Raises ValueError or KeyError when it is none."""
+    raw = orjson.loads(text)
+    if raw.get("format_version") != FORMAT_VERSION:
+        found = raw.get("format_version")
+        raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
+    return Wiring(
+        fabric=raw["fabric"],
+        planes=tuple(WiredPlane(**_tuples(plane, "lossless")) for plane in raw["planes"]),
+        devices=tuple(WiredDevice(**device) for device in raw["devices"]),
+        hosts=tuple(
+            WiredHost(**{**host, "nics": tuple(WiredNic(**_tuples(nic, "addresses")) for nic in host["nics"])})
+            for host in raw["hosts"]
+        ),
+        links=tuple(WiredLink(**_tuples(link, "a", "b")) for link in raw["links"]),
+        cables=tuple(WiredCable(**_tuples(cable, "links")) for cable in raw["cables"]),
+    )
+
+
+def _tuples(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {**row, **{name: tuple(row[name]) for name in names}}

@@ -1,0 +1,1 @@
+"""Fabric and addresses to BGP sessions and announcements."""

@@ -1,0 +1,1 @@
+"""Inventory to Fabric: devices, ports, links, cables. One module per topology family."""

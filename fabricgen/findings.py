@@ -1,0 +1,89 @@
+"""`Finding`, the one diagnostic type: what every room reports and every output format prints."""
+
+import enum
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class Severity(enum.StrEnum):
+    """How bad a finding is; order of declaration is order of weight."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 for error, 2 for note."""
+        return list(Severity).index(self)
+
+
+class Confidence(enum.StrEnum):
+    """Whether a finding follows from the files, may follow, or was seen happening."""
+
+    PROVED = "proved"
+    POSSIBLE = "possible"
+    OBSERVED = "observed"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a file; line and column count from 1, 0 means the file as a whole."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return ":".join([self.file, *(str(n) for n in (self.line, self.column) if n)])
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that belongs to a finding: the far cable end, a profile's definition, a hop of a cycle."""
+
+    message: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One diagnostic.
+
+    `path` is TABLE|key|field of a config_db row, or the dotted path of an inventory value. `count` is the number of
+    places that share this very defect; the first of them is the one located.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    device: str = ""
+    path: str = ""
+    location: Location | None = None
+    related: tuple[Related, ...] = ()
+    hint: str = ""
+    confidence: Confidence = Confidence.PROVED
+    count: int = 1
+
+    @property
+    def fingerprint(self) -> str:
+        """Stable over line moves and rewording: code, device, path, and for findings without a device the file."""
+        file = self.location.file if self.location and not self.device else ""
+        return hashlib.sha256("\0".join((self.code, self.device, self.path, file)).encode()).hexdigest()[:32]
+
+    @property
+    def sort_key(self) -> tuple[int, str, str, Location, str, str]:
+        """Errors first, then by code and place."""
+        where = self.location or Location("")
+        return (self.severity.rank, self.code, self.device, where, self.path, self.message)
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without repeats, worst first, in an order that no dictionary or process count can change."""
+    return sorted(dict.fromkeys(findings), key=lambda finding: finding.sort_key)
+
+
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """Whether any finding is an error."""
+    return any(finding.severity is Severity.ERROR for finding in findings)

@@ -1,0 +1,1 @@
+"""A bundle to the tools that deploy it."""

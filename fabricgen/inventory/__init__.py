@@ -1,0 +1,1 @@
+"""YAML files to a typed, immutable Inventory; every value knows its file, line and column."""

@@ -1,0 +1,1 @@
+"""Fabric and platform to the lossless plan: headroom, pools, QoS maps, ECN, watchdog."""

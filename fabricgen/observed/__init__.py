@@ -1,0 +1,1 @@
+"""Foreign readings of a running fabric."""

@@ -1,0 +1,1 @@
+"""Facts about switches, ASICs, NICs and hosts, as data with sources."""

@@ -1,0 +1,130 @@
+"""What a switch, a NIC and a host are, as the catalog describes them. Facts only: no decision is taken here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformPort:
+    """One front-panel port of a layout, as the SKU's port_config.ini has it."""
+
+    name: str  # EthernetN
+    lanes: tuple[int, ...]
+    alias: str
+    index: int  # number of the cage; breakout siblings share it
+    subport: int  # 0 where the cage is not broken out, else 1..n
+    parent: str  # the port that the cage's BREAKOUT_CFG row is keyed by
+    speed_mbps: int
+    kind: str  # fabric | service
+    fec: str  # rs | fc | none | auto, "" where the platform leaves it to its own default
+    breakout_mode: str  # of the parent cage, e.g. 2x400G
+
+
+@dataclass(frozen=True, slots=True)
+class HeadroomRow:
+    """One row of the SKU's pg_profile_lookup.ini."""
+
+    speed_mbps: int
+    cable_m: int
+    size_bytes: int
+    xon_bytes: int
+    xoff_bytes: int
+    dynamic_th: int
+    xon_offset_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BufferDefaults:
+    """What the SKU's own buffers_defaults template says for one role; rows are CONFIG_DB rows, verbatim.
+
+    pools and profiles: row key -> fields. The profile names tell which profile lossless and lossy queues and priority
+    groups use; port_profile_lists is empty where the platform's templates have none (Broadcom).
+    """
+
+    pools: Mapping[str, Mapping[str, str]]
+    profiles: Mapping[str, Mapping[str, str]]
+    lossless_queue_profile: str
+    lossy_queue_profile: str
+    lossy_pg_profile: str
+    port_profile_lists: Mapping[str, str]  # ingress | egress -> comma list
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One hwsku of a switch model: its ports, and what its folder says about buffers."""
+
+    name: str
+    hwsku: str
+    ports: tuple[PlatformPort, ...]
+    headroom: tuple[HeadroomRow, ...]
+    buffers: Mapping[str, BufferDefaults]  # leaf | spine | core; empty where the SKU ships none
+    sources: Mapping[str, str]  # block -> where it was read
+
+    @cached_property
+    def fabric_ports(self) -> tuple[PlatformPort, ...]:
+        """The ports that count as radix, in front-panel order."""
+        return tuple(port for port in self.ports if port.kind == "fabric")
+
+    @cached_property
+    def port_by_name(self) -> Mapping[str, PlatformPort]:
+        """EthernetN -> port."""
+        return {port.name: port for port in self.ports}
+
+    @property
+    def speed_mbps(self) -> int:
+        """Speed of the fabric ports: what the inventory's `speed` selects a layout by."""
+        return max(port.speed_mbps for port in self.fabric_ports)
+
+    @cached_property
+    def headroom_by_key(self) -> Mapping[tuple[int, int], HeadroomRow]:
+        """(speed_mbps, cable_m) -> row."""
+        return {(row.speed_mbps, row.cable_m): row for row in self.headroom}
+
+
+@dataclass(frozen=True)
+class SwitchPlatform:
+    """One switch model with all its layouts."""
+
+    name: str
+    vendor: str
+    asic: str
+    asic_vendor: str  # broadcom | nvidia | marvell | …: what SONiC's templates and Lua files branch on
+    onie_platform: str
+    buffer_model: str  # traditional | dynamic
+    mmu_bytes: int | None  # None where no public source states it
+    cell_bytes: int | None
+    capabilities: Mapping[str, tuple[str, ...]]  # watchdog_actions, hash_algorithms, trimming, pfc_to_pg_map …
+    layouts: tuple[Layout, ...]
+    sources: Mapping[str, str]
+    file: str = field(default="", compare=False)  # catalog file, for explanations
+
+    def layout_for(self, speed_mbps: int) -> Layout | None:
+        """The first layout whose fabric ports run at this speed."""
+        return next((layout for layout in self.layouts if layout.speed_mbps == speed_mbps), None)
+
+
+@dataclass(frozen=True, slots=True)
+class HostNic:
+    """One NIC port of a host, as its fabric sees it."""
+
+    name: str
+    model: str
+    pci: str  # "" where it differs by machine
+    ports: int
+    speed_mbps: int
+    rail: int | None  # None for a NIC that is on no rail (storage, management)
+    plane: str  # compute | storage | management: which kind of plane it is built for
+    gpu: int | None
+
+
+@dataclass(frozen=True)
+class HostModel:
+    """One host model: its GPUs and NICs."""
+
+    name: str
+    vendor: str
+    gpus: int
+    nvlink_domain: int  # GPUs that share NVLink
+    nics: tuple[HostNic, ...]
+    sources: Mapping[str, str]

@@ -1,0 +1,1 @@
+"""Plans to named bytes, through templates; where each value came from."""

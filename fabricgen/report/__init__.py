@@ -1,0 +1,1 @@
+"""Findings and results to text, JSON and other formats."""

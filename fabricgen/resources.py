@@ -1,0 +1,12 @@
+"""Where templates, schemas and example inventories lie: inside an installed wheel, or at the top of a checkout."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+_SHIPPED = _PACKAGE / "_shipped"
+
+
+def resource(*parts: str) -> Path:
+    """Path of a shipped file or folder, e.g. resource("templates", "sonic")."""
+    root = _SHIPPED if _SHIPPED.is_dir() else _PACKAGE.parent
+    return root.joinpath(*parts)

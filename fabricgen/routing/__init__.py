@@ -1,0 +1,1 @@
+"""Who forwards where, worked out from rendered files alone."""

@@ -1,0 +1,1 @@
+"""Bundle to findings: one rule, one function, one code."""

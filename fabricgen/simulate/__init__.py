@@ -1,0 +1,1 @@
+"""What the fabric does under load and failure, from rendered files alone."""

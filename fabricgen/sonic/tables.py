@@ -1,0 +1,34 @@
+"""Shapes of CONFIG_DB in memory, and the grammar of its keys."""
+
+from collections.abc import Mapping
+
+Field = str | list[str]
+Row = Mapping[str, Field]
+Table = Mapping[str, Row]
+ConfigDb = Mapping[str, Table]
+
+
+def split_key(key: str) -> list[str]:
+    """'Ethernet0|3-4' to ['Ethernet0', '3-4']."""
+    return key.split("|")
+
+
+def parse_priorities(text: str) -> frozenset[int]:
+    """'3,4' or '3-4' to {3, 4}; what is no priority is left out, the schema check reports it."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal() and (last.isdecimal() or not last):
+            found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def format_ranges(numbers: frozenset[int] | set[int]) -> list[str]:
+    """{3, 4, 6} to ['3-4', '6']: the row keys that buffermgrd itself makes for PGs and queues."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]

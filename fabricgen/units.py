@@ -1,0 +1,51 @@
+"""Speeds, lengths and byte counts: text that people write to plain numbers with the unit in the name, and back."""
+
+import re
+
+_SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([MGT])(?:b?ps|bit/s|b/s)?", re.IGNORECASE)
+_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*(cm|km|m)")
+_BYTES = re.compile(r"(\d+)\s*(B|kB|KB|KiB|MB|MiB|GB|GiB)?")
+
+_SPEED_MBPS = {"M": 1, "G": 1_000, "T": 1_000_000}
+_LENGTH_M = {"cm": 0.01, "m": 1.0, "km": 1000.0}
+_BYTE_UNITS = {
+    "B": 1, "kB": 1000, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3,
+}  # fmt: skip
+
+
+def parse_speed_mbps(text: str) -> int:
+    """'400G' to 400000. Raises ValueError for anything that is no speed or less than 1 Mb/s."""
+    match = _SPEED.fullmatch(text.strip())
+    mbps = round(float(match[1]) * _SPEED_MBPS[match[2].upper()]) if match else 0
+    if mbps < 1:
+        raise ValueError(f"{text!r} is not a speed such as 400G")
+    return mbps
+
+
+def format_speed(mbps: int) -> str:
+    """400000 to '400G'."""
+    for unit, size in (("T", 1_000_000), ("G", 1_000)):
+        if mbps % size == 0 and (unit != "T" or mbps >= 10 * size):
+            return f"{mbps // size}{unit}"
+    return f"{mbps}M"
+
+
+def parse_length_m(text: str) -> float:
+    """'40m' or '50cm' to metres. Raises ValueError for anything that is no length."""
+    match = _LENGTH.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not a length such as 40m")
+    return float(match[1]) * _LENGTH_M[match[2]]
+
+
+def format_length(metres: float) -> str:
+    """40.0 to '40m', 0.5 to '0.5m'."""
+    return f"{metres:g}m"
+
+
+def parse_bytes(text: str) -> int:
+    """'256KiB' or '262144' to bytes. Raises ValueError for anything that is no byte count."""
+    match = _BYTES.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not a byte count such as 256KiB")
+    return int(match[1]) * _BYTE_UNITS[match[2] or "B"]
