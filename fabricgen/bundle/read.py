@@ -25,7 +25,7 @@ CONFIG_NAME = "config_db.json"
 
 @dataclass(frozen=True)
 class ObservedDevice:
-    """One switch as its file has it. Reading `config` parses the file; UnreadableInputError when it is no JSON object."""
+    """One switch as its file has it. `config` raises UnreadableInputError when the file is no JSON object."""
 
     name: str
     file: Path
