@@ -1,0 +1,279 @@
+"""A tree of nodes that conforms to the schema, as the typed model. Defaults are filled in here and nowhere else."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fabricgen.findings import Finding, Related, Severity
+from fabricgen.inventory.model import (
+    Addressing,
+    CableSpec,
+    DeviceNote,
+    EcnSpec,
+    HostGroup,
+    Inventory,
+    LinkSpec,
+    LosslessSpec,
+    Management,
+    Override,
+    Part,
+    Plane,
+    PoolSpec,
+    ScalableUnit,
+    Snmp,
+    SwitchSpec,
+    Tier,
+    WatchdogSpec,
+)
+from fabricgen.inventory.nodes import Node, SecretReference
+from fabricgen.units import parse_bytes, parse_length_m, parse_speed_mbps
+
+DEFAULT_RELEASE = 202505
+DEFAULT_CLASSES = {3: (26,), 4: (34,)}
+DEFAULT_CNP_DSCP = 48
+DEFAULT_MTU_BYTES = 9100  # SONiC's own default
+DEFAULT_ROCE_MTU_BYTES = 4096
+DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0}
+RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
+
+_EMPTY = Node({}, None)  # type: ignore[arg-type]
+_ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
+
+
+def build_inventory(root: Node, devices: tuple[DeviceNote, ...], findings: list[Finding]) -> Inventory:
+    """The model of a conforming tree; what the schema cannot see is added to `findings`."""
+    top = root.mapping
+    release = _value(top.get("sonic", _EMPTY), "release", DEFAULT_RELEASE)
+    planes = {name: _plane(name, node) for name, node in _members(top, "planes")}
+    notes = [*devices, *(_device(node, index) for index, node in enumerate(_list(root, "devices")))]
+    return Inventory(
+        node=root,
+        path="",
+        fabric=_value(root, "fabric", "unnamed"),
+        release=release,
+        platform_files=_texts(root, "platforms"),
+        hosts={
+            name: HostGroup(
+                node=node, path=f"hosts.{name}", name=name, model=_value(node, "model"), count=_value(node, "count")
+            )
+            for name, node in _members(top, "hosts")
+        },
+        planes=planes,
+        management=_management(top["management"], findings) if "management" in top else None,
+        names={role: str(node.value) for role, node in _members(top, "names")},
+        devices=_unique(notes, findings),
+        overrides=tuple(_override(node, index) for index, node in enumerate(_list(root, "overrides"))),
+        digest=_digest(root, devices),
+    )
+
+
+def _plane(name: str, node: Node) -> Plane:
+    path = f"planes.{name}"
+    unit = node.mapping.get("scalable_unit")
+    speed = _value(node, "speed", None)
+    return Plane(
+        node=node,
+        path=path,
+        name=name,
+        technology=_value(node, "technology", "roce"),
+        design=_value(node, "design"),
+        hosts=_texts(node, "hosts"),
+        unit=ScalableUnit(
+            node=unit, path=f"{path}.scalable_unit", hosts=_value(unit, "hosts"), planned=_value(unit, "planned", None)
+        )
+        if unit
+        else None,
+        tiers={role: _tier(node.mapping[role], f"{path}.{role}") for role in _ROLE_LISTS if role in node.mapping},
+        speed_mbps=parse_speed_mbps(speed) if speed else None,
+        oversubscription=float(_value(node, "oversubscription", 1)),
+        cables=_cables(node, path),
+        mtu_bytes=_value(node, "mtu", DEFAULT_MTU_BYTES),
+        roce_mtu_bytes=_value(node, "roce_mtu", DEFAULT_ROCE_MTU_BYTES),
+        lossless=_lossless(node.mapping.get("lossless", Node({}, node.location)), f"{path}.lossless"),
+        addressing=_addressing(node.mapping["addressing"], f"{path}.addressing")
+        if "addressing" in node.mapping
+        else None,
+        switches={role: _switches(node, key, path) for role, key in _ROLE_LISTS.items() if key in node.mapping},
+        links=tuple(_link(item, f"{path}.links[{index}]") for index, item in enumerate(_list(node, "links"))),
+    )
+
+
+def _tier(node: Node, path: str) -> Tier:
+    fields = {key: _value(node, key, None) for key in ("layout", "count", "type")}
+    return Tier(node=node, path=path, platform=_value(node, "platform"), **fields)
+
+
+def _cables(node: Node, path: str) -> dict[str, CableSpec]:
+    given = node.mapping.get("cables", Node({}, node.location))
+    return {
+        kind: _cable(given.mapping[kind], f"{path}.cables.{kind}")
+        if kind in given.mapping
+        else CableSpec(node=given, path=f"{path}.cables", length_m=length_m, medium=_medium(length_m))
+        for kind, length_m in DEFAULT_CABLE_M.items()
+    }
+
+
+def _cable(node: Node, path: str) -> CableSpec:
+    length_m = parse_length_m(str(node.mapping["length"].value if node.mapping else node.value))
+    return CableSpec(node=node, path=path, length_m=length_m, medium=_value(node, "medium", _medium(length_m)))
+
+
+def _medium(length_m: float) -> str:
+    """Copper to 3 m, multi-mode to 50 m, single mode beyond: the reach of 400G optics."""
+    return "dac" if length_m <= 3 else "mmf" if length_m <= 50 else "smf"
+
+
+def _lossless(node: Node, path: str) -> LosslessSpec:
+    ecn = node.mapping.get("ecn", Node({}, node.location))
+    watchdog = node.mapping.get("watchdog", Node({}, node.location))
+    classes = {
+        int(priority): tuple(int(str(dscp.value)) for dscp in member.mapping["dscp"].items)
+        for priority, member in _members(node.mapping, "classes")
+    }
+    return LosslessSpec(
+        node=node,
+        path=path,
+        classes=dict(sorted((classes or DEFAULT_CLASSES).items())),
+        cnp_dscp=_value(node.mapping.get("cnp", _EMPTY), "dscp", DEFAULT_CNP_DSCP),
+        ecn=EcnSpec(
+            node=ecn,
+            path=f"{path}.ecn",
+            min_bytes=_bytes(ecn, "min"),
+            max_bytes=_bytes(ecn, "max"),
+            probability_percent=_value(ecn, "probability", None),
+        ),
+        watchdog=WatchdogSpec(
+            node=watchdog,
+            path=f"{path}.watchdog",
+            **{key: _value(watchdog, key, None) for key in ("action", "detection_ms", "restoration_ms", "poll_ms")},
+        ),
+    )
+
+
+def _addressing(node: Node, path: str) -> Addressing:
+    asn = node.mapping.get("asn", _EMPTY)
+    return Addressing(
+        node=node,
+        path=path,
+        **{name: _pool(node.mapping[name], f"{path}.{name}") for name in ("loopbacks", "links", "hosts")},
+        asn_first=_value(asn, "first", RFC7938_ASNS[0]),
+        asn_last=_value(asn, "last", RFC7938_ASNS[1]),
+    )
+
+
+def _pool(node: Node, path: str) -> PoolSpec:
+    prefixes = node.mapping.get("prefixes", node)
+    texts = [item.value for item in prefixes.items] or [prefixes.value]
+    return PoolSpec(node=node, path=path, prefixes=tuple(str(text) for text in texts), reserve=_texts(node, "reserve"))
+
+
+def _switches(node: Node, key: str, path: str) -> tuple[SwitchSpec, ...]:
+    fields = ("platform", "layout", "pod", "su", "rail")
+    return tuple(
+        SwitchSpec(
+            node=item,
+            path=f"{path}.{key}[{index}]",
+            name=_value(item, "name"),
+            **{name: _value(item, name, None) for name in fields},
+        )
+        for index, item in enumerate(_list(node, key))
+    )
+
+
+def _link(node: Node, path: str) -> LinkSpec:
+    a, b = node.items or node.mapping["ends"].items
+    speed = _value(node, "speed", None)
+    cable = _cable(node.mapping["cable"], f"{path}.cable") if "cable" in node.mapping else None
+    mbps = parse_speed_mbps(speed) if speed else None
+    return LinkSpec(node=node, path=path, ends=(str(a.value), str(b.value)), cable=cable, speed_mbps=mbps)
+
+
+def _management(node: Node, findings: list[Finding]) -> Management:
+    snmp = node.mapping.get("snmp")
+    return Management(
+        node=node,
+        path="management",
+        addresses=_pool(node.mapping["addresses"], "management.addresses"),
+        gateway=_value(node, "gateway"),
+        vrf=_value(node, "vrf", True),
+        **{key: _texts(node, key) for key in ("ntp", "syslog", "dns")},
+        snmp=_snmp(snmp, findings) if snmp else None,
+    )
+
+
+def _snmp(node: Node, findings: list[Finding]) -> Snmp:
+    community = _value(node, "community", None)
+    if community is not None and not isinstance(community, SecretReference):
+        findings.append(literal_secret("management.snmp.community", node.mapping["community"]))
+        community = None
+    location, contact = (_value(node, key, None) for key in ("location", "contact"))
+    return Snmp(node=node, path="management.snmp", community=community, location=location, contact=contact)
+
+
+def literal_secret(path: str, node: Node) -> Finding:
+    """A secret that stands in the inventory as it is. The finding does not show it."""
+    return Finding(
+        "FG108", Severity.ERROR, f"{path} holds a literal secret", path=path, location=node.location,
+        hint=f"refer to it: `{path.rsplit('.', 1)[-1]}: !secret path/of/the/secret`, and change the secret itself",
+    )  # fmt: skip
+
+
+def _device(node: Node, index: int) -> DeviceNote:
+    fields = {key: _value(node, key) for key in node.mapping if key != "unit"}
+    return DeviceNote(node=node, path=f"devices[{index}]", unit=str(_value(node, "unit", "")), **fields)
+
+
+def _unique(notes: list[DeviceNote], findings: list[Finding]) -> tuple[DeviceNote, ...]:
+    kept: dict[str, DeviceNote] = {}
+    for note in notes:
+        if note.name in kept:
+            findings.append(name_twice(note.name, note, kept[note.name]))
+        kept.setdefault(note.name, note)
+    return tuple(kept.values())
+
+
+def name_twice(name: str, second: Part, first: Part) -> Finding:
+    """Two things of one name."""
+    return Finding(
+        "FG102", Severity.ERROR, f"the name {name!r} is given twice", path=second.path, location=second.at("name"),
+        related=(Related("the first one", first.at("name")),), hint="rename or remove one of the two",
+    )  # fmt: skip
+
+
+def _override(node: Node, index: int) -> Override:
+    match = {key: child.value for key, child in _members(node.mapping, "match")}
+    config: Any = node.mapping["config_db"].plain()
+    return Override(node=node, path=f"overrides[{index}]", match=match, config_db=config)
+
+
+def _digest(root: Node, devices: tuple[DeviceNote, ...]) -> str:
+    content = [root.plain(), [note.node.plain() for note in devices]]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _members(mapping: Mapping[str, Node], key: str) -> list[tuple[str, Node]]:
+    return sorted(mapping[key].mapping.items()) if key in mapping else []
+
+
+def _list(node: Node, key: str) -> list[Node]:
+    return node.mapping[key].items if key in node.mapping else []
+
+
+def _texts(node: Node, key: str) -> tuple[str, ...]:
+    return tuple(str(item.value) for item in _list(node, key))
+
+
+_REQUIRED: Any = object()
+
+
+def _value(node: Node, key: str, default: Any = _REQUIRED) -> Any:
+    """A scalar member; its type is what the schema says. Raises KeyError for a required one that is not there."""
+    if key in node.mapping or default is _REQUIRED:
+        return node.mapping[key].value
+    return default
+
+
+def _bytes(node: Node, key: str) -> int | None:
+    value = _value(node, key, None)
+    return None if value is None else value if isinstance(value, int) else parse_bytes(value)

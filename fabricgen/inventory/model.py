@@ -1,0 +1,216 @@
+"""The typed, immutable inventory. Every part keeps the node it was read from: any value can tell its place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fabricgen.findings import Location
+from fabricgen.inventory.nodes import Node, SecretReference
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Base of all parts. `path` is the dotted path from the top of the inventory."""
+
+    node: Node = field(repr=False, compare=False)
+    path: str = field(compare=False)
+
+    def at(self, *steps: str | int) -> Location:
+        """Where a value stands; the nearest enclosing one for a value that was left to its default."""
+        node = self.node
+        for step in steps:
+            if str(step) in node.keys:
+                place = node.keys[str(step)]
+                child = node.find((step,))
+                node = Node(child.value, place, child.keys)
+            else:
+                node = node.find((step,))
+        return node.location
+
+    def path_of(self, *steps: str | int) -> str:
+        """The dotted path of a value below this part."""
+        return ".".join([self.path, *(str(step) for step in steps)]) if self.path else ".".join(map(str, steps))
+
+
+@dataclass(frozen=True)
+class HostGroup(Part):
+    """Equal hosts."""
+
+    name: str
+    model: str
+    count: int
+
+
+@dataclass(frozen=True)
+class ScalableUnit(Part):
+    """How many hosts a full unit has, and how many units the fabric is laid out for (None: those that are there)."""
+
+    hosts: int
+    planned: int | None
+
+
+@dataclass(frozen=True)
+class Tier(Part):
+    """The switches of one role."""
+
+    platform: str
+    layout: str | None = None
+    count: int | None = None
+    type: str | None = None
+
+
+@dataclass(frozen=True)
+class CableSpec(Part):
+    """Length and medium of the cables of one kind."""
+
+    length_m: float
+    medium: str
+
+
+@dataclass(frozen=True)
+class EcnSpec(Part):
+    """Marking thresholds as they would be on a 400G port."""
+
+    min_bytes: int | None
+    max_bytes: int | None
+    probability_percent: int | None
+
+
+@dataclass(frozen=True)
+class WatchdogSpec(Part):
+    """PFC watchdog settings; None is left to the plan."""
+
+    action: str | None
+    detection_ms: int | None
+    restoration_ms: int | None
+    poll_ms: int | None
+
+
+@dataclass(frozen=True)
+class LosslessSpec(Part):
+    """What traffic must never be dropped. classes: priority -> DSCP values."""
+
+    classes: Mapping[int, tuple[int, ...]]
+    cnp_dscp: int
+    ecn: EcnSpec
+    watchdog: WatchdogSpec
+
+
+@dataclass(frozen=True)
+class PoolSpec(Part):
+    """Prefixes to give addresses out of, at most one of each family, and the parts kept back."""
+
+    prefixes: tuple[str, ...]
+    reserve: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Addressing(Part):
+    """The pools of a plane and the range of its ASNs."""
+
+    loopbacks: PoolSpec
+    links: PoolSpec
+    hosts: PoolSpec
+    asn_first: int
+    asn_last: int
+
+
+@dataclass(frozen=True)
+class SwitchSpec(Part):
+    """A switch of an explicit design."""
+
+    name: str
+    platform: str | None
+    layout: str | None
+    pod: int | None
+    su: int | None
+    rail: int | None
+
+
+@dataclass(frozen=True)
+class LinkSpec(Part):
+    """A link of an explicit design; ends are device:port texts."""
+
+    ends: tuple[str, str]
+    cable: CableSpec | None
+    speed_mbps: int | None
+
+
+@dataclass(frozen=True)
+class Plane(Part):
+    """One network."""
+
+    name: str
+    technology: str
+    design: str
+    hosts: tuple[str, ...]
+    unit: ScalableUnit | None
+    tiers: Mapping[str, Tier]  # leaf | spine | core
+    speed_mbps: int | None
+    oversubscription: float
+    cables: Mapping[str, CableSpec]  # host-leaf | leaf-spine | spine-core
+    mtu_bytes: int
+    roce_mtu_bytes: int
+    lossless: LosslessSpec
+    addressing: Addressing | None
+    switches: Mapping[str, tuple[SwitchSpec, ...]]  # leaf | spine | core, of an explicit design
+    links: tuple[LinkSpec, ...]
+
+
+@dataclass(frozen=True)
+class Snmp(Part):
+    """SNMP read access."""
+
+    community: SecretReference | None
+    location: str | None
+    contact: str | None
+
+
+@dataclass(frozen=True)
+class Management(Part):
+    """The management network of the switches."""
+
+    addresses: PoolSpec
+    gateway: str
+    vrf: bool
+    ntp: tuple[str, ...]
+    syslog: tuple[str, ...]
+    dns: tuple[str, ...]
+    snmp: Snmp | None
+
+
+@dataclass(frozen=True)
+class DeviceNote(Part):
+    """What a person knows of one switch."""
+
+    name: str
+    identity: str | None = None
+    rack: str = ""
+    unit: str = ""
+    serial: str = ""
+    mac: str = ""
+    management: str | None = None
+    state: str = "active"
+
+
+@dataclass(frozen=True)
+class Override(Part):
+    """Rows to merge into the rendered tables of the switches that match."""
+
+    match: Mapping[str, object]
+    config_db: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Inventory(Part):
+    """A whole inventory. `digest` is that of its content, not of its layout or comments."""
+
+    fabric: str
+    release: int
+    platform_files: tuple[str, ...]
+    hosts: Mapping[str, HostGroup]
+    planes: Mapping[str, Plane]
+    management: Management | None
+    names: Mapping[str, str]
+    devices: tuple[DeviceNote, ...]
+    overrides: tuple[Override, ...]
+    digest: str

@@ -1,0 +1,192 @@
+"""The inventory against its JSON Schema: every mistake as a finding, and the sound rest for the rooms that follow."""
+
+import json
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from fabricgen.findings import Finding, Severity
+from fabricgen.inventory.nodes import Node
+from fabricgen.resources import resource
+
+Path = tuple[str | int, ...]
+
+_TYPE_WORDS = {
+    "object": "a mapping", "array": "a list", "string": "text", "integer": "a whole number", "number": "a number",
+    "boolean": "true or false", "null": "nothing",
+}  # fmt: skip
+_SECRET_KEYS = {"community", "passkey", "password", "key"}
+
+
+@cache
+def inventory_schema() -> dict[str, Any]:
+    """The JSON Schema of an inventory."""
+    schema: dict[str, Any] = json.loads(resource("schemas", "inventory.schema.json").read_text())
+    return schema
+
+
+def prune_invalid(root: Node) -> list[Finding]:
+    """Report whatever breaks the schema and cut it out of `root`, so that what stays conforms.
+
+    Only first causes are reported: what is missing because it was cut out brings no finding of its own. A document of
+    which nothing can stay becomes an empty mapping.
+    """
+    validator = Draft202012Validator(inventory_schema())
+    errors = list(validator.iter_errors(root.plain()))
+    findings = [finding for error in errors for finding in _findings(root, error)]
+    while errors:
+        targets = {path for error in errors for path in _broken_parts(error)}
+        if () in targets:
+            root.value = {}
+            break
+        _cut(root, targets)
+        errors = list(validator.iter_errors(root.plain()))
+    return findings
+
+
+def _broken_parts(error: ValidationError) -> list[Path]:
+    """The smallest parts whose removal removes the error."""
+    path = tuple(error.absolute_path)
+    if error.validator == "additionalProperties":
+        return [(*path, key) for key in _extra_keys(error)]
+    if error.validator == "propertyNames":
+        return [(*path, str(error.instance))]
+    return [path]
+
+
+def _cut(root: Node, targets: set[Path]) -> None:
+    """Remove the nodes at `targets`; from the last list item to the first, so that indices stay true."""
+    for path in sorted(targets, key=lambda path: [(isinstance(step, int), step) for step in path], reverse=True):
+        if any(path[:length] in targets for length in range(1, len(path))):
+            continue  # goes with its parent
+        parent = root.find(path[:-1])
+        if isinstance(parent.value, list):
+            del parent.value[int(path[-1])]
+        else:
+            parent.mapping.pop(str(path[-1]), None)
+            parent.cut.add(str(path[-1]))
+
+
+def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
+    path = tuple(error.absolute_path)
+    node = root.find(path)
+    if error.validator == "additionalProperties":
+        for key in _extra_keys(error):
+            known = list(_schema(error).get("properties", {}))
+            yield _finding("FG101", path, key, node, f"unknown key {key!r}{_in(path)}", _did_you_mean(key, known))
+    elif error.validator == "required":
+        for key in _limit(error):
+            if f"{key!r} is a required" in error.message:
+                yield _finding("FG106", path, "", node, f"{key!r} is missing{_in(path)}", f"add `{key}:`")
+    elif error.validator == "propertyNames":
+        key = str(error.instance)
+        hint = f"allowed: {_schema(error).get('pattern', 'letters, digits, - _ .')}"
+        yield _finding("FG105", path, key, node, f"{key!r} is no name that can stand here", hint)
+    elif error.validator == "type":
+        yield _finding(
+            "FG104", path, "", node, f"{_dotted(path)} must be {_types(error)}, not {_shown(path, error)}", ""
+        )
+    elif error.validator == "anyOf":
+        yield from _any_of(root, error)
+    else:
+        yield _finding("FG105", path, "", node, f"{_dotted(path)}: {_constraint(path, error)}", _allowed(error))
+
+
+def _any_of(root: Node, error: ValidationError) -> Iterator[Finding]:
+    """The alternative that the writer came nearest to tells the mistake; where none is near, what would be right."""
+    inner = [each for each in error.context or () if each.relative_path or each.validator not in ("type", "const")]
+    inner = [each for each in inner if each.relative_path or isinstance(each.instance, dict | list)]
+    if inner:
+        yield from _findings(root, max(inner, key=lambda each: len(each.relative_path)))
+        return
+    path = tuple(error.absolute_path)
+    kinds = {name for option in _limit(error) for name in _option_types(option)}
+    code = "FG105" if _json_type(error.instance) in kinds else "FG104"
+    wanted = _schema(error).get("description", "")
+    yield _finding(code, path, "", root.find(path), f"{_dotted(path)} cannot be {_shown(path, error)}", wanted)
+
+
+def _schema(error: ValidationError) -> dict[str, Any]:
+    return error.schema if isinstance(error.schema, dict) else {}
+
+
+def _limit(error: ValidationError) -> Any:
+    return error.validator_value
+
+
+def _option_types(option: dict[str, Any]) -> Iterator[str]:
+    if "$ref" in option:
+        option = inventory_schema()["$defs"][option["$ref"].rsplit("/", 1)[1]]
+    kind = option.get("type", "string" if "const" in option or "pattern" in option else None)
+    yield from [kind] if isinstance(kind, str) else kind or ()
+
+
+def _finding(code: str, path: Path, key: str, node: Node, message: str, hint: str) -> Finding:
+    place = node.keys.get(key, node.location) if key else node.location
+    return Finding(
+        code, Severity.ERROR, message, path=_dotted((*path, key) if key else path), location=place, hint=hint
+    )
+
+
+def _extra_keys(error: ValidationError) -> list[str]:
+    known = _schema(error).get("properties", {})
+    return [key for key in error.instance if key not in known]
+
+
+def _dotted(path: Iterable[str | int]) -> str:
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text or "the inventory"
+
+
+def _in(path: Path) -> str:
+    return f" in {_dotted(path)}" if path else ""
+
+
+def _shown(path: Path, error: ValidationError) -> str:
+    """The wrong value as text; what may be a secret is never shown."""
+    if _SECRET_KEYS & {str(step) for step in path}:
+        return "this value"
+    if isinstance(error.instance, dict | list):
+        return _TYPE_WORDS[_json_type(error.instance)]
+    return json.dumps(error.instance, default=str)
+
+
+def _json_type(value: object) -> str:
+    names = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
+    return next((name for kind, name in names.items() if isinstance(value, kind)), "null")
+
+
+def _types(error: ValidationError) -> str:
+    wanted = _limit(error)
+    return " or ".join(_TYPE_WORDS[kind] for kind in ([wanted] if isinstance(wanted, str) else wanted))
+
+
+def _constraint(path: Path, error: ValidationError) -> str:
+    limit = _limit(error)
+    shown = _shown(path, error)
+    words = {
+        "minimum": f"{shown} is less than {limit}", "maximum": f"{shown} is more than {limit}",
+        "minItems": f"needs at least {limit} items", "maxItems": f"takes at most {limit} items",
+        "minProperties": f"needs at least {limit} entries", "maxProperties": f"takes at most {limit} entries",
+        "const": f"{shown} is not {json.dumps(limit)}",
+    }  # fmt: skip
+    return words.get(str(error.validator), f"{shown} is not allowed")
+
+
+def _allowed(error: ValidationError) -> str:
+    if error.validator == "enum":
+        close = _did_you_mean(str(error.instance), [str(option) for option in _limit(error)])
+        return close or "one of " + ", ".join(str(option) for option in _limit(error))
+    description: str = _schema(error).get("description", "")
+    return description or (f"pattern {_limit(error)}" if error.validator == "pattern" else "")
+
+
+def _did_you_mean(word: str, known: list[str]) -> str:
+    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known))}" if known else ""
