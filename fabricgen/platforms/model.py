@@ -116,6 +116,7 @@ class HostNic:
     rail: int | None  # None for a NIC that is on no rail (storage, management)
     plane: str  # compute | storage | management: which kind of plane it is built for
     gpu: int | None
+    rdma: str = ""  # RDMA device as the vendor's own system image names it, e.g. mlx5_3
 
 
 @dataclass(frozen=True)

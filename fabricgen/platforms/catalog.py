@@ -1,0 +1,54 @@
+"""Look-ups in the shipped catalog: one YAML file per model below `catalog/`, read when it is first asked for."""
+
+import functools
+from pathlib import Path
+
+from fabricgen.platforms.entries import load_host_model, load_switch_platform
+from fabricgen.platforms.model import HostModel, Layout, SwitchPlatform
+
+__all__ = ["host_model", "host_names", "layout_by_hwsku", "load_switch_platform", "switch_names", "switch_platform"]
+
+_CATALOG = Path(__file__).with_name("catalog")
+
+
+@functools.cache
+def _files(kind: str) -> dict[str, Path]:
+    return {file.stem: file for file in sorted((_CATALOG / kind).glob("*.yaml"))}
+
+
+def switch_names() -> tuple[str, ...]:
+    """Names of all switch models, in alphabetical order."""
+    return tuple(_files("switches"))
+
+
+def host_names() -> tuple[str, ...]:
+    """Names of all host models, in alphabetical order."""
+    return tuple(_files("hosts"))
+
+
+@functools.cache
+def switch_platform(name: str) -> SwitchPlatform | None:
+    """The switch model of this name, None where the catalog has none."""
+    file = _files("switches").get(name)
+    return load_switch_platform(file) if file else None
+
+
+@functools.cache
+def host_model(name: str) -> HostModel | None:
+    """The host model of this name, None where the catalog has none."""
+    file = _files("hosts").get(name)
+    return load_host_model(file) if file else None
+
+
+@functools.cache
+def layout_by_hwsku(hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
+    """The platform and layout that DEVICE_METADATA's hwsku names, None for an unknown one.
+
+    Files are searched as text first, so that only the right one is parsed.
+    """
+    for name, file in _files("switches").items():
+        if hwsku in file.read_text("utf-8") and (platform := switch_platform(name)):
+            for layout in platform.layouts:
+                if layout.hwsku == hwsku:
+                    return platform, layout
+    return None
