@@ -1,0 +1,149 @@
+"""Identity to numbers. What the lock holds stays; what is new is given the first free run of its pool."""
+
+import ipaddress
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+
+from fabricgen.allocation.grant import Form, Grant, valid_prefixes
+from fabricgen.allocation.lock import Lock
+from fabricgen.allocation.naming import name_hosts, name_switches, notes_by_identity
+from fabricgen.allocation.pools import ADDRESS_OF, Network, Run, block_size
+from fabricgen.design.model import Fabric, Link
+from fabricgen.findings import Finding, Related
+from fabricgen.inventory.model import Addressing, DeviceNote, PoolSpec
+from fabricgen.inventory.references import error
+from fabricgen.sonic.canonical import natural_key
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Names and numbers of a fabric. All keys are identities (or block keys); addresses come one of each family."""
+
+    names: Mapping[str, str]
+    host_names: Mapping[str, str]
+    asns: Mapping[str, int]  # by the owner of the ASN
+    loopbacks: Mapping[str, tuple[str, ...]]
+    management: Mapping[str, tuple[str, ...]]  # with prefix length
+    blocks: Mapping[str, tuple[Network, ...]]
+    notes: Mapping[str, DeviceNote]
+
+    def link_addresses(self, link: Link) -> list[tuple[str, str, int]]:
+        """(address of the lower end, address of the upper end, prefix length) of each family.
+
+        Of a pair of switches the lower one has the even address; on a host's link the switch has it.
+        """
+        found = []
+        for network in self.blocks[link.block.key]:
+            even = int(network.network_address) + 2 * link.slot
+            kind = ADDRESS_OF[network.version]
+            pair = str(kind(even)), str(kind(even + 1))
+            a, b = pair if link.kind != "host-leaf" else pair[::-1]
+            found.append((a, b, network.max_prefixlen - 1))
+        return found
+
+
+def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[Finding]]:
+    """Allocation, the lock as it has to be now, and what cannot be given."""
+    findings: list[Finding] = []
+    old = lock or Lock(fabric.inventory.fabric)
+    new = deepcopy(old)
+    names = name_switches(fabric, old, findings)
+    notes = notes_by_identity(fabric, names)
+    new.names.update(names)
+    _check_overlaps(fabric, findings)
+    _give_asns(fabric, new, findings)
+    for design in fabric.planes:
+        addressing = design.plane.addressing
+        if addressing:
+            _give_addresses(fabric, design.plane.name, addressing, new, findings)
+    _give_management(fabric, notes, new, findings)
+    keys = [switch.key for switch in fabric.switches]
+    blocks = [block.key for block in fabric.blocks]
+    allocation = Allocation(
+        names=names,
+        host_names=name_hosts(fabric),
+        asns=new.asns,
+        loopbacks={key: tuple(new.loopbacks[key]) for key in keys if key in new.loopbacks},
+        management={key: tuple(new.management[key]) for key in keys if key in new.management},
+        blocks={key: tuple(map(ipaddress.ip_network, new.blocks[key])) for key in blocks if key in new.blocks},
+        notes=notes,
+    )
+    return allocation, new, findings
+
+
+def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding]) -> None:
+    taken = set(lock.asns.values())
+    for design in fabric.planes:
+        addressing = design.plane.addressing
+        if addressing is None:
+            continue
+        owners = sorted({switch.asn_owner for switch in design.switches}, key=natural_key)
+        run = Run(addressing.asn_first, addressing.asn_last)
+        for number in sorted(taken):
+            run.take(number, number)
+        for owner in owners:
+            if owner in lock.asns:
+                continue
+            asn = run.give(1)
+            if asn is None:
+                size = addressing.asn_last - addressing.asn_first + 1
+                message = f"{len(owners)} ASNs are needed (one for each leaf and each tier above), the range has {size}"
+                findings.append(error("FG385", message, addressing, "asn", hint="widen the range"))
+                break
+            lock.asns[owner] = asn
+            taken.add(asn)
+
+
+def _give_addresses(fabric: Fabric, plane: str, pools: Addressing, lock: Lock, findings: list[Finding]) -> None:
+    loopbacks = {switch.key: 1 for switch in fabric.switches if switch.identity.plane == plane}
+    findings += Grant(pools.loopbacks, "loopbacks").fill(loopbacks, lock.loopbacks)
+    for name in ("links", "hosts"):
+        blocks = [block for block in fabric.blocks if block.plane == plane and block.pool == name]
+        sizes = {block.key: block_size(block.slots) for block in blocks}
+        findings += Grant(getattr(pools, name), name, Form.PREFIX).fill(sizes, lock.blocks)
+
+
+def _give_management(fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock, findings: list[Finding]) -> None:
+    management = fabric.inventory.management
+    if management is None:
+        return
+    by_hand: dict[str, DeviceNote] = {}
+    for key, note in notes.items():
+        if not note.management:
+            continue
+        try:
+            text = str(ipaddress.ip_interface(note.management))
+        except ValueError:
+            findings.append(error("FG105", f"{note.management!r} is no address with prefix length", note, "management"))
+            continue
+        if text in by_hand:
+            related = (Related("the other one", by_hand[text].at("management")),)
+            findings.append(error("FG386", f"{text} is given to two switches", note, "management", related=related))
+        by_hand[text] = note
+        lock.management[key] = [text]
+    by_hand_addresses = [text.split("/")[0] for text in by_hand]
+    keep = [management.gateway, *management.ntp, *management.syslog, *management.dns, *by_hand_addresses]
+    wanted = {switch.key: 1 for switch in fabric.switches if not (switch.key in notes and notes[switch.key].management)}
+    findings += Grant(management.addresses, "management", Form.INTERFACE, keep).fill(wanted, lock.management)
+
+
+def _check_overlaps(fabric: Fabric, findings: list[Finding]) -> None:
+    pools: list[tuple[str, PoolSpec]] = []
+    for plane in fabric.inventory.planes.values():
+        if plane.addressing:
+            parts = {name: getattr(plane.addressing, name) for name in ("loopbacks", "links", "hosts")}
+            pools += [(f"{name} of plane {plane.name}", pool) for name, pool in parts.items()]
+    if fabric.inventory.management:
+        pools.append(("management", fabric.inventory.management.addresses))
+    seen: list[tuple[str, PoolSpec, Network]] = []
+    for name, pool in pools:
+        for network in map(ipaddress.ip_network, valid_prefixes(pool)):
+            for other_name, other, taken in seen:
+                if other is not pool and network.version == taken.version and network.overlaps(taken):
+                    related = (Related(f"{other_name}: {taken}", other.at()),)
+                    message = f"pool {network} for {name} overlaps {taken} for {other_name}"
+                    findings.append(
+                        error("FG383", message, pool, hint="give each purpose a prefix of its own", related=related)
+                    )
+            seen.append((name, pool, network))

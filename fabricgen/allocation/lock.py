@@ -1,0 +1,94 @@
+"""allocations.lock.yaml: what each identity was given, committed beside the inventory.
+
+One line for each thing given, so that growth shows as added lines. Entries of identities that are gone stay: what was
+theirs is not given to others, and is theirs again when they return.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.sonic.canonical import natural_key
+
+VERSION = 1
+SECTIONS = ("names", "asns", "loopbacks", "management", "blocks")
+
+_HEADER = """\
+# What every switch was given, by identity. Written by `fabricgen render`; commit it beside the inventory.
+# Lines may be edited to keep numbers from elsewhere; deleting one gives its numbers back.
+"""
+
+
+@dataclass
+class Lock:
+    """Sections of the lock: identity (or block key) -> what it was given."""
+
+    fabric: str
+    names: dict[str, str] = field(default_factory=dict)
+    asns: dict[str, int] = field(default_factory=dict)
+    loopbacks: dict[str, list[str]] = field(default_factory=dict)  # addresses, one of each family
+    management: dict[str, list[str]] = field(default_factory=dict)  # addresses with prefix length
+    blocks: dict[str, list[str]] = field(default_factory=dict)  # prefixes, one of each family
+
+    def dump(self) -> str:
+        """The text of the file."""
+        lines = [_HEADER + f"version: {VERSION}\nfabric: {self.fabric}"]
+        for section in SECTIONS:
+            entries: Mapping[str, object] = getattr(self, section)
+            lines.append(f"{section}:" if entries else f"{section}: {{}}")
+            for key in sorted(entries, key=natural_key):
+                value = entries[key]
+                lines.append(f"  {key}: [{', '.join(value)}]" if isinstance(value, list) else f"  {key}: {value}")
+        return "\n".join(lines) + "\n"
+
+    def entries(self) -> int:
+        """How many things are given."""
+        return sum(len(getattr(self, section)) for section in SECTIONS)
+
+
+def read_lock(file: Path) -> Lock | None:
+    """The lock in a file; None where there is no file. Raises UnreadableInputError for one that cannot be used."""
+    if not file.is_file():
+        return None
+    try:
+        raw = yaml.load(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = Location(str(file), mark.line + 1, mark.column + 1) if mark else Location(str(file))
+        raise UnreadableInputError("not a lock file: no YAML", place) from error
+    if not isinstance(raw, dict) or raw.get("version") != VERSION:
+        version = raw.get("version") if isinstance(raw, dict) else None
+        problem = f"lock version {version!r}; this fabricgen reads version {VERSION}"
+        raise UnreadableInputError(problem, Location(str(file), 1, 1))
+    sections = {section: raw.get(section) or {} for section in SECTIONS}
+    for section, entries in sections.items():
+        if not isinstance(entries, dict) or not all(_is_entry(section, value) for value in entries.values()):
+            raise UnreadableInputError(
+                f"section {section!r} is damaged; restore it from git", Location(str(file), 1, 1)
+            )
+    return Lock(fabric=str(raw.get("fabric", "")), **sections)
+
+
+def _is_entry(section: str, value: object) -> bool:
+    if section in ("names", "asns"):
+        return isinstance(value, str if section == "names" else int)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def write_lock(file: Path, lock: Lock) -> None:
+    """Replace the file in one step."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(lock.dump())
+            os.fchmod(stream.fileno(), 0o644)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

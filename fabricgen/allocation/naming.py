@@ -1,0 +1,75 @@
+"""Identity to name: the person's word, else the pattern, else the name it had, else the default pattern."""
+
+from fabricgen.allocation.lock import Lock
+from fabricgen.design.model import Fabric, Host, Identity, Switch
+from fabricgen.findings import Finding
+from fabricgen.inventory.model import DeviceNote
+from fabricgen.inventory.references import error, suggest
+
+_HOST_PATTERN = "{group}-{number:03}"
+
+
+def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding]) -> dict[str, str]:
+    """identity -> name. A name that two switches would get is a finding."""
+    renamed = {note.identity: note for note in fabric.inventory.devices if note.identity}
+    names: dict[str, str] = {}
+    owner: dict[str, Switch] = {}
+    for switch in fabric.switches:
+        pattern = fabric.inventory.names.get(switch.role)
+        if switch.key in renamed:
+            name = renamed[switch.key].name
+        elif switch.identity.label is not None:
+            name = switch.identity.label
+        elif pattern is not None:
+            name = _fill(pattern, fabric, switch.identity)
+        else:
+            name = lock.names.get(switch.key) or _fill(_default_pattern(switch.identity), fabric, switch.identity)
+        if name in owner:
+            message = f"{owner[name].key} and {switch.key} would both be called {name!r}"
+            hint = "let the pattern in `names:` tell them apart by {plane}, {pod}, {su}, {rail} or {number}"
+            findings.append(error("FG208", message, fabric.inventory, "names", switch.role, hint=hint))
+        owner.setdefault(name, switch)
+        names[switch.key] = name
+    _check_notes(fabric, names, findings)
+    return names
+
+
+def name_hosts(fabric: Fabric) -> dict[str, str]:
+    """host identity -> name."""
+    pattern = fabric.inventory.names.get("host", _HOST_PATTERN)
+    return {host.key: _fill_host(pattern, fabric, host) for host in fabric.hosts}
+
+
+def notes_by_identity(fabric: Fabric, names: dict[str, str]) -> dict[str, DeviceNote]:
+    """identity -> what a person noted of the switch."""
+    by_name = {note.name: note for note in fabric.inventory.devices}
+    return {key: by_name[name] for key, name in names.items() if name in by_name}
+
+
+def _default_pattern(identity: Identity) -> str:
+    parts = {"pod": "p{pod:02}", "su": "su{su:02}", "rail": "r{rail}"}
+    given = [text for field, text in parts.items() if getattr(identity, field) is not None]
+    number = [] if identity.role == "leaf" and given else ["{number:02}"]
+    return "-".join(["{plane}", *given, "{role}", *number])
+
+
+def _fill(pattern: str, fabric: Fabric, identity: Identity) -> str:
+    fields = {name: getattr(identity, name) or 0 for name in ("pod", "su", "rail", "number")}
+    return pattern.format(fabric=fabric.inventory.fabric, plane=identity.plane, role=identity.role, group="", **fields)
+
+
+def _fill_host(pattern: str, fabric: Fabric, host: Host) -> str:
+    fields = {"group": host.group, "number": host.number, "fabric": fabric.inventory.fabric, "role": "host"}
+    return pattern.format(plane="", pod=0, su=0, rail=0, **fields)
+
+
+def _check_notes(fabric: Fabric, names: dict[str, str], findings: list[Finding]) -> None:
+    for note in fabric.inventory.devices:
+        if note.identity and note.identity not in names:
+            hint = suggest(note.identity, sorted(names))
+            findings.append(
+                error("FG107", f"no switch has the identity {note.identity!r}", note, "identity", hint=hint)
+            )
+        elif not note.identity and note.name not in names.values():
+            hint = suggest(note.name, sorted(names.values()))
+            findings.append(error("FG107", f"no switch is called {note.name!r}", note, "name", hint=hint))

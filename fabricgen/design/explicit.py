@@ -1,0 +1,133 @@
+"""An explicit design: switches and links exactly as a person lists them.
+
+A link's end is `switch:port` or `host:nic`, hosts by their identity, `group/number`. Both ends of a link between
+switches are ordered by tier, so that the lower one is `a`. Each link has an address block of its own, but the host
+ports of a switch share one, so that the switch can announce them as one prefix.
+"""
+
+from fabricgen.design.model import ROLES, Block, Host, Identity, Link, PlaneDesign, Switch
+from fabricgen.design.parts import DEVICE_TYPES, PartsList, plane_nics
+from fabricgen.inventory.model import LinkSpec, Plane, SwitchSpec, Tier
+from fabricgen.inventory.references import error, suggest
+from fabricgen.platforms.model import HostNic
+
+_KINDS = {("leaf", "spine"): "leaf-spine", ("spine", "core"): "spine-core"}
+End = tuple[Switch | Host, str, HostNic | None]
+
+
+def design_explicit(plane: Plane, parts: PartsList) -> PlaneDesign:
+    """The plane as listed; whatever refers to nothing is left out, with a finding."""
+    switches: dict[str, Switch] = {}
+    for role in ROLES:
+        for spec in plane.switches.get(role, ()):
+            switch = _switch(plane, role, spec, parts)
+            if switch and spec.name not in switches:
+                switches[spec.name] = switch
+    hosts = {host.key: host for host in parts.hosts(plane)}
+    wiring = _Wiring(plane, parts, switches, hosts)
+    links = wiring.links()
+    used = {link.a.key for link in links}
+    on_plane = tuple(host for host in hosts.values() if host.key in used)
+    counts = {role: sum(switch.role == role for switch in switches.values()) for role in ROLES}
+    return PlaneDesign(plane, tuple(switches.values()), links, on_plane, counts)
+
+
+def _switch(plane: Plane, role: str, spec: SwitchSpec, parts: PartsList) -> Switch | None:
+    tier = plane.tiers.get(role)
+    name = spec.platform or (tier.platform if tier else None)
+    if name is None:
+        parts.findings.append(
+            error(
+                "FG106",
+                f"switch {spec.name} has no platform",
+                spec,
+                hint=f"give it one, or give the plane a `{role}:` tier",
+            )
+        )
+        return None
+    at: SwitchSpec | Tier = spec if spec.platform or tier is None else tier
+    platform = parts.platform(name, at)
+    layout_name = spec.layout or (tier.layout if tier else None)
+    layout = parts.layout(platform, layout_name, plane.speed_mbps, at) if platform else None
+    if platform is None or layout is None:
+        return None
+    identity = Identity(plane.name, role, pod=spec.pod, su=spec.su, rail=spec.rail, label=spec.name)
+    pod = "" if spec.pod is None else f"/pod{spec.pod}"
+    owner = {"leaf": str(identity), "spine": f"{plane.name}{pod}/spine", "core": f"{plane.name}/core"}[role]
+    return Switch(identity, platform, layout, (tier.type if tier else None) or DEVICE_TYPES[role], owner, spec)
+
+
+class _Wiring:
+    """The links of one plane, each port used once."""
+
+    def __init__(self, plane: Plane, parts: PartsList, switches: dict[str, Switch], hosts: dict[str, Host]) -> None:
+        self.plane, self.parts, self.switches, self.hosts = plane, parts, switches, hosts
+        self.taken: dict[tuple[str, str], LinkSpec] = {}
+        self.host_slots: dict[str, int] = {}
+
+    def links(self) -> tuple[Link, ...]:
+        ends = [(spec, self._end(spec, 0), self._end(spec, 1)) for spec in self.plane.links]
+        whole = [(spec, a, b) for spec, a, b in ends if a and b]
+        host_ports: dict[str, int] = {}
+        for _, a, b in whole:
+            for end, far in ((a, b), (b, a)):
+                if isinstance(end[0], Switch) and isinstance(far[0], Host):
+                    host_ports[end[0].key] = host_ports.get(end[0].key, 0) + 1
+        return tuple(link for spec, a, b in whole if (link := self._link(spec, a, b, host_ports)))
+
+    def _end(self, spec: LinkSpec, index: int) -> End | None:
+        text = spec.ends[index]
+        name, _, port = text.rpartition(":")
+        switch, host = self.switches.get(name), self.hosts.get(name)
+        place = (index,) if spec.node.items else ("ends", index)
+        if switch is None and host is None:
+            hint = suggest(name, sorted([*self.switches, *self.hosts]))
+            self.parts.findings.append(
+                error("FG204", f"no device of plane {self.plane.name} is called {name!r}", spec, *place, hint=hint)
+            )
+            return None
+        nic = None
+        if switch:
+            known = [port.name for port in switch.layout.ports]
+        else:
+            assert host
+            nics = {nic.name: nic for nic in plane_nics(host.model, self.plane)}
+            nic, known = nics.get(port), list(nics)
+        if port not in known:
+            self.parts.findings.append(
+                error("FG204", f"{name} has no port {port!r}", spec, *place, hint=suggest(port, known))
+            )
+            return None
+        if (name, port) in self.taken:
+            message = f"{text} is plugged in twice"
+            other = self.taken[name, port]
+            self.parts.findings.append(error("FG205", message, spec, *place, hint=f"see {other.path} at {other.at()}"))
+            return None
+        self.taken[name, port] = spec
+        return switch or host, port, nic  # type: ignore[return-value]
+
+    def _link(self, spec: LinkSpec, a: End, b: End, host_ports: dict[str, int]) -> Link | None:
+        plane = self.plane
+        if _tier(a) > _tier(b):
+            a, b = b, a
+        low, high = a[0], b[0]
+        if isinstance(high, Host):
+            self.parts.findings.append(error("FG204", "a link needs a switch at one end at least", spec))
+            return None
+        name = f"{low.key}:{a[1]}--{high.key}:{b[1]}"
+        if isinstance(low, Host):
+            kind, pool, owner = "host-leaf", "hosts", high.key
+            block = Block(f"{owner}/hosts", plane.name, pool, host_ports[owner], owner)
+            slot = self.host_slots.setdefault(owner, 0)
+            self.host_slots[owner] += 1
+        else:
+            kind = _KINDS.get((low.role, high.role), "peer")
+            block, slot = Block(name, plane.name, "links", 1, low.key), 0
+        speed = spec.speed_mbps or (a[2].speed_mbps if a[2] else high.layout.port_by_name[b[1]].speed_mbps)
+        cable = spec.cable or plane.cables.get(kind) or plane.cables["leaf-spine"]
+        rail = a[2].rail if a[2] else None
+        return Link(name, plane.name, kind, low, a[1], high, b[1], speed, cable, block, slot, rail, a[2])
+
+
+def _tier(end: End) -> int:
+    return ROLES.index(end[0].role) if isinstance(end[0], Switch) else -1

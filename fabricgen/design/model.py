@@ -1,0 +1,171 @@
+"""`Fabric`: what there is to build. Devices are known by identity here; names and addresses come with allocation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fabricgen.inventory.model import CableSpec, Inventory, Part, Plane
+from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
+
+ROLES = ("leaf", "spine", "core")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a switch is, whatever it is called and however large the fabric gets.
+
+    `label` stands for the numbers where a person listed the switches one by one.
+    """
+
+    plane: str
+    role: str
+    number: int = 0
+    pod: int | None = None
+    su: int | None = None
+    rail: int | None = None
+    label: str | None = None
+
+    def __str__(self) -> str:
+        if self.label is not None:
+            return f"{self.plane}/{self.role}/{self.label}"
+        parts = [f"{name}{value}" for name in ("pod", "su", "rail") if (value := getattr(self, name)) is not None]
+        return "/".join([self.plane, *parts, f"{self.role}{self.number}"])
+
+
+@dataclass(frozen=True, eq=False)
+class Switch:
+    """One switch. `asn_owner` is what its ASN belongs to: itself, or a tier that shares one (RFC 7938)."""
+
+    identity: Identity
+    platform: SwitchPlatform
+    layout: Layout
+    device_type: str  # DEVICE_METADATA type
+    asn_owner: str
+    spec: Part = field(repr=False)
+
+    @property
+    def role(self) -> str:
+        """leaf | spine | core."""
+        return self.identity.role
+
+    @cached_property
+    def key(self) -> str:
+        """The identity as text."""
+        return str(self.identity)
+
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """One host of a group; `number` counts from 0 within the group."""
+
+    group: str
+    number: int
+    model: HostModel
+
+    @cached_property
+    def key(self) -> str:
+        """The identity as text."""
+        return f"{self.group}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of point-to-point subnets that are given out together: a leaf's host ports, a switch's uplinks."""
+
+    key: str
+    plane: str
+    pool: str  # links | hosts
+    slots: int
+    owner: str  # identity of the switch it belongs to
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """A logical link; `a` is the lower end. Its subnet is slot `slot` of `block`."""
+
+    id: str
+    plane: str
+    kind: str  # host-leaf | leaf-spine | spine-core | peer
+    a: "Switch | Host"
+    a_port: str
+    b: Switch
+    b_port: str
+    speed_mbps: int
+    cable: CableSpec
+    block: Block
+    slot: int
+    rail: int | None = None
+    nic: HostNic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A physical cable and the ids of the links that it carries."""
+
+    id: str
+    kind: str
+    length_m: float
+    medium: str
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlaneDesign:
+    """A plane as laid out. `planned` counts what the layout has room for, by role."""
+
+    plane: Plane
+    switches: tuple[Switch, ...]
+    links: tuple[Link, ...]
+    hosts: tuple[Host, ...]
+    planned: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """All planes of an inventory."""
+
+    inventory: Inventory
+    planes: tuple[PlaneDesign, ...]
+
+    @cached_property
+    def switches(self) -> tuple[Switch, ...]:
+        """All switches, plane by plane."""
+        return tuple(switch for plane in self.planes for switch in plane.switches)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """All links, plane by plane."""
+        return tuple(link for plane in self.planes for link in plane.links)
+
+    @cached_property
+    def hosts(self) -> tuple[Host, ...]:
+        """All hosts that are on any plane, once each."""
+        return tuple({host.key: host for plane in self.planes for host in plane.hosts}.values())
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """All address blocks that links use."""
+        return tuple({link.block.key: link.block for link in self.links}.values())
+
+    @cached_property
+    def cables(self) -> tuple[Cable, ...]:
+        """Links whose ends share a cage at both ends share a cable."""
+        bundles: dict[tuple[str, str, str, str], list[Link]] = {}
+        for link in self.links:
+            bundles.setdefault(
+                (link.a.key, _cage(link.a, link.a_port), link.b.key, _cage(link.b, link.b_port)), []
+            ).append(link)
+        return tuple(
+            Cable(
+                links[0].id,
+                links[0].kind,
+                links[0].cable.length_m,
+                links[0].cable.medium,
+                tuple(link.id for link in links),
+            )
+            for links in bundles.values()
+        )
+
+
+def _cage(node: Switch | Host, port: str) -> str:
+    return node.layout.port_by_name[port].parent if isinstance(node, Switch) else port
