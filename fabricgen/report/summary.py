@@ -1,0 +1,43 @@
+"""The counts that close every report, and its one-line form."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fabricgen.findings import Finding, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was looked at."""
+
+    devices: int = 0
+    links: int = 0
+    rules: int = 0
+    suppressed: int = 0
+
+
+def summary(findings: Iterable[Finding], counts: Counts) -> dict[str, int]:
+    """The `summary` object of the JSON contract."""
+    by_severity = Counter(finding.severity for finding in findings)
+    return {
+        "errors": by_severity[Severity.ERROR],
+        "warnings": by_severity[Severity.WARNING],
+        "notes": by_severity[Severity.NOTE],
+        "suppressed": counts.suppressed,
+        "devices": counts.devices,
+        "links": counts.links,
+        "rules": counts.rules,
+    }
+
+
+def summary_line(findings: Sequence[Finding], counts: Counts) -> str:
+    """'Checked 20 devices, 320 links, 80 rules: 2 errors, 1 warning, 0 notes, 0 suppressed.'"""
+    found = summary(findings, counts)
+    looked = ", ".join(_counted(found[name], name) for name in ("devices", "links", "rules"))
+    seen = ", ".join(_counted(found[name], name) for name in ("errors", "warnings", "notes"))
+    return f"Checked {looked}: {seen}, {counts.suppressed} suppressed."
+
+
+def _counted(count: int, plural: str) -> str:
+    return f"{count} {plural.removesuffix('s') if count == 1 else plural}"

@@ -1,0 +1,65 @@
+"""What a rule yields: a defect at a place of a file. Lines and columns are looked up only for what is reported."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from fabricgen.bundle.read import ObservedDevice
+from fabricgen.findings import Confidence, Finding, Location, Related, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row or a field of one device's config_db.json, whether it exists there or is missing."""
+
+    device: ObservedDevice
+    table: str
+    key: str = ""
+    field: str = ""
+
+    @property
+    def path(self) -> str:
+        """TABLE|key|field, as far as given."""
+        return "|".join(part for part in (self.table, self.key, self.field) if part)
+
+    @property
+    def location(self) -> Location:
+        """Line and column of the place, or of the deepest part of it that exists."""
+        return self.device.locate(*(part for part in (self.table, self.key, self.field) if part))
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One thing that is wrong. Messages name no port: the place does, so that equal defects of a switch group."""
+
+    place: Place
+    message: str
+    hint: str = ""
+    related: tuple[tuple[str, Place], ...] = ()
+    severity: Severity | None = None  # None: the rule's own
+    count: int = 1
+
+    def finding(self, code: str, severity: Severity) -> Finding:
+        """The located diagnostic."""
+        return Finding(
+            code=code,
+            severity=self.severity or severity,
+            message=self.message,
+            device=self.place.device.name,
+            path=self.place.path,
+            location=self.place.location,
+            related=tuple(Related(text, place.location) for text, place in self.related),
+            hint=self.hint,
+            confidence=Confidence.PROVED,
+            count=self.count,
+        )
+
+
+def grouped(defects: Iterable[Defect]) -> list[Defect]:
+    """Equal defects of one table and field of a device as one, at the first place, counted."""
+    groups: dict[tuple[str, str, str, str, str, Severity | None], Defect] = {}
+    for defect in defects:
+        place = defect.place
+        kind = (place.device.name, place.table, place.field, defect.message, defect.hint, defect.severity)
+        first = groups.get(kind)
+        groups[kind] = defect if first is None else replace(first, count=first.count + defect.count)
+    return list(groups.values())

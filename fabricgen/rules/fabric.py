@@ -1,0 +1,246 @@
+"""The bundle as the rules see it: switches with role and layout, wired ports with their far ends. Derived once."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Interface, IPv6Interface, ip_interface
+from typing import Any, TypeVar
+
+from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.bundle.wiring import WiredHost, WiredLink, WiredPlane
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.rules.defects import Place
+from fabricgen.sonic.tables import Row
+
+LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
+IpInterface = IPv4Interface | IPv6Interface
+T = TypeVar("T")
+
+# DEVICE_METADATA.type by tier, for bundles that come without fabric.json.
+_ROLE_OF_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "core"}
+
+
+def number(text: object) -> int | None:
+    """The value of a decimal string; None for anything else, which the schema rules report."""
+    return int(text) if isinstance(text, str) and text.isdecimal() else None
+
+
+def majority(values: Iterable[T]) -> T | None:
+    """The value that more than half of at least three share; None where there is none."""
+    counts = Counter(values)
+    top = counts.most_common(1)
+    return top[0][0] if top and counts.total() >= 3 and 2 * top[0][1] > counts.total() else None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAddress:
+    """An address that a switch's interface holds."""
+
+    table: str
+    key: str
+    interface: str
+    value: IpInterface
+
+
+@dataclass(eq=False)
+class Switch:
+    """One switch with what the rules ask of it again and again."""
+
+    device: ObservedDevice
+    platform: SwitchPlatform | None
+    layout: Layout | None
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
+        return self.device.name
+
+    @cached_property
+    def role(self) -> str:
+        """leaf | spine | core, or "" where neither fabric.json nor the type tells."""
+        wired = self.device.wired
+        return (
+            wired.role if wired else _ROLE_OF_TYPE.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
+        )
+
+    @cached_property
+    def plane(self) -> str:
+        """Plane by fabric.json, or ""."""
+        return self.device.wired.plane if self.device.wired else ""
+
+    @cached_property
+    def hwsku(self) -> str:
+        """DEVICE_METADATA.hwsku."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether buffermgrd works out the buffers itself (dynamic model)."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "buffer_model") == "dynamic"
+
+    @cached_property
+    def asn(self) -> str:
+        """DEVICE_METADATA.bgp_asn."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "bgp_asn")
+
+    def place(self, table: str, key: str = "", field: str = "") -> Place:
+        """A place in this switch's file."""
+        return Place(self.device, table, key, field)
+
+    def speed_mbps(self, port: str) -> int | None:
+        """PORT.speed."""
+        return number(self.device.row("PORT", port).get("speed"))
+
+    def rows_by_port(self, table: str) -> Mapping[str, Mapping[str, Row]]:
+        """port -> rest of the row key ("" for none) -> row. Old files name several ports in one key."""
+        rows: dict[str, dict[str, Row]] = defaultdict(dict)
+        for key, row in self.device.table(table).items():
+            ports, _, rest = key.partition("|")
+            for port in ports.split(","):
+                rows[port][rest] = row
+        return rows
+
+    @cached_property
+    def cable_row(self) -> str:
+        """The key of the one row that CABLE_LENGTH has, AZURE by custom."""
+        return next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
+
+    def cable_text(self, port: str) -> str:
+        """CABLE_LENGTH of a port, or ""."""
+        return self.device.text_of("CABLE_LENGTH", self.cable_row, port)
+
+    @cached_property
+    def addresses(self) -> tuple[HeldAddress, ...]:
+        """Every address of an interface, a VLAN, a port channel and a loopback; what is no address is left out."""
+        held = []
+        for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE"):
+            for key in self.device.table(table):
+                interface, _, prefix = key.partition("|")
+                if prefix and (value := parse_interface(prefix)) is not None:
+                    held.append(HeldAddress(table, key, interface, value))
+        return tuple(held)
+
+    @cached_property
+    def addresses_of(self) -> Mapping[str, tuple[HeldAddress, ...]]:
+        """interface -> its addresses."""
+        found: dict[str, tuple[HeldAddress, ...]] = {}
+        for held in self.addresses:
+            found[held.interface] = (*found.get(held.interface, ()), held)
+        return found
+
+
+def parse_interface(text: str) -> IpInterface | None:
+    """'10.0.0.0/31' as an interface address; None for anything else."""
+    try:
+        return ip_interface(text)
+    except ValueError:
+        return None
+
+
+@dataclass(eq=False)
+class End:
+    """A wired switch port and what its cable leads to. `far` is None for a host or a switch without file."""
+
+    switch: Switch
+    port: str
+    link: WiredLink
+    far_name: str
+    far_port: str
+    far_role: str  # host | leaf | spine | core | ""
+    cable_m: float | None
+    far: "End | None" = None
+
+    def place(self, table: str, field: str = "") -> Place:
+        """The port's row of a table that is keyed by port."""
+        return self.switch.place(table, self.port, field)
+
+    def text(self, field: str) -> str:
+        """A field of the PORT row."""
+        return self.switch.device.text_of("PORT", self.port, field)
+
+    @cached_property
+    def kind(self) -> tuple[str, str, str, str, int, float | None]:
+        """Ports of one kind are expected to be configured alike."""
+        switch = self.switch
+        return (switch.plane, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
+
+
+class Fabric:
+    """All switches, wired ports and planes of a bundle."""
+
+    def __init__(self, bundle: Bundle, layout_lookup: LayoutLookup | None = None) -> None:
+        self.bundle = bundle
+        self.derived: dict[str, Any] = {}  # what families of rules work out once and share
+        lookup = layout_lookup or layout_by_hwsku
+        self.switches: dict[str, Switch] = {}
+        for name, device in bundle.devices.items():
+            hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+            found = lookup(hwsku) if hwsku else None
+            self.switches[name] = Switch(device, *(found or (None, None)))
+
+    @cached_property
+    def planes(self) -> Mapping[str, WiredPlane]:
+        """Planes by name; empty without fabric.json."""
+        wiring = self.bundle.wiring
+        return {plane.name: plane for plane in wiring.planes} if wiring else {}
+
+    @cached_property
+    def hosts(self) -> Mapping[str, WiredHost]:
+        """Hosts by name; empty without fabric.json."""
+        wiring = self.bundle.wiring
+        return {host.name: host for host in wiring.hosts} if wiring else {}
+
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """Every wired switch port, in the order of the links."""
+        ends: list[End] = []
+        for link in self.bundle.links:
+            mine = []
+            for (name, port), (far_name, far_port) in ((link.a, link.b), (link.b, link.a)):
+                if name in self.switches:
+                    far = self.switches.get(far_name)
+                    far_role = far.role if far else "host" if link.kind == "host-leaf" else ""
+                    length_m = self.bundle.cable_length_m.get(link.id)
+                    mine.append(End(self.switches[name], port, link, far_name, far_port, far_role, length_m))
+            if len(mine) == 2:
+                mine[0].far, mine[1].far = mine[1], mine[0]
+            ends += mine
+        return tuple(ends)
+
+    @cached_property
+    def ends_of(self) -> Mapping[str, Mapping[str, End]]:
+        """switch -> port -> wired end."""
+        found: dict[str, dict[str, End]] = {name: {} for name in self.switches}
+        for end in self.ends:
+            found[end.switch.name][end.port] = end
+        return found
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[End, End], ...]:
+        """The links whose two ends are known switches."""
+        return tuple((end, end.far) for end in self.ends if end.far and (end.switch.name, end.port) == end.link.a)
+
+    def blamed(self, pair: tuple[End, End], value: Callable[[End], object]) -> tuple[End, End]:
+        """Of two ends that disagree, the one whose value is unusual for its kind first."""
+        near, far = pair
+        usual_near, usual_far = (self._usual(end.kind, value) for end in pair)
+        far_is_odd = usual_far is not None and value(far) != usual_far
+        near_is_odd = usual_near is not None and value(near) != usual_near
+        return (far, near) if far_is_odd and not near_is_odd else (near, far)
+
+    def is_unusual(self, end: End, value: Callable[[End], object]) -> bool:
+        """Whether most ports of the end's kind have another value."""
+        usual = self._usual(end.kind, value)
+        return usual is not None and value(end) != usual
+
+    def _usual(self, kind: tuple[object, ...], value: Callable[[End], object]) -> object | None:
+        return majority(value(end) for end in self._by_kind[kind])
+
+    @cached_property
+    def _by_kind(self) -> Mapping[tuple[object, ...], tuple[End, ...]]:
+        found: dict[tuple[object, ...], list[End]] = defaultdict(list)
+        for end in self.ends:
+            found[end.kind].append(end)
+        return {kind: tuple(ends) for kind, ends in found.items()}

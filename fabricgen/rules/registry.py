@@ -1,0 +1,106 @@
+"""The rules and how they run: one rule, one function, one code, one doc page (its docstring)."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import fabricgen.rules
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Finding, Severity, in_order
+from fabricgen.rules.defects import Defect, grouped
+from fabricgen.rules.fabric import Fabric, LayoutLookup
+
+Check = Callable[[Fabric], Iterable[Defect]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A check with its code, its usual severity, and whether it only compares peers.
+
+    A rule that compares peers knows that a value is unusual, not that it is wrong: it keeps silent about a place that
+    another rule reports.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    check: Check
+    compares_peers: bool = False
+
+    @property
+    def page(self) -> str:
+        """The rule's doc page, for `fabricgen explain`."""
+        return f"{self.code}  {self.title}  ({self.severity})\n\n{inspect.getdoc(self.check)}\n"
+
+
+_RULES: dict[str, Rule] = {}
+
+
+def rule(code: str, severity: Severity, title: str, *, compares_peers: bool = False) -> Callable[[Check], Check]:
+    """Register a check under a code that no other rule has."""
+
+    def register(check: Check) -> Check:
+        if code in _RULES:
+            raise ValueError(f"{code} is taken by {_RULES[code].title!r}")
+        _RULES[code] = Rule(code, severity, title, check, compares_peers)
+        return check
+
+    return register
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule of the package's modules, by code."""
+    for module in pkgutil.iter_modules(fabricgen.rules.__path__):
+        if module.name != "__main__":
+            importlib.import_module(f"fabricgen.rules.{module.name}")
+    return tuple(_RULES[code] for code in sorted(_RULES))
+
+
+def explain_text(code: str) -> str | None:
+    """The doc page of a rule; None for a code that no rule has."""
+    return next((rule.page for rule in all_rules() if rule.code == code.upper()), None)
+
+
+def chosen_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """The rules whose code starts with a selected prefix (all when none is given) and with no ignored one."""
+    wanted = tuple(prefix.upper() for prefix in select) or ("",)
+    unwanted = tuple(prefix.upper() for prefix in ignore)
+    return tuple(rule for rule in all_rules() if rule.code.startswith(wanted) and not rule.code.startswith(unwanted))
+
+
+def run(
+    bundle: Bundle,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    layout_lookup: LayoutLookup | None = None,
+) -> list[Finding]:
+    """Judge a bundle: located findings, worst first, one per defect.
+
+    `layout_lookup` finds a platform's layout by hwsku and defaults to the catalog. Raises UnreadableInputError when a
+    device's file is no JSON.
+    """
+    fabric = Fabric(bundle, layout_lookup)
+    rules = chosen_rules(select, ignore)
+    found: list[tuple[Rule, Defect]] = []
+    reported: set[tuple[str, ...]] = set()
+    for rule in (rule for rule in rules if not rule.compares_peers):
+        defects = list(rule.check(fabric))
+        reported.update(_key(defect) for defect in defects if (defect.severity or rule.severity) is not Severity.NOTE)
+        found += [(rule, defect) for defect in grouped(defects)]
+    for rule in (rule for rule in rules if rule.compares_peers):
+        defects = [defect for defect in rule.check(fabric) if reported.isdisjoint(_covering(defect))]
+        found += [(rule, defect) for defect in grouped(defects)]
+    return in_order(defect.finding(rule.code, rule.severity) for rule, defect in found)
+
+
+def _key(defect: Defect) -> tuple[str, ...]:
+    place = defect.place
+    return (place.device.name, place.table, place.key, place.field)
+
+
+def _covering(defect: Defect) -> tuple[tuple[str, ...], ...]:
+    """The place itself, its row and its table: a finding there already tells of the defect."""
+    device, table, key, field = _key(defect)
+    return ((device, table, key, field), (device, table, key, ""), (device, table, "", ""))
