@@ -26,6 +26,10 @@ class Part:
                 node = node.find((step,))
         return node.location
 
+    def source(self, *steps: str | int) -> str:
+        """File and dotted path of a value: what a source map keeps. It moves with the value, not with its line."""
+        return f"{self.at(*steps).file}#{self.path_of(*steps)}"
+
     def path_of(self, *steps: str | int) -> str:
         """The dotted path of a value below this part."""
         return ".".join([self.path, *(str(step) for step in steps)]) if self.path else ".".join(map(str, steps))

@@ -1,0 +1,71 @@
+"""eBGP as RFC 7938 has it: a session on every address family of every link between switches, and what is announced.
+
+SONiC announces only Loopback0, VLAN subnets and marked static routes (bgpcfgd), so each leaf announces the prefix
+of its host ports as a static blackhole route; the connected /31s below it are more specific.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.design.model import Fabric, Link, Switch
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One family of one end of a link. `peer` is the far address; `peer_asn` is None where no session runs (a host)."""
+
+    local: str
+    length: int
+    peer: str
+    peer_asn: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEnd:
+    """A switch port that is plugged in, seen from this side."""
+
+    link: Link
+    port: str
+    peer: str  # name of the switch or host
+    peer_port: str
+    peer_switch: Switch | None  # None where a host is plugged in
+    addresses: tuple[Address, ...]
+
+
+@dataclass(frozen=True)
+class ControlPlane:
+    """What runs where. All keys are switch identities."""
+
+    asns: Mapping[str, int]
+    ends: Mapping[str, Mapping[str, LinkEnd]]  # port -> end
+    host_aggregates: Mapping[str, tuple[str, ...]]  # prefixes that a leaf announces for its hosts
+
+
+def plan_control_plane(fabric: Fabric, allocation: Allocation) -> ControlPlane:
+    """Sessions and announcements of every switch of a fabric that could be allocated."""
+    asns = {
+        switch.key: allocation.asns[switch.asn_owner]
+        for switch in fabric.switches
+        if switch.asn_owner in allocation.asns
+    }
+    ends: dict[str, dict[str, LinkEnd]] = {switch.key: {} for switch in fabric.switches}
+    aggregates: dict[str, dict[str, None]] = {}
+    for link in fabric.links:
+        addresses = allocation.link_addresses(link) if link.block.key in allocation.blocks else []
+        lower, upper = link.a, link.b
+        lower_name = allocation.names[lower.key] if isinstance(lower, Switch) else allocation.host_names[lower.key]
+        lower_asn = asns.get(lower.key) if isinstance(lower, Switch) else None
+        ends[upper.key][link.b_port] = LinkEnd(
+            link, link.b_port, lower_name, link.a_port, lower if isinstance(lower, Switch) else None,
+            tuple(Address(b, length, a, lower_asn) for a, b, length in addresses),
+        )  # fmt: skip
+        if isinstance(lower, Switch):
+            ends[lower.key][link.a_port] = LinkEnd(
+                link, link.a_port, allocation.names[upper.key], link.b_port, upper,
+                tuple(Address(a, length, b, asns.get(upper.key)) for a, b, length in addresses),
+            )  # fmt: skip
+        else:
+            for network in allocation.blocks.get(link.block.key, ()):
+                aggregates.setdefault(upper.key, {})[str(network)] = None
+    return ControlPlane(asns, ends, {key: tuple(prefixes) for key, prefixes in aggregates.items()})

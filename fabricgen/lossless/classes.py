@@ -1,0 +1,86 @@
+"""Traffic classes: which DSCP goes to which traffic class, priority group, queue and scheduler.
+
+A lossless priority p is traffic class p, priority group p and queue p, so that every PFC map is the identity on it.
+Everything else is lossy: best effort in the lowest free class, CNPs in a strict queue that is never lossless, control
+(CS7) above them in queue 7. BGP leaves SONiC with CS6, the usual DSCP of CNPs: both are a trickle of small packets in a
+strict queue above all bulk queues, so one queue serves both.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabricgen.inventory.model import LosslessSpec
+from fabricgen.origin import Value, joined, value
+
+TRAFFIC_CLASSES = range(8)
+CONTROL_CLASS = 7
+CONTROL_DSCP = 56  # CS7
+LOSSY_PRIORITY_GROUP = 0
+LOSSLESS_SHARE_PERCENT = 80  # of the bandwidth that strict queues leave, shared by the lossless queues
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The QoS maps of a plane, row contents as CONFIG_DB has them."""
+
+    lossless: tuple[int, ...]
+    strict: tuple[int, ...]
+    dscp_to_tc: Mapping[str, Value]
+    tc_to_pg: Mapping[str, Value]
+    tc_to_queue: Mapping[str, Value]
+    pfc_to_queue: Mapping[str, Value]
+    pfc_to_pg: Mapping[str, Value]
+    schedulers: Mapping[str, Mapping[str, Value]]  # name -> row
+    queue_scheduler: Mapping[int, Value]  # queue -> scheduler name
+    pfc_enable: Value
+
+
+def plan_classes(spec: LosslessSpec) -> Classes:
+    """The maps for the classes that the inventory asks for."""
+    lossless = tuple(sorted(spec.classes))
+    asked = spec.source("classes")
+    lossy = [tc for tc in TRAFFIC_CLASSES if tc not in lossless]
+    best_effort = lossy[0]
+    cnp = max(tc for tc in lossy if tc != CONTROL_CLASS)
+    strict = (cnp, CONTROL_CLASS)
+    dscp_to_tc = {str(dscp): value(best_effort, "no class asks for this DSCP: best effort") for dscp in range(64)}
+    dscp_to_tc[str(CONTROL_DSCP)] = value(CONTROL_CLASS, "CS7, network control: strict")
+    for priority, values in spec.classes.items():
+        origin = spec.source("classes", priority)
+        dscp_to_tc.update(
+            {str(dscp): value(priority, f"lossless class {priority}", inventory=origin) for dscp in values}
+        )
+    dscp_to_tc[str(spec.cnp_dscp)] = value(
+        cnp, "congestion notifications: strict, never lossless", inventory=spec.source("cnp")
+    )
+    bulk = [tc for tc in lossy if tc not in strict]
+    weights = {
+        "LOSSLESS": max(1, LOSSLESS_SHARE_PERCENT // len(lossless)),
+        "LOSSY": max(1, (100 - LOSSLESS_SHARE_PERCENT) // len(bulk)),
+    }
+    shares = {"LOSSLESS": f"{LOSSLESS_SHARE_PERCENT} % / {len(lossless)} lossless queues",
+              "LOSSY": f"{100 - LOSSLESS_SHARE_PERCENT} % / {len(bulk)} lossy queues"}  # fmt: skip
+    schedulers: dict[str, dict[str, Value]] = {
+        name: {"type": value("DWRR"), "weight": value(weight, shares[name], inventory=asked)}
+        for name, weight in weights.items()
+    }
+    schedulers["STRICT"] = {"type": value("STRICT")}
+    kind = {tc: "LOSSLESS" if tc in lossless else "STRICT" if tc in strict else "LOSSY" for tc in TRAFFIC_CLASSES}
+    same = {str(tc): value(tc, "identity") for tc in TRAFFIC_CLASSES}
+    return Classes(
+        lossless=lossless,
+        strict=strict,
+        dscp_to_tc=dscp_to_tc,
+        tc_to_pg={
+            str(tc): value(tc if tc in lossless else LOSSY_PRIORITY_GROUP, "its own group if lossless", inventory=asked)
+            for tc in TRAFFIC_CLASSES
+        },
+        tc_to_queue=same,
+        pfc_to_queue=same,
+        pfc_to_pg={str(priority): value(priority, "identity", inventory=asked) for priority in lossless},
+        schedulers=schedulers,
+        queue_scheduler={
+            tc: value(kind[tc], f"class {tc} is {kind[tc].lower()}", inventory=asked) for tc in TRAFFIC_CLASSES
+        },
+        pfc_enable=joined(lossless, value("", "the lossless priorities", inventory=asked).origin),
+    )

@@ -1,0 +1,86 @@
+"""ECN marking (WRED) and the PFC watchdog."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabricgen.inventory.model import EcnSpec, WatchdogSpec
+from fabricgen.origin import Value, value
+from fabricgen.units import format_speed
+
+# Marking thresholds of a 400G port: sonic-buildimage@086b03bd70f9, Arista-7060X6-64PE-O128S2/qos.json.j2
+# generate_wred_profiles. DCQCN's thresholds follow the bandwidth-delay product, so other speeds are scaled.
+REFERENCE_SPEED_MBPS = 400_000
+REFERENCE_MIN_BYTES = 131_072
+REFERENCE_MAX_BYTES = 262_144
+MARK_PROBABILITY_PERCENT = 5
+_ECN_SOURCE = "sonic-buildimage@086b03bd70f9 Arista-7060X6-64PE-O128S2/qos.json.j2"
+
+# sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports begun, poll at most 1 s.
+WATCHDOG_STEP_MS = 200
+WATCHDOG_PORTS_PER_STEP = 32
+WATCHDOG_MAX_POLL_MS = 1000
+
+
+def wred_name(speed_mbps: int) -> str:
+    """Name of the WRED profile of lossless queues at a speed."""
+    return f"LOSSLESS_{format_speed(speed_mbps)}"
+
+
+def wred_profile(spec: EcnSpec, speed_mbps: int) -> Mapping[str, Value]:
+    """A WRED_PROFILE row that marks and never drops: all colours alike, since RoCE traffic is green."""
+    marks = {
+        "min_threshold": _threshold(spec, "min", spec.min_bytes, REFERENCE_MIN_BYTES, speed_mbps),
+        "max_threshold": _threshold(spec, "max", spec.max_bytes, REFERENCE_MAX_BYTES, speed_mbps),
+        "drop_probability": _probability(spec),
+    }
+    row = {"ecn": value("ecn_all", "ECN-capable packets are marked where others would be dropped")}
+    for colour in ("green", "yellow", "red"):
+        row[f"wred_{colour}_enable"] = value("true", "ecn_all marks nothing without it (sonic-buildimage issue 4545)")
+        row.update({f"{colour}_{name}": mark for name, mark in marks.items()})
+    return row
+
+
+def _threshold(spec: EcnSpec, key: str, asked_bytes: int | None, reference_bytes: int, speed_mbps: int) -> Value:
+    at_400g = reference_bytes if asked_bytes is None else asked_bytes
+    scaled = at_400g * speed_mbps // REFERENCE_SPEED_MBPS
+    step = f"{at_400g} B at 400G x {format_speed(speed_mbps)} / 400G = {scaled} B"
+    if asked_bytes is None:
+        return value(scaled, step, platform=_ECN_SOURCE)
+    return value(scaled, step, inventory=spec.source(key))
+
+
+def _probability(spec: EcnSpec) -> Value:
+    if spec.probability_percent is None:
+        return value(MARK_PROBABILITY_PERCENT, "percent at the upper threshold", platform=_ECN_SOURCE)
+    return value(spec.probability_percent, "percent at the upper threshold", inventory=spec.source("probability"))
+
+
+@dataclass(frozen=True)
+class Watchdog:
+    """PFC_WD rows: the one for every lossless port, and GLOBAL."""
+
+    port: Mapping[str, Value]
+    poll: Value
+
+
+def plan_watchdog(spec: WatchdogSpec, ports: int) -> Watchdog:
+    """Timers as SONiC's own default scales them by the number of ports; what the inventory says goes first."""
+    scale = max(1, (ports - 1) // WATCHDOG_PORTS_PER_STEP + 1)
+    default_ms = WATCHDOG_STEP_MS * scale
+    begun = f"{scale} times {WATCHDOG_PORTS_PER_STEP} ports begun with {ports} ports"
+    step = f"{WATCHDOG_STEP_MS} ms x {scale} ({begun}), as pfcwd start_default"
+    poll_ms = min(default_ms, WATCHDOG_MAX_POLL_MS)
+
+    def timer(key: str, asked_ms: int | None, fallback_ms: int) -> Value:
+        return value(fallback_ms, step) if asked_ms is None else value(asked_ms, inventory=spec.source(key))
+
+    return Watchdog(
+        port={
+            "action": value(spec.action, inventory=spec.source("action"))
+            if spec.action
+            else value("drop", "orchagent's default"),
+            "detection_time": timer("detection_ms", spec.detection_ms, default_ms),
+            "restoration_time": timer("restoration_ms", spec.restoration_ms, default_ms),
+        },
+        poll=timer("poll_ms", spec.poll_ms, poll_ms),
+    )
