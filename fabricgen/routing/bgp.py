@@ -1,0 +1,207 @@
+"""eBGP as SONiC's FRR runs it: path-vector routing to next-hop sets, 64 destinations to a word.
+
+Rules, each seen in FRR: a switch advertises its one best path to every peer, the sender included; only the receiver
+looks for loops, and refuses a path that holds its own ASN more often than allowas-in says; the shortest path wins and
+all accepted paths of that length are next hops; a switch's own network wins over anything heard.
+
+Every hop adds one ASN, so best lengths settle layer by layer, as in a breadth-first search. A loop check can refuse
+something only where two switches of one ASN are reached in different layers. Thus each chunk of destinations is
+solved without loop checks first; ASNs for which that may matter are tracked in a second run (`Trail`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.routing import bits
+from fabricgen.routing.bits import Indices, Words
+from fabricgen.routing.narrow import narrow_choices
+from fabricgen.routing.network import Network
+from fabricgen.routing.routes import Destination, Routes
+from fabricgen.routing.trail import Trail
+
+Flags = NDArray[np.bool_]
+WORDS_PER_PASS = 4
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What decides over routes besides the wiring. Per switch: ASN, TSA, multipath-relax and the widest next-hop set.
+    Per directed link u to v: the families for which u hears v (bit 0: IPv4, bit 1: IPv6), and u's allowas-in there."""
+
+    asn: NDArray[np.int64]
+    isolated: Flags
+    multipath_relax: Flags
+    maximum_paths: NDArray[np.int64]
+    hears: NDArray[np.uint8]
+    allowas_in: NDArray[np.int64]
+
+
+def solve(
+    network: Network, policy: Policy, destinations: tuple[Destination, ...], words_per_pass: int = WORDS_PER_PASS
+) -> Routes:
+    """The converged routes of every switch to every destination."""
+    solver = _Solver(network, policy, destinations)
+    words = bits.word_count(len(destinations))
+    routes = Routes(
+        destinations,
+        nexthops=np.zeros((network.links, words), np.uint64),
+        reached=np.zeros((network.switches, words), np.uint64),
+        ambiguous=np.zeros((network.switches, words), np.uint64),
+    )
+    for first in range(0, words, words_per_pass):
+        pending = [(np.arange(first, min(first + words_per_pass, words)), np.empty(0, np.int64))]
+        while pending:
+            columns, tracked = pending.pop()
+            layers = solver.layers(columns, tracked)
+            settled = ~layers.suspects.any(axis=0)
+            chosen = columns[settled]
+            routes.nexthops[:, chosen] = layers.nexthops[:, settled]
+            routes.reached[:, chosen] = layers.reached[:, settled]
+            routes.ambiguous[:, chosen] = layers.ambiguous[:, settled]
+            pending += _by_suspects(columns[~settled], layers.suspects[:, ~settled], tracked)
+    return routes
+
+
+def _by_suspects(columns: Indices, suspects: Flags, tracked: Indices) -> Iterator[tuple[Indices, Indices]]:
+    """The unsettled word columns, grouped by the ASNs that each needs tracked."""
+    if not len(columns):
+        return
+    patterns, group = np.unique(suspects, axis=1, return_inverse=True)
+    for number in range(patterns.shape[1]):
+        yield columns[group.ravel() == number], np.union1d(tracked, np.flatnonzero(patterns[:, number]))
+
+
+@dataclass
+class _Layers:
+    """Outcome of one run over some word columns; `suspects` (ASNs x columns) are loop checks that were left out."""
+
+    nexthops: Words
+    reached: Words
+    ambiguous: Words
+    suspects: Flags
+
+
+class _Solver:
+    """The fabric, prepared once for all runs."""
+
+    def __init__(self, network: Network, policy: Policy, destinations: tuple[Destination, ...]) -> None:
+        self.network, self.policy = network, policy
+        pairs = [(switch, column) for column, one in enumerate(destinations) for switch in one.origins]
+        row, column = np.array(pairs, np.int64).reshape(-1, 2).T
+        self.origins = bits.set_bits(network.switches, len(destinations), row, column)
+        self.valid = bits.ones(len(destinations))
+        self.families = self._family_words(destinations)
+        loopback = np.array([one.loopback for one in destinations], bool)
+        self.loopbacks = bits.row_of(loopback.nonzero()[0], len(destinations))
+        self.asns, self.asn_index = np.unique(policy.asn, return_inverse=True)
+        self.by_asn = np.argsort(self.asn_index, kind="stable")
+        self.asn_starts = bits.segment_starts(self.asn_index[self.by_asn].astype(np.int32))
+        self.narrow = narrow_choices(network, policy.asn, policy.multipath_relax, policy.maximum_paths)
+
+    def _family_words(self, destinations: tuple[Destination, ...]) -> Words | None:
+        """What passes over a link of each kind (none, IPv4, IPv6, both); None when every link passes everything."""
+        six: Flags = np.array([one.family == 6 for one in destinations], bool)
+        needed = int((~six).any()) | int(six.any()) << 1
+        if bool(np.all(self.policy.hears & needed == needed)):
+            return None
+        columns = len(destinations)
+        words = np.zeros((4, bits.word_count(columns)), np.uint64)
+        for kind in (1, 2, 3):
+            passing = np.flatnonzero((~six & bool(kind & 1)) | (six & bool(kind & 2)))
+            words[kind] = bits.row_of(passing, columns)
+        return words
+
+    def layers(self, columns: Indices, tracked: Indices) -> _Layers:
+        """Breadth-first search over the given word columns, with loop checks for the ASNs numbered `tracked`."""
+        net = self.network
+        run = _Run(self, columns, tracked)
+        while run.front.any():
+            front = self._advertised(run.front, columns)
+            listening: Flags = np.any(~run.sure & self.valid[columns], axis=1)
+            candidates = (front.any(axis=1)[net.target] & listening[net.source]).nonzero()[0]
+            if not len(candidates):
+                break
+            offer = front[net.target[candidates]] & ~run.sure[net.source[candidates]]
+            if self.families is not None:
+                offer &= self.families[:, columns][self.policy.hears[candidates]]
+            if not run.advance(candidates, offer):
+                break
+        run.suspects[tracked] = False
+        if self.narrow is not None:
+            run.ambiguous |= self.narrow.undecided(run.nexthops, net.switches)
+        return _Layers(run.nexthops, run.possible, run.ambiguous, run.suspects)
+
+    def _advertised(self, front: Words, columns: Indices) -> Words:
+        """The part of `front` that peers hear of: under TSA only the switch's own loopbacks."""
+        silent = self.policy.isolated.nonzero()[0]
+        if len(silent):
+            front = front.copy()
+            front[silent] &= self.origins[np.ix_(silent, columns)] & self.loopbacks[columns]
+        return front
+
+    def per_asn(self, rows: Words) -> Words:
+        """OR over the switches of each ASN (ASNs x words)."""
+        return np.bitwise_or.reduceat(rows[self.by_asn], self.asn_starts)
+
+
+class _Run:
+    """State of one search. Per switch and destination:
+
+    `sure` has a path of at most this length whatever the history, `fresh` since this layer; `exact` of exactly this
+    length. `possible` may have had one by now, `front` one of exactly this length. They differ only where a loop check
+    depends on which of several paths was advertised.
+    """
+
+    def __init__(self, solver: _Solver, columns: Indices, tracked: Indices) -> None:
+        self.solver, self.net = solver, solver.network
+        origin = np.ascontiguousarray(solver.origins[:, columns])
+        policy = solver.policy
+        asns = solver.asns[tracked]
+        self.trail = Trail(self.net, policy.asn, policy.allowas_in, asns, origin) if len(asns) else None
+        self.sure, self.possible = origin.copy(), origin.copy()
+        self.front = self.fresh = self.exact = origin
+        self.nexthops = np.zeros((self.net.links, len(columns)), np.uint64)
+        self.ambiguous = np.zeros_like(origin)
+        self.asn_seen = solver.per_asn(origin)
+        self.suspects = np.zeros((len(solver.asns), len(columns)), bool)
+
+    def advance(self, candidates: Indices, offer: Words) -> bool:
+        """One layer: `offer` (candidates x words) is what each candidate link brings its source. False at the end."""
+        starts = bits.segment_starts(self.net.source[candidates])
+        added_to: Words = offer
+        certain, changed = offer, False
+        if self.trail is not None:
+            accepted = self.trail.check(candidates, offer)
+            target = self.net.target[candidates]
+            certain = accepted & self.fresh[target]
+            self._gather(self.ambiguous, offer & ~(accepted & self.exact[target]), candidates, starts)
+            added_to = offer & ~self.nexthops[candidates]
+        new = self._gather(np.zeros_like(self.sure), offer, candidates, starts)
+        added = new if self.trail is None else self._gather(np.zeros_like(new), added_to, candidates, starts)
+        self.fresh = new if self.trail is None else self._gather(np.zeros_like(new), certain, candidates, starts)
+        if self.trail is not None:
+            changed = self.trail.extend(candidates, offer, starts, new, self.possible)
+        self.nexthops[candidates] |= offer
+        heard = self.solver.per_asn(added)
+        self.suspects |= (heard & self.asn_seen) != 0
+        self.asn_seen |= heard
+        self.exact = self.fresh & ~self.possible
+        self.sure |= self.fresh
+        self.possible |= new
+        if self.fresh.any():
+            self.front = new
+            return True
+        # Only possibilities are left: they stay until nothing changes any more, a superset of what can happen.
+        front = (new | self.front) & ~self.sure
+        ended = not changed and not added.any() and bool((front == self.front).all())
+        self.front = front
+        return not ended
+
+    def _gather(self, into: Words, offer: Words, candidates: Indices, starts: Indices) -> Words:
+        """ORs the rows of `offer` into the switches that they come to."""
+        rows = self.net.source[candidates[starts]]
+        into[rows] |= np.bitwise_or.reduceat(offer, starts)
+        return into

@@ -1,0 +1,51 @@
+"""Rows of bits: one bit per destination class, 64 to a word, so that one operation serves 64 destinations."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Indices = NDArray[np.int64]
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+def word_count(bits: int) -> int:
+    """How many words hold that many bits."""
+    return (bits + 63) // 64
+
+
+def set_bits(rows: int, columns: int, row: Indices, column: Indices) -> Words:
+    """A [rows, words] array with the named bits set."""
+    words = np.zeros((rows, word_count(columns)), np.uint64)
+    np.bitwise_or.at(words, (row, column >> 6), np.uint64(1) << (column & 63).astype(np.uint64))
+    return words
+
+
+def row_of(columns: Indices, width: int) -> Words:
+    """One row of `width` bits with the named ones set."""
+    row: Words = set_bits(1, width, np.zeros_like(columns), columns)[0]
+    return row
+
+
+def ones(columns: int) -> Words:
+    """A row of words with the first `columns` bits set."""
+    row = np.full(word_count(columns), ALL)
+    if columns % 64:
+        row[-1] = (np.uint64(1) << np.uint64(columns % 64)) - np.uint64(1)
+    return row
+
+
+def columns_of(row: Words) -> list[int]:
+    """The numbers of the bits that are set in one row."""
+    return np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
+
+
+def count(words: Words) -> int:
+    """How many bits are set."""
+    return int(np.unpackbits(words.view(np.uint8)).sum()) if words.any() else 0
+
+
+def segment_starts(sorted_keys: NDArray[np.int32]) -> Indices:
+    """Where each run of equal keys begins."""
+    if not len(sorted_keys):
+        return np.empty(0, np.int64)
+    return np.flatnonzero(np.concatenate(([True], sorted_keys[1:] != sorted_keys[:-1])))

@@ -1,0 +1,97 @@
+"""From the config_db files of one plane to the arrays that routes are computed on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.routing.bgp import Policy, solve
+from fabricgen.routing.network import Network, build_network
+from fabricgen.routing.routes import Destination, Routes
+from fabricgen.routing.sessions import Session, SpokenFabric, find_sessions
+
+
+@dataclass(frozen=True)
+class RoutedFabric:
+    """One plane, ready for `solve`. `names[u]` is switch u; `sessions[p]` is the pair of directed links that
+    `network.order` numbers 2p and 2p + 1. `announced` gives (switch, prefix) its (table, key)."""
+
+    names: tuple[str, ...]
+    spoken: SpokenFabric
+    sessions: tuple[Session, ...]
+    network: Network
+    policy: Policy
+    destinations: tuple[Destination, ...]
+    announced: Mapping[tuple[str, str], tuple[str, str]]
+
+    def port(self, link: int) -> str:
+        """The interface from which link l leaves its source."""
+        pair, backwards = divmod(int(self.network.order[link]), 2)
+        session = self.sessions[pair]
+        return (session.b if backwards else session.a).interface
+
+    def row(self, link: int) -> str:
+        """The BGP_NEIGHBOR key by which the source of link l hears its target."""
+        pair, backwards = divmod(int(self.network.order[link]), 2)
+        session = self.sessions[pair]
+        return (session.b if backwards else session.a).neighbor.key
+
+    def routes(self) -> Routes:
+        """Every switch's next hops to every destination."""
+        return solve(self.network, self.policy, self.destinations)
+
+    def next_hops(self) -> dict[str, dict[str, list[str]]]:
+        """{switch: {prefix: [next-hop switches]}}."""
+        return self.routes().by_switch(self.network, self.names)
+
+
+def read_fabric(bundle: Bundle, switches: list[str]) -> RoutedFabric:
+    """The routing model of `switches` of a bundle. Raises UnreadableInputError."""
+    spoken = find_sessions(bundle, switches)
+    names = tuple(switches)
+    number = {name: index for index, name in enumerate(names)}
+    sessions = spoken.sessions
+    network = build_network(len(names), [number[s.a.switch] for s in sessions], [number[s.b.switch] for s in sessions])
+    destinations, announced = _destinations(spoken, number)
+    policy = _policy(spoken, names, network)
+    return RoutedFabric(names, spoken, sessions, network, policy, destinations, announced)
+
+
+def _policy(spoken: SpokenFabric, names: tuple[str, ...], network: Network) -> Policy:
+    hears, allowed = [], []
+    for session in spoken.sessions:
+        for near, far in ((session.a, session.b), (session.b, session.a)):
+            families = near.neighbor.accepts & far.neighbor.sends
+            hears.append(int(4 in families) | int(6 in families) << 1)
+            allowed.append(near.neighbor.allowas_in)
+    speakers = [spoken.speakers[name] for name in names]
+    # A switch that speaks no BGP has no sessions; it gets an ASN of its own so that it is never taken for another.
+    return Policy(
+        asn=np.array([-index - 1 if one.asn is None else one.asn for index, one in enumerate(speakers)], np.int64),
+        isolated=np.array([one.isolated for one in speakers], bool),
+        multipath_relax=np.array([one.multipath_relax for one in speakers], bool),
+        maximum_paths=np.array([one.maximum_paths for one in speakers], np.int64),
+        hears=np.array(hears, np.uint8)[network.order],
+        allowas_in=np.array(allowed, np.int64)[network.order],
+    )
+
+
+def _destinations(
+    spoken: SpokenFabric, number: Mapping[str, int]
+) -> tuple[tuple[Destination, ...], dict[tuple[str, str], tuple[str, str]]]:
+    """Announced prefixes in classes of equal origin; loopbacks are kept apart only where TSA treats them apart."""
+    announced: dict[tuple[str, str], tuple[str, str]] = {}
+    origins: dict[str, dict[int, bool]] = {}
+    for name, one in spoken.speakers.items():
+        if one.asn is None:
+            continue
+        for entry in one.announcements:
+            announced.setdefault((name, entry.prefix), entry.row)
+            origins.setdefault(entry.prefix, {}).setdefault(number[name], entry.loopback and one.isolated)
+    classes: dict[tuple[tuple[int, ...], int, bool], list[str]] = {}
+    for prefix, by_switch in origins.items():
+        key = (tuple(sorted(by_switch)), 6 if ":" in prefix else 4, any(by_switch.values()))
+        classes.setdefault(key, []).append(prefix)
+    found = (Destination(tuple(prefixes), *key) for key, prefixes in classes.items())
+    return tuple(found), announced

@@ -1,0 +1,62 @@
+"""The switches and the links between them as arrays: the ground that routing and dependency analysis stand on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Directed links between switches in compressed rows.
+
+    Link l goes from switch `source[l]` to `target[l]`; links are sorted by source, those of switch u being
+    `offsets[u]:offsets[u + 1]`. `reverse[l]` is the same cable the other way. `incoming` lists the links sorted by
+    target, those into switch v being `incoming[incoming_offsets[v]:incoming_offsets[v + 1]]`. Parallel cables are
+    links of their own. `order[l]` is where directed link l stood in the list the network was made from: pair p gives
+    2p (a to b) and 2p + 1 (b to a).
+    """
+
+    switches: int
+    source: Ints
+    target: Ints
+    offsets: Offsets
+    reverse: Ints
+    incoming: Ints
+    incoming_offsets: Offsets
+    order: Offsets
+
+    @property
+    def links(self) -> int:
+        """Number of directed links."""
+        return len(self.source)
+
+
+def build_network(switches: int, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Network:
+    """The network of `switches` switches with a cable between a[p] and b[p] for every p."""
+    ends = np.stack([np.asarray(a, np.int32), np.asarray(b, np.int32)], axis=1)
+    source, target = ends.ravel(), ends[:, ::-1].ravel()
+    order = np.lexsort((target, source))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    source, target = source[order], target[order]
+    incoming = np.lexsort((source, target)).astype(np.int32)
+    return Network(
+        switches=switches,
+        source=source,
+        target=target,
+        offsets=_offsets(source, switches),
+        reverse=place[order ^ 1].astype(np.int32),
+        incoming=incoming,
+        incoming_offsets=_offsets(target, switches),
+        order=order,
+    )
+
+
+def _offsets(keys: Ints, rows: int) -> Offsets:
+    counts = np.bincount(keys, minlength=rows)
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)

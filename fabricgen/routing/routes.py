@@ -1,0 +1,48 @@
+"""Destinations and the next hops towards them: what every later question about the fabric is asked of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabricgen.routing import bits
+from fabricgen.routing.bits import Words
+from fabricgen.routing.network import Network
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Prefixes that share their next hops everywhere, for they come from the same switches in the same way."""
+
+    prefixes: tuple[str, ...]
+    origins: tuple[int, ...]
+    family: int  # 4 | 6
+    loopback: bool = False  # what a switch under TSA still announces
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Next-hop sets as bits, one per destination, in words of 64.
+
+    `nexthops[l]` (links x words): link l is a next hop of its source towards these destinations. `reached[u]`
+    (switches x words): u has a route. `ambiguous[u]`: what u holds depends on history (which of several equal paths
+    came first); there `nexthops` is the union of all possibilities, so an absence of cycles holds for each of them.
+    """
+
+    destinations: tuple[Destination, ...]
+    nexthops: Words
+    reached: Words
+    ambiguous: Words
+
+    @property
+    def ambiguous_sets(self) -> int:
+        """How many (switch, destination) pairs have more than one possible next-hop set."""
+        return bits.count(self.ambiguous)
+
+    def by_switch(self, network: Network, names: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+        """{switch: {prefix: [next-hop switches]}}; a prefix that a switch cannot reach, or announces, is not there."""
+        table: dict[str, dict[str, set[str]]] = {name: {} for name in names}
+        for link in range(network.links):
+            near, far = names[network.source[link]], names[network.target[link]]
+            for column in bits.columns_of(self.nexthops[link]):
+                for prefix in self.destinations[column].prefixes:
+                    table[near].setdefault(prefix, set()).add(far)
+        return {name: {prefix: sorted(row[prefix]) for prefix in sorted(row)} for name, row in table.items()}

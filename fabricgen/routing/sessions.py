@@ -1,0 +1,182 @@
+"""config_db files to eBGP sessions: which rows name each other, and why a row that should make a session does not.
+
+A session needs a row at both ends, each naming an address (or, unnumbered, a port) of the other and its ASN. What
+cannot come up is left out of the routing model and reported, for it changes who forwards where.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.sonic.frr_framework import framework_speaker
+from fabricgen.sonic.image import (
+    Address,
+    InterfaceAddress,
+    Neighbor,
+    Speaker,
+    interface_addresses,
+    rows,
+    speaker,
+    text,
+    uses_frr_framework,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """One side: the switch, the interface its packets leave by, and the BGP_NEIGHBOR row that makes the session."""
+
+    switch: str
+    interface: str
+    neighbor: Neighbor
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An eBGP session that comes up as configured. Parallel links have one session each."""
+
+    a: SessionEnd
+    b: SessionEnd
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentSession:
+    """A BGP_NEIGHBOR row whose session cannot come up. `inside`: the far end is one of the switches judged."""
+
+    switch: str
+    key: str
+    reason: str
+    inside: bool
+
+
+@dataclass(frozen=True)
+class SpokenFabric:
+    """Who speaks BGP in one plane: speakers and interface addresses by switch, sessions, and what stays down."""
+
+    speakers: Mapping[str, Speaker]
+    addresses: Mapping[str, list[InterfaceAddress]]
+    sessions: tuple[Session, ...]
+    absent: tuple[AbsentSession, ...]
+
+
+def read_speaker(device: ObservedDevice) -> Speaker:
+    """The switch as its image configures FRR, in whichever mode its file asks for."""
+    return framework_speaker(device.config) if uses_frr_framework(device.config) else speaker(device.config)
+
+
+def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
+    """The sessions among `switches`. Raises UnreadableInputError when a file is no JSON."""
+    speakers = {name: read_speaker(bundle.devices[name]) for name in switches}
+    addresses = {name: interface_addresses(bundle.devices[name].config) for name in switches}
+    return _Pairing(bundle, speakers, addresses).run()
+
+
+class _Pairing:
+    """Looks up for every neighbor row the row that answers it."""
+
+    def __init__(
+        self, bundle: Bundle, speakers: Mapping[str, Speaker], addresses: Mapping[str, list[InterfaceAddress]]
+    ) -> None:
+        self.bundle, self.speakers, self.addresses = bundle, speakers, addresses
+        self.rows = {name: {n.key: n for n in one.neighbors} for name, one in speakers.items()}
+        self.by_address = {name: {n.address: n for n in one.neighbors if n.address} for name, one in speakers.items()}
+        self.by_interface = {
+            name: {n.interface: n for n in one.neighbors if n.interface} for name, one in speakers.items()
+        }
+        self.owner: dict[str, tuple[str, InterfaceAddress]] = {}
+        for name, found in addresses.items():
+            self.owner.update((str(entry.address.ip), (name, entry)) for entry in found if not entry.vrf)
+        self.ports_down = {
+            name: {key for key, row in rows(bundle.devices[name].config, "PORT") if text(row, "admin_status") == "down"}
+            for name in speakers
+        }
+
+    def run(self) -> SpokenFabric:
+        sessions: list[Session] = []
+        absent: list[AbsentSession] = []
+        for name, one in self.speakers.items():
+            for neighbor in one.neighbors:
+                far = self._far_end(name, neighbor)
+                if isinstance(far, str):
+                    inside = neighbor.address in self.owner or (name, neighbor.interface) in self.bundle.link_at
+                    absent.append(AbsentSession(name, neighbor.key, far, inside))
+                    continue
+                near_interface, other = far
+                if (name, near_interface, neighbor.key) < (other.switch, other.interface, other.neighbor.key):
+                    sessions.append(Session(SessionEnd(name, near_interface, neighbor), other))
+        return SpokenFabric(self.speakers, self.addresses, tuple(sessions), tuple(absent))
+
+    def _far_end(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
+        """(own interface, far end), or the reason why the session stays down."""
+        if neighbor.obstacle:
+            return neighbor.obstacle
+        found = self._by_link(name, neighbor) if neighbor.interface else self._by_address(name, neighbor)
+        if isinstance(found, str):
+            return found
+        near, far = found
+        answer = far.neighbor
+        if answer.obstacle:
+            return f"the far end {far.switch} stays down: {answer.obstacle}"
+        return self._disagreement(name, neighbor, far) or self._port_down(name, near, far) or (near, far)
+
+    def _disagreement(self, name: str, neighbor: Neighbor, far: SessionEnd) -> str:
+        own, other = self.speakers[name], self.speakers[far.switch]
+        if own.asn == other.asn:
+            return f"{far.switch} has the same ASN {own.asn}: an internal session, which this model leaves out"
+        if neighbor.asn not in (None, other.asn):
+            return f"the row says ASN {neighbor.asn}, {far.switch} has {other.asn}"
+        if far.neighbor.asn not in (None, own.asn):
+            return f"the row at {far.switch} says ASN {far.neighbor.asn}, this switch has {own.asn}"
+        if own.router_id and own.router_id == other.router_id:
+            return f"{far.switch} has the same router id {own.router_id}"
+        return ""
+
+    def _port_down(self, name: str, near: str, far: SessionEnd) -> str:
+        for switch, port in ((name, near), (far.switch, far.interface)):
+            if port in self.ports_down[switch]:
+                return f"{switch} {port} is shut down"
+        return ""
+
+    def _by_address(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
+        owner = self.owner.get(neighbor.address)
+        if owner is None or owner[0] == name:
+            return f"no other switch here has the address {neighbor.address}"
+        other, entry = owner
+        if not entry.bound:
+            return f"{other} {entry.interface} has {neighbor.address} but no base row"
+        near = self._interface_towards(name, entry.address)
+        if near is None:
+            return f"no interface shares a subnet with {neighbor.address}"
+        answer = self.by_address[other].get(str(near.address.ip))
+        if answer is None:
+            return f"{other} has no BGP_NEIGHBOR {near.address.ip}"
+        unplugged = self._unplugged((name, near.interface), (other, entry.interface))
+        return unplugged or (near.interface, SessionEnd(other, entry.interface, answer))
+
+    def _interface_towards(self, name: str, far: Address) -> InterfaceAddress | None:
+        """The interface whose subnet holds the far address; FRR takes its source address from there."""
+        for entry in self.addresses[name]:
+            same_subnet = entry.address.version == far.version and far.ip in entry.address.network
+            if same_subnet and entry.bound and not entry.vrf and entry.table != "LOOPBACK_INTERFACE":
+                return entry
+        return None
+
+    def _unplugged(self, near: tuple[str, str], far: tuple[str, str]) -> str:
+        """Why two interfaces with one subnet are not joined; "" when they are, or when nothing is known of them."""
+        link = self.bundle.link_at.get(near)
+        if link is None or not near[1].startswith("Ethernet"):
+            return ""
+        plugged = link.b if link.a == near else link.a
+        return "" if plugged == far else f"{near[1]} is cabled to {' '.join(plugged)}, not to {' '.join(far)}"
+
+    def _by_link(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
+        link = self.bundle.link_at.get((name, neighbor.interface))
+        if link is None:
+            return f"nothing known is cabled to {neighbor.interface}"
+        switch, port = link.b if link.a == (name, neighbor.interface) else link.a
+        if switch not in self.speakers:
+            return f"{neighbor.interface} is cabled to {switch}, which is not among the switches judged"
+        answer = self.by_interface[switch].get(port)
+        if answer is None:
+            return f"{switch} has no unnumbered BGP_NEIGHBOR on {port}"
+        return neighbor.interface, SessionEnd(switch, port, answer)

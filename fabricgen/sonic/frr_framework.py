@@ -1,0 +1,128 @@
+"""BGP under frr_mgmt_framework_config "true": nothing is implied, everything must be written.
+
+Read in sonic-buildimage @086b03bd70f9, src/sonic-frr-mgmt-framework/{templates/bgpd/*.j2, frrcfgd/frrcfgd.py}. Route
+maps are not evaluated: what counts is whether a policy stands on each direction, since without one FRR's
+ebgp-requires-policy, which no field can turn off, lets no prefix pass. Not modelled: confederations, route servers,
+per-neighbor local AS, remove-private-AS, VRFs other than default.
+"""
+
+from collections.abc import Iterator
+from ipaddress import ip_address
+
+from fabricgen.sonic.image import (
+    MAXIMUM_PATHS,
+    Announcement,
+    InterfaceAddress,
+    Neighbor,
+    Speaker,
+    interface_addresses,
+    parse_asn,
+    parse_interface,
+    rows,
+    static_routes,
+    text,
+)
+from fabricgen.sonic.tables import ConfigDb, Row, split_key
+
+FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
+DEFAULT_ALLOWAS_IN = 3  # FRR's own, when allow_as_in comes without allow_as_count
+
+
+def framework_speaker(config: ConfigDb) -> Speaker:
+    """The switch as frrcfgd configures it."""
+    instance = dict(rows(config, "BGP_GLOBALS")).get("default", {})
+    asn = parse_asn(text(instance, "local_asn"))
+    addresses = interface_addresses(config)
+    family = dict(rows(config, "BGP_GLOBALS_AF")).get("default|ipv4_unicast", {})
+    width = text(family, "max_ebgp_paths")
+    return Speaker(
+        asn=asn,
+        router_id=text(instance, "router_id"),
+        neighbors=tuple(_neighbors(config, instance, asn)),
+        announcements=tuple(dict.fromkeys(_announcements(config, addresses))),
+        multipath_relax=text(instance, "load_balance_mp_relax") == "true",
+        maximum_paths=int(width) if width.isdecimal() and int(width) else MAXIMUM_PATHS,
+    )
+
+
+def _announcements(config: ConfigDb, addresses: list[InterfaceAddress]) -> Iterator[Announcement]:
+    """BGP_GLOBALS_AF_NETWORK rows, and what ROUTE_REDISTRIBUTE takes from connected and static routes."""
+    for key, _ in rows(config, "BGP_GLOBALS_AF_NETWORK"):
+        vrf, _, prefix = key.split("|", 2) if key.count("|") >= 2 else ("", "", "")
+        network = parse_interface(prefix)
+        if vrf == "default" and network is not None:
+            yield Announcement(str(network.network), ("BGP_GLOBALS_AF_NETWORK", key))
+    for key, _ in rows(config, "ROUTE_REDISTRIBUTE"):
+        vrf, source, _, family = (*split_key(key), "", "", "", "")[:4]
+        version = 6 if family == "ipv6" else 4
+        if vrf == "default" and source == "connected":
+            for entry in addresses:
+                if entry.address.version == version and entry.bound and not entry.vrf:
+                    loopback = entry.table == "LOOPBACK_INTERFACE"
+                    yield Announcement(str(entry.address.network), (entry.table, entry.key), loopback)
+        elif vrf == "default" and source == "static":
+            yield from (route for route in static_routes(config) if (":" in route.prefix) == (version == 6))
+
+
+def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Neighbor]:
+    groups = dict(rows(config, "BGP_PEER_GROUP"))
+    group_families = dict(rows(config, "BGP_PEER_GROUP_AF"))
+    own_families = dict(rows(config, "BGP_NEIGHBOR_AF"))
+    link_local = {key for key, row in rows(config, "INTERFACE") if text(row, "ipv6_use_link_local_only") == "enable"}
+    for key, row in rows(config, "BGP_NEIGHBOR"):
+        vrf, _, peer = key.partition("|")
+        if vrf != "default" or not peer:  # rows without a VRF belong to the other mode and are ignored
+            continue
+        group_name = text(row, "peer_group_name")
+        merged: Row = {**groups.get(f"default|{group_name}", {}), **row}
+        families: dict[int, Row] = {}
+        for version, name in FAMILIES.items():
+            group = group_families.get(f"default|{group_name}|{name}", {})
+            families[version] = {**group, **own_families.get(f"{key}|{name}", {})}
+        unnumbered = not _is_address(peer)
+        remote = parse_asn(text(merged, "asn"))
+        obstacle = ""
+        if asn is None:
+            obstacle = "BGP_GLOBALS|default has no local_asn: frrcfgd starts no BGP"
+        elif text(merged, "admin_status") in ("down", "false"):
+            obstacle = "the neighbor is shut down"
+        elif remote is None and text(merged, "peer_type") != "external":
+            obstacle = "the row has neither asn nor peer_type external"
+        elif unnumbered and peer not in link_local:
+            obstacle = f"INTERFACE|{peer} has no ipv6_use_link_local_only enable: an unnumbered neighbor needs it"
+        allowed = [_allowas_in(family) for family in families.values()]
+        active = {version for version, family in families.items() if _active(version, family, instance)}
+        yield Neighbor(
+            key=key,
+            address="" if unnumbered else peer,
+            interface=peer if unnumbered else "",
+            asn=remote,
+            local_address=text(merged, "local_addr").partition("/")[0],
+            allowas_in=max(allowed),
+            accepts=frozenset(v for v in active if families[v].get("route_map_in")),
+            sends=frozenset(v for v in active if families[v].get("route_map_out")),
+            obstacle=obstacle,
+        )
+
+
+def _active(version: int, family: Row, instance: Row) -> bool:
+    """bgpd.conf.db.j2 writes `no bgp default ipv4-unicast` unless told otherwise: a family must be activated."""
+    status = text(family, "admin_status")
+    return status in ("true", "up") or (
+        not status and version == 4 and text(instance, "default_ipv4_unicast") == "true"
+    )
+
+
+def _allowas_in(family: Row) -> int:
+    count = text(family, "allow_as_count")
+    if text(family, "allow_as_in") != "true":
+        return 0
+    return int(count) if count.isdecimal() else DEFAULT_ALLOWAS_IN
+
+
+def _is_address(peer: str) -> bool:
+    try:
+        ip_address(peer)
+    except ValueError:
+        return False
+    return True

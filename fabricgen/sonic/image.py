@@ -1,0 +1,229 @@
+"""What the SONiC image makes of a config_db for BGP: who speaks, to whom, what it announces and what it accepts.
+
+Much of it stands in no configuration file: the image adds it. Every such fact is given here with the file of
+sonic-buildimage @086b03bd70f9 it was read in. `speaker` covers the default mode (bgpcfgd); with
+frr_mgmt_framework_config "true" the rows mean something else and `fabricgen.sonic.frr_framework` reads them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
+
+from fabricgen.sonic.tables import ConfigDb, Row, split_key
+
+# files/build_templates/constants.yml.j2: bgp.maximum_paths 514 for both families, bgp.multipath_relax enabled; no
+# config_db field changes either in the default mode. FRR is built with --enable-multipath=514, the limit elsewhere.
+MAXIMUM_PATHS = 514
+MULTIPATH_RELAX = True
+
+INTERFACE_TABLES = (
+    "INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VLAN_SUB_INTERFACE",
+)  # fmt: skip
+
+Address = IPv4Interface | IPv6Interface
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceAddress:
+    """One prefix row of an interface table. `bound` tells whether the interface has the base row it needs."""
+
+    table: str
+    key: str
+    interface: str
+    address: Address
+    bound: bool
+    vrf: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """A prefix that the switch originates, and the (table, key) that makes it do so."""
+
+    prefix: str
+    row: tuple[str, str]
+    loopback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """One BGP_NEIGHBOR row of the default VRF, in either mode.
+
+    Exactly one of `address` and `interface` (unnumbered) is set. `asn` is None for "external". `accepts` and `sends`
+    are the address families (4, 6) for which routes come in and go out. `obstacle` says why the session can never
+    come up as far as this file alone tells; "" when nothing in it stands in the way.
+    """
+
+    key: str
+    address: str
+    interface: str
+    asn: int | None
+    local_address: str
+    allowas_in: int
+    accepts: frozenset[int]
+    sends: frozenset[int]
+    obstacle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """A switch as a BGP speaker. `asn` is None when the image starts no BGP. `isolated` is TSA: it announces only its
+    loopbacks, and still receives and forwards."""
+
+    asn: int | None
+    router_id: str
+    neighbors: tuple[Neighbor, ...]
+    announcements: tuple[Announcement, ...]
+    multipath_relax: bool = MULTIPATH_RELAX
+    maximum_paths: int = MAXIMUM_PATHS
+    isolated: bool = False
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_interface(text: str) -> Address | None:
+    """'10.0.0.1/31' to an address with its prefix length; None when it is none."""
+    try:
+        return ip_interface(text)
+    except ValueError:
+        return None
+
+
+def rows(config: ConfigDb, table: str) -> Iterator[tuple[str, Row]]:
+    """The rows of a table that are rows; what has another shape is the schema check's to report."""
+    found = config.get(table)
+    for key, row in (found if isinstance(found, dict) else {}).items():
+        if isinstance(row, dict):
+            yield key, row
+
+
+def text(row: Row, field: str) -> str:
+    """A field's text, "" when absent; a bare JSON number reads as its digits, as sonic-cfggen loads it."""
+    value: object = row.get(field, "")
+    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+
+
+def metadata(config: ConfigDb) -> Row:
+    """DEVICE_METADATA|localhost; empty when absent."""
+    return dict(rows(config, "DEVICE_METADATA")).get("localhost", {})
+
+
+def uses_frr_framework(config: ConfigDb) -> bool:
+    """dockers/docker-fpm-frr/frr/supervisord/supervisord.conf.common.j2: "true" starts frrcfgd, all else bgpcfgd."""
+    return text(metadata(config), "frr_mgmt_framework_config") == "true"
+
+
+def parse_asn(value: str) -> int | None:
+    """An AS number; None for anything else ("none" and "null" mean no BGP: bgpd.main.conf.j2)."""
+    return int(value) if value.isdecimal() and 0 < int(value) < 1 << 32 else None
+
+
+def interface_addresses(config: ConfigDb) -> list[InterfaceAddress]:
+    """Every address that some interface table gives the switch."""
+    found = []
+    for table in INTERFACE_TABLES:
+        table_rows = dict(rows(config, table))
+        for key in table_rows:
+            interface, *prefix = split_key(key)
+            address = parse_interface(prefix[0]) if prefix else None
+            if address is not None:
+                base = table_rows.get(interface, {})
+                vrf = text(base, "vrf_name") or text(base, "vnet_name")
+                found.append(InterfaceAddress(table, key, interface, address, interface in table_rows, vrf))
+    return found
+
+
+def allowas_in(config: ConfigDb) -> int:
+    """How often the switch's own ASN may stand in a path that it still accepts.
+
+    dockers/docker-fpm-frr/frr/bgpd/templates/general/peer-group.conf.j2: 1 on a ToRRouter always, 1 on a LeafRouter
+    when BGP_BBR|all.status is enabled (constants.yml.j2: default_state disabled), else 0.
+    """
+    kind = text(metadata(config), "type")
+    bbr = text(dict(rows(config, "BGP_BBR")).get("all", {}), "status") == "enabled"
+    return int(kind == "ToRRouter" or (kind == "LeafRouter" and bbr))
+
+
+def announcements(config: ConfigDb, addresses: list[InterfaceAddress]) -> Iterator[Announcement]:
+    """What the default mode announces: bgpd.main.conf.j2 and bgpcfgd/managers_static_rt.py.
+
+    The first Loopback0 IPv4 as /32, the first IPv6 as its /64 unless bgp_adv_lo_prefix_as_128 is "true"; every
+    VLAN_INTERFACE prefix outside a VNET; STATIC_ROUTE rows of the default VRF unless advertise is "false". No
+    `redistribute connected` on a fixed switch, so prefixes of INTERFACE and PORTCHANNEL_INTERFACE are never announced.
+    """
+    long_v6 = text(metadata(config), "bgp_adv_lo_prefix_as_128") == "true"
+    families = set()
+    for entry in addresses:
+        address, version = entry.address, entry.address.version
+        if entry.interface == "Loopback0" and version not in families:
+            families.add(version)
+            length = 32 if version == 4 else 128 if long_v6 else 64
+            network = ip_interface(f"{address.ip}/{length}").network
+            yield Announcement(str(network), (entry.table, entry.key), loopback=True)
+        elif entry.table == "VLAN_INTERFACE" and not entry.vrf:
+            yield Announcement(str(address.network), (entry.table, entry.key))
+    yield from static_routes(config)
+
+
+def static_routes(config: ConfigDb) -> Iterator[Announcement]:
+    """The STATIC_ROUTE rows that are redistributed; BFD-tracked ones, which staticroutebfd installs, count as up."""
+    for key, row in rows(config, "STATIC_ROUTE"):
+        vrf, prefix = key.split("|", 1) if "|" in key else ("default", key)
+        route = parse_interface(prefix)
+        if vrf == "default" and route is not None and text(row, "advertise") != "false":
+            yield Announcement(str(route.network), ("STATIC_ROUTE", key))
+
+
+def speaker(config: ConfigDb) -> Speaker:
+    """The switch as bgpcfgd configures it (bgpcfgd/managers_bgp.py)."""
+    localhost = metadata(config)
+    addresses = interface_addresses(config)
+    loopback = next((str(a.address.ip) for a in addresses if a.interface == "Loopback0" and a.address.version == 4), "")
+    router_id = text(localhost, "bgp_router_id") or loopback
+    asn = parse_asn(text(localhost, "bgp_asn"))
+    shared = _switch_obstacle(config, asn, router_id)
+    local = {str(a.address.ip) for a in addresses if a.bound and not a.vrf}
+    isolation = dict(rows(config, "BGP_DEVICE_GLOBAL")).get("STATE", {})
+    neighbors = (_neighbor(key, row, config, local, shared) for key, row in rows(config, "BGP_NEIGHBOR"))
+    return Speaker(
+        asn=asn,
+        router_id=router_id,
+        neighbors=tuple(neighbor for neighbor in neighbors if neighbor is not None),
+        announcements=tuple(dict.fromkeys(announcements(config, addresses))),
+        isolated=text(isolation, "tsa_enabled") == "true",  # bgpcfgd/managers_device_global.py, bgpd/tsa
+    )
+
+
+def _switch_obstacle(config: ConfigDb, asn: int | None, router_id: str) -> str:
+    """Why no neighbor of this switch ever comes up: the dependencies of BGPPeerMgrBase in managers_bgp.py."""
+    if asn is None:
+        return "DEVICE_METADATA|localhost has no bgp_asn: the image starts no BGP"
+    if not text(metadata(config), "type"):
+        return "DEVICE_METADATA|localhost has no type: bgpcfgd keeps every neighbor waiting"
+    if "Loopback0" not in dict(rows(config, "LOOPBACK_INTERFACE")):
+        return "LOOPBACK_INTERFACE has no base row Loopback0: bgpcfgd keeps every neighbor waiting"
+    if not router_id:
+        return "no router id: neither bgp_router_id nor an IPv4 address on Loopback0"
+    return ""
+
+
+def _neighbor(key: str, row: Row, config: ConfigDb, local: set[str], shared: str) -> Neighbor | None:
+    *vrf, peer = split_key(key)
+    if vrf and vrf != ["default"]:
+        return None
+    near = text(row, "local_addr").partition("/")[0]
+    # instance.conf.j2: the row's admin_status counts, else default_bgp_status
+    status = text(row, "admin_status") or text(metadata(config), "default_bgp_status")
+    asn = parse_asn(text(row, "asn"))
+    try:
+        family = frozenset({ip_address(peer).version})
+    except ValueError:
+        shared = shared or f"{peer} is no IP address: bgpcfgd knows no unnumbered neighbors"
+        family = frozenset()
+    obstacle = shared
+    if not obstacle and near and near not in local:
+        obstacle = f"no interface with a base row holds local_addr {near}: bgpcfgd keeps the neighbor waiting"
+    if not obstacle and status == "down":
+        obstacle = "the neighbor is shut down"
+    if not obstacle and asn is None:
+        obstacle = "the row has no asn"
+    return Neighbor(key, peer, "", asn, near, allowas_in(config), family, family, obstacle)
