@@ -121,7 +121,8 @@ class _Solver:
         while run.front.any():
             front = self._advertised(run.front, columns)
             listening: Flags = np.any(~run.sure & self.valid[columns], axis=1)
-            candidates = (front.any(axis=1)[net.target] & listening[net.source]).nonzero()[0]
+            speaking: Flags = np.any(front, axis=1)
+            candidates = (speaking[net.target] & listening[net.source]).nonzero()[0]
             if not len(candidates):
                 break
             offer = front[net.target[candidates]] & ~run.sure[net.source[candidates]]

@@ -44,6 +44,12 @@ def count(words: Words) -> int:
     return int(np.unpackbits(words.view(np.uint8)).sum()) if words.any() else 0
 
 
+def any_of(rows: Words, starts: Indices) -> Words:
+    """OR over each run of rows (runs x words)."""
+    joined: Words = np.bitwise_or.reduceat(rows, starts) if len(starts) else rows
+    return joined
+
+
 def segment_starts(sorted_keys: NDArray[np.int32]) -> Indices:
     """Where each run of equal keys begins."""
     if not len(sorted_keys):

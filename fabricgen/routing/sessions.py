@@ -21,6 +21,8 @@ from fabricgen.sonic.image import (
     uses_frr_framework,
 )
 
+_FAR_END = "held down by the far end"
+
 
 @dataclass(frozen=True, slots=True)
 class SessionEnd:
@@ -41,12 +43,14 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class AbsentSession:
-    """A BGP_NEIGHBOR row whose session cannot come up. `inside`: the far end is one of the switches judged."""
+    """A BGP_NEIGHBOR row whose session cannot come up. `inside`: the far end is one of the switches judged;
+    `follows`: nothing is wrong with this row, the one that answers it is to blame."""
 
     switch: str
     key: str
     reason: str
     inside: bool
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class _Pairing:
                 far = self._far_end(name, neighbor)
                 if isinstance(far, str):
                     inside = neighbor.address in self.owner or (name, neighbor.interface) in self.bundle.link_at
-                    absent.append(AbsentSession(name, neighbor.key, far, inside))
+                    absent.append(AbsentSession(name, neighbor.key, far, inside, far.startswith(_FAR_END)))
                     continue
                 near_interface, other = far
                 if (name, near_interface, neighbor.key) < (other.switch, other.interface, other.neighbor.key):
@@ -116,7 +120,7 @@ class _Pairing:
         near, far = found
         answer = far.neighbor
         if answer.obstacle:
-            return f"the far end {far.switch} stays down: {answer.obstacle}"
+            return f"{_FAR_END} {far.switch}: {answer.obstacle}"
         return self._disagreement(name, neighbor, far) or self._port_down(name, near, far) or (near, far)
 
     def _disagreement(self, name: str, neighbor: Neighbor, far: SessionEnd) -> str:

@@ -9,38 +9,8 @@ from fabricgen.routing import bits
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
 from tests.bgp_fabric import from_case, open_configs
+from tests.frr_cases import CASES
 from tests.shared_material import shared
-
-CASES = [
-    "ls4x2_distinct__l1-s1",
-    "ls4x2_distinct__l1-s1+l2-s1",
-    "ls4x2_distinct__l1-s1+l2-s2",
-    "ls4x2_distinct__none",
-    "ls4x2_distinct_tsa__none",
-    "ls4x2_leafleaf__l1-s1",
-    "ls4x2_parallel__none",
-    "ls4x2_rfc7938__l1-s1",
-    "ls4x2_rfc7938__l1-s1+l2-s2",
-    "ls4x2_rfc7938__none",
-    "ls4x2_rfc7938_alltor__l1-s1+l2-s2",
-    "ls4x2_rfc7938_bbr__l1-s1",
-    "ls4x2_sharedleaf__l1-s1+l2-s2",
-    "ls4x2_sharedleaf_distinctspine__l1-s1+l2-s2",
-    "ls4x2_sharedleaf_noallow__none",
-    "ls4x3_mixedspine_history__l1-s3",
-    "ls8x4_distinct__l1-s1+l1-s2+l2-s3+l2-s4",
-    "ls8x4_distinct__l1-s1+l2-s2",
-    "ls8x4_distinct__none",
-    "t3_distinct__a1-c1+a2-c1+a3-c2+a4-c2",
-    "t3_distinct__l1-a1",
-    "t3_distinct__l1-a1+l2-a2",
-    "t3_rfc7938__l1-a1+l2-a2",
-    "t3_rfc7938__none",
-    "t3_sharedleaf__l1-a1+l2-a2",
-    "t3p_distinct__a1-c1+a4-c2",
-    "t3p_distinct__l1-a1+a2-c2",
-    "t3p_rfc7938__a1-c1+a4-c2",
-]
 
 
 def ambiguous_pairs(fabric: RoutedFabric, routes: Routes) -> set[tuple[str, str]]:

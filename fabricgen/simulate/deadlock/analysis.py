@@ -1,0 +1,130 @@
+"""The verdict: free of cyclic buffer dependencies, with an order of channels to prove it, or a cycle that is there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.results import Cycle, DeadlockResult, FailureSummary
+from fabricgen.routing import bits
+from fabricgen.routing.bgp import solve
+from fabricgen.routing.bits import Words
+from fabricgen.routing.fabric import RoutedFabric, read_fabric
+from fabricgen.routing.routes import Routes
+from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
+from fabricgen.simulate.deadlock.hosts import HostTraffic, host_traffic
+from fabricgen.simulate.deadlock.lossless import LosslessLinks, lossless_links
+from fabricgen.simulate.deadlock.peel import peel, shortest_cycle
+from fabricgen.simulate.deadlock.priorities import PriorityGraph, priority_graphs
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict rests on.
+
+    `order` lists links and priorities of all channels, per set of equal graphs, such that every dependency goes from an
+    earlier to a later channel; None with a cycle. `cycle_links` are the links of each of the result's cycles.
+    """
+
+    fabric: RoutedFabric
+    routes: Routes
+    traffic: HostTraffic
+    lossless: LosslessLinks
+    order: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...] | None
+    cycle_links: tuple[tuple[int, ...], ...]
+
+
+class PlaneDeadlock(DeadlockResult):
+    """A plane's verdict together with what it rests on, for findings and certificates."""
+
+    evidence: Evidence
+
+    def __init__(self, result: DeadlockResult, evidence: Evidence) -> None:
+        super().__init__(**{name: getattr(result, name) for name in DeadlockResult.__dataclass_fields__})
+        object.__setattr__(self, "evidence", evidence)
+
+
+def analyse_deadlock(bundle: Bundle, plane: str | None = None) -> list[PlaneDeadlock]:
+    """The verdict on the fabric as configured, one per RoCE plane, worst first; only `plane` when one is named.
+
+    Loose files are one plane. Raises UnreadableInputError when a file is no JSON.
+    """
+    found = [_analyse(bundle, name, switches) for name, switches in planes(bundle) if plane in (None, name)]
+    return sorted(found, key=lambda result: (result.verdict != "cyclic", result.claim == "proved", result.name))
+
+
+def planes(bundle: Bundle) -> list[tuple[str, list[str]]]:
+    """(plane, its switches), for planes that config_db files configure."""
+    groups: dict[str, list[str]] = {}
+    for name, device in bundle.devices.items():
+        groups.setdefault(device.wired.plane if device.wired else "", []).append(name)
+    return list(groups.items())
+
+
+def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
+    fabric = read_fabric(bundle, switches)
+    traffic = host_traffic(bundle, fabric)
+    lossless = lossless_links(bundle, fabric)
+    destinations = tuple(fabric.destinations[column] for column in traffic.columns)
+    routes = solve(fabric.network, fabric.policy, destinations)
+    flow = carried(fabric.network, routes.nexthops, traffic.sources)
+    graphs = _graphs(fabric, routes, flow, lossless)
+    orders, cycles, cycle_links = [], [], []
+    for one in graphs:
+        peeled = peel(one.graph)
+        orders.append((one.link[peeled.order], one.priority[peeled.order]))
+        if len(peeled.left):
+            for channels, priority in _cycles(one, shortest_cycle(one.graph, peeled.left)):
+                links = tuple(int(one.link[channel]) for channel in channels)
+                cycles.append(_cycle(fabric, routes, traffic, flow, links, priority))
+                cycle_links.append(links)
+    result = DeadlockResult(
+        verdict="cyclic" if cycles else "free",
+        claim="possible" if routes.ambiguous_sets else "proved",
+        model="bgp",
+        priorities=lossless.priorities,
+        channels=sum(one.graph.channels * one.copies for one in graphs),
+        dependencies=sum(len(one.graph.successors) * one.copies for one in graphs),
+        failures=FailureSummary(0, 1, int(bool(cycles)), int(_cut_off(routes, traffic))),
+        cycles=tuple(cycles),
+        name=name,
+    )
+    order = None if cycles else tuple(orders)
+    return PlaneDeadlock(result, Evidence(fabric, routes, traffic, lossless, order, tuple(cycle_links)))
+
+
+def _graphs(fabric: RoutedFabric, routes: Routes, flow: Words, lossless: LosslessLinks) -> list[PriorityGraph]:
+    if not lossless.priorities:
+        return []
+    links = link_dependencies(fabric.network, routes.nexthops, flow)
+    return priority_graphs(links, fabric.network.incoming, lossless)
+
+
+def _cycles(one: PriorityGraph, channels: list[int]) -> Iterator[tuple[list[int], int]]:
+    """The cycle once for every priority that it is there for."""
+    for priority in one.stands_for or (int(one.priority[channels[0]]),):
+        yield channels, priority
+
+
+def _cycle(
+    fabric: RoutedFabric, routes: Routes, traffic: HostTraffic, flow: Words, links: tuple[int, ...], priority: int
+) -> Cycle:
+    """The cycle port by port; each hop's witness is a destination that comes over it and goes on over the next hop."""
+    place = np.empty(fabric.network.links, np.int64)
+    place[fabric.network.incoming] = np.arange(fabric.network.links)
+    witnesses = []
+    for link, following in zip(links, links[1:] + links[:1], strict=True):
+        shared = flow[place[link]] & routes.nexthops[following]
+        witnesses.append(traffic.witness[bits.columns_of(shared)[0]])
+    hops = tuple((fabric.names[fabric.network.source[link]], fabric.port(link)) for link in links)
+    return Cycle(priority, hops, witnesses=tuple(witnesses))
+
+
+def _cut_off(routes: Routes, traffic: HostTraffic) -> bool:
+    """Whether some switch with hosts has no route to the hosts behind another."""
+    if traffic.sources.sum() < 2:
+        return False
+    complete = routes.reached[traffic.sources] == bits.ones(len(routes.destinations))
+    return not traffic.complete or not bool(complete.all())

@@ -1,0 +1,89 @@
+"""Where hosts are: which switches send lossless traffic, and which destinations it goes to."""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.sonic.image import InterfaceAddress, Speaker
+
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True)
+class HostTraffic:
+    """`sources[u]`: hosts sit behind switch u. `columns` are the destinations that hosts can be behind, `witness`
+    one prefix of each. `complete` is False when some switch with hosts announces no prefix that covers them."""
+
+    sources: NDArray[np.bool_]
+    columns: NDArray[np.int64]
+    witness: tuple[str, ...]
+    complete: bool
+
+
+def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
+    """Traffic between all hosts. Where no file tells of hosts, every switch and every prefix counts."""
+    subnets = {name: _host_subnets(bundle, fabric, name) for name in fabric.names}
+    if not any(subnets.values()):
+        everything = np.arange(len(fabric.destinations))
+        first = tuple(one.prefixes[0] for one in fabric.destinations)
+        return HostTraffic(np.ones(len(fabric.names), bool), everything, first, complete=True)
+    covered: dict[int, set[Network]] = {index: set() for index in range(len(fabric.names))}
+    columns, witness = [], []
+    for column, destination in enumerate(fabric.destinations):
+        found = ""
+        for prefix in destination.prefixes:
+            network = ip_network(prefix)
+            for switch in destination.origins:
+                inside = [one for one in subnets[fabric.names[switch]] if _covers(network, one)]
+                covered[switch].update(inside)
+                found = found or (prefix if inside else "")
+        if found:
+            columns.append(column)
+            witness.append(found)
+    complete = all(covered[index] == set(subnets[name]) for index, name in enumerate(fabric.names))
+    sources = np.array([bool(subnets[name]) for name in fabric.names], bool)
+    return HostTraffic(sources, np.array(columns, np.int64), tuple(witness), complete)
+
+
+def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Network]:
+    """Subnets of VLANs and of routed ports that lead to no switch and hold no BGP neighbor."""
+    neighbors = _neighbor_numbers(fabric.spoken.speakers[name])
+    found = []
+    for entry in fabric.spoken.addresses[name]:
+        if entry.table == "LOOPBACK_INTERFACE" or entry.vrf or _leads_to_switch(bundle, name, entry):
+            continue
+        network = entry.address.network
+        numbers = neighbors[entry.address.version]
+        first = bisect_left(numbers, int(network.network_address))
+        if first == len(numbers) or numbers[first] > int(network.broadcast_address):
+            found.append(network)
+    return found
+
+
+def _leads_to_switch(bundle: Bundle, name: str, entry: InterfaceAddress) -> bool:
+    link = bundle.link_at.get((name, entry.interface))
+    return link is not None and link.a[0] in bundle.devices and link.b[0] in bundle.devices
+
+
+def _neighbor_numbers(speaker: Speaker) -> dict[int, list[int]]:
+    numbers: dict[int, list[int]] = {4: [], 6: []}
+    for neighbor in speaker.neighbors:
+        for version in neighbor.accepts | neighbor.sends if neighbor.address else ():
+            address = ip_address(neighbor.address)
+            if address.version == version:
+                numbers[version].append(int(address))
+    return {version: sorted(found) for version, found in numbers.items()}
+
+
+def _covers(outer: Network, inner: Network) -> bool:
+    return (
+        outer.version == inner.version
+        and outer.prefixlen <= inner.prefixlen
+        and int(inner.network_address) >> (inner.max_prefixlen - outer.prefixlen)
+        == int(outer.network_address) >> (outer.max_prefixlen - outer.prefixlen)
+    )

@@ -1,0 +1,64 @@
+"""What to change so that a cycle goes away."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.routing.network import Network
+from fabricgen.sonic.image import allowas_in, metadata, text, uses_frr_framework
+
+
+def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]) -> str:
+    """Advice on the ASN plan, judged at the switches where the cycle goes down and then up again."""
+    network = fabric.network
+    level = tiers(network, sources)
+    through = [(int(network.source[a]), int(network.target[a]), int(network.target[b])) for a, b in _pairs(links)]
+    turns = [(u, v, w) for u, v, w in through if level[v] < min(level[u], level[w])]
+    if not turns:
+        return (
+            "The routes around this cycle never turn downwards for good. Build the fabric in tiers, so that paths go "
+            "up and then down, or take one of these sessions out of transit."
+        )
+    upper = sorted({switch for u, _, w in turns for switch in (u, w)})
+    names = [fabric.names[switch] for switch in upper]
+    lenient = [name for name in names if _allows_own_asn(bundle, name)]
+    valleys = ", ".join(sorted({fabric.names[v] for _, v, _ in turns}))
+    if lenient:
+        kinds = ", ".join(f"{name} ({_kind(bundle, name)})" for name in lenient)
+        return (
+            f"{kinds} accept paths that hold their own ASN and so send traffic down to {valleys} and up again. Above "
+            "the leaves set DEVICE_METADATA type to LeafRouter or SpineRouter and BGP_BBR all status to disabled."
+        )
+    plan = ", ".join(f"{name} {fabric.policy.asn[switch]}" for name, switch in zip(names, upper, strict=True))
+    return (
+        f"Traffic goes down to {valleys} and up again, for {plan} accept each other's routes. Give the switches of "
+        "this tier one ASN (RFC 7938), so that the loop check refuses such paths."
+    )
+
+
+def tiers(network: Network, sources: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Links from each switch to the nearest one with hosts; a large number where there is none."""
+    level = np.where(sources, 0, network.switches)
+    for _ in range(network.switches):
+        nearer = level.copy()
+        np.minimum.at(nearer, network.source, level[network.target] + 1)
+        if (nearer == level).all():
+            break
+        level = nearer
+    return level
+
+
+def _pairs(links: Sequence[int]) -> list[tuple[int, int]]:
+    return list(zip(links, [*links[1:], links[0]], strict=True))
+
+
+def _allows_own_asn(bundle: Bundle, name: str) -> bool:
+    config = bundle.devices[name].config
+    return not uses_frr_framework(config) and allowas_in(config) > 0
+
+
+def _kind(bundle: Bundle, name: str) -> str:
+    return text(metadata(bundle.devices[name].config), "type")
