@@ -1,0 +1,119 @@
+"""Contexts for the templates, built when a form is first expanded."""
+
+from collections.abc import Sequence
+from ipaddress import ip_address, ip_interface
+
+from fabricgen.control_plane.bgp import LinkEnd
+from fabricgen.design.model import Switch
+from fabricgen.inventory.model import Inventory, Management, Plane
+from fabricgen.lossless.plan import PortBuffers
+from fabricgen.origin import Origin, Value, value
+from fabricgen.platforms.model import PlatformPort
+from fabricgen.render.contexts import (
+    LinkAddress,
+    LinkContext,
+    ManagementAddress,
+    ManagementContext,
+    PortContext,
+    SwitchContext,
+)
+from fabricgen.render.forms import Slot
+from fabricgen.render.secrets import placeholder
+
+SERVER_TYPE = "Server"  # what SONiC's own minigraph parser calls a host
+
+_LOCK = Origin(steps=("allocations.lock.yaml",))
+_WIRING = Origin(steps=("the wiring of the design",))
+
+
+def switch_context(
+    switch: Switch,
+    inventory: Inventory,
+    *,
+    loopbacks: int,
+    aggregates: int,
+    management: Sequence[str],
+    mac: bool,
+    bgp: bool,
+) -> SwitchContext:
+    """The context of a switch with that many addresses of each kind."""
+    platform, layout = switch.platform, switch.layout
+    asked = switch.spec.source("platform")
+    return SwitchContext(
+        hostname=Slot("switch.hostname", Origin(inventory="names", steps=_LOCK.steps)),
+        asn=Slot("switch.asn", _LOCK) if bgp else None,
+        loopbacks=tuple(Slot(f"switch.loopbacks.{index}", _LOCK) for index in range(loopbacks)),
+        aggregates=tuple(Slot(f"switch.aggregates.{index}", _LOCK) for index in range(aggregates)),
+        management=tuple(
+            ManagementAddress(Slot(f"switch.management.{index}", _LOCK), _gateway(inventory.management, text))
+            for index, text in enumerate(management)
+        ),
+        mac=Slot("switch.mac", Origin(inventory="devices")) if mac else None,
+        type=value(switch.device_type, f"the device type of a {switch.role}", inventory=switch.spec.source("type")),
+        hwsku=value(layout.hwsku, inventory=asked, platform=layout.sources.get("ports", "")),
+        platform=value(platform.onie_platform, inventory=asked, platform=platform.sources.get("asic", "")),
+        buffer_model=value(platform.buffer_model, inventory=asked, platform=platform.sources.get("buffer_model", "")),
+    )
+
+
+def _gateway(management: Management | None, address: str) -> Value | None:
+    if management is None or ip_address(management.gateway).version != ip_interface(address).version:
+        return None
+    return value(management.gateway, inventory=management.source("gateway"))
+
+
+def management_context(management: Management) -> ManagementContext:
+    """The management network as the templates see it."""
+    snmp = management.snmp
+
+    def texts(key: str) -> tuple[Value, ...]:
+        return tuple(value(text, inventory=management.source(key)) for text in getattr(management, key))
+
+    def told(key: str, text: str | None) -> Value | None:
+        return value(text, inventory=snmp.source(key)) if snmp and text else None
+
+    return ManagementContext(
+        vrf=management.vrf,
+        ntp=texts("ntp"),
+        syslog=texts("syslog"),
+        dns=texts("dns"),
+        community=told("community", placeholder(snmp.community) if snmp and snmp.community else None),
+        location=told("location", snmp.location if snmp else None),
+        contact=told("contact", snmp.contact if snmp else None),
+    )
+
+
+def port_context(switch: Switch, plane: Plane, port: PlatformPort, *, wired: bool) -> PortContext:
+    """The context of all ports of a layout that are alike."""
+    facts = Origin(platform=switch.layout.sources.get("ports", ""))
+    slots = {name: Slot(f"port.{name}", facts) for name in ("name", "lanes", "alias", "index", "subport", "parent")}
+    return PortContext(
+        **slots,
+        description=Slot("port.description", _WIRING) if wired else None,
+        speed=Value(port.speed_mbps, facts),
+        fec=Value(port.fec, facts) if port.fec else None,
+        mtu=value(plane.mtu_bytes, inventory=plane.source("mtu")),
+        admin_status=value("up", "plugged in") if wired else value("down", "nothing is plugged in"),
+        breakout_mode=Value(port.breakout_mode, facts) if port.breakout_mode else None,
+    )
+
+
+def link_context(end: LinkEnd, buffers: PortBuffers) -> LinkContext:
+    """The context of all links that are alike at this end."""
+    peer = end.peer_switch
+    return LinkContext(
+        peer=Slot("link.peer", _WIRING),
+        peer_port=Slot("link.peer_port", _WIRING),
+        peer_type=value(peer.device_type if peer else SERVER_TYPE),
+        peer_hwsku=Slot("link.peer_hwsku", _WIRING) if peer else None,
+        addresses=tuple(
+            LinkAddress(
+                local=Slot(f"link.addresses.{index}.local", _LOCK),
+                length=value(address.length),
+                peer=Slot(f"link.addresses.{index}.peer", _LOCK),
+                asn=Slot(f"link.addresses.{index}.asn", _LOCK) if address.peer_asn is not None else None,
+            )
+            for index, address in enumerate(end.addresses)
+        ),
+        buffers=buffers,
+    )

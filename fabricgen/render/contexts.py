@@ -1,0 +1,95 @@
+"""What templates may use. These classes are the public interface of the templates: `docs/templates.md`.
+
+Beside these, `plan` is the `LosslessPlan` of the switch. Slots are printed only; everything else may be tested, too.
+All texts are CONFIG_DB texts already.
+"""
+
+from dataclasses import dataclass
+
+from fabricgen.lossless.plan import PortBuffers
+from fabricgen.origin import Value
+from fabricgen.render.forms import Slot
+
+
+@dataclass(frozen=True)
+class SwitchContext:
+    """`switch`: one switch. The lists have an entry for each address family."""
+
+    hostname: Slot
+    asn: Slot | None  # None where the plane runs no BGP
+    loopbacks: tuple[Slot, ...]  # with prefix length
+    aggregates: tuple[Slot, ...]  # host prefixes to announce
+    management: tuple["ManagementAddress", ...]
+    mac: Slot | None  # None where the inventory does not tell it: the switch fills in its own
+    type: Value
+    hwsku: Value
+    platform: Value
+    buffer_model: Value
+
+
+@dataclass(frozen=True)
+class ManagementAddress:
+    """An address of eth0 and the gateway of its family."""
+
+    address: Slot
+    gateway: Value | None
+
+
+@dataclass(frozen=True)
+class ManagementContext:
+    """`management`: what the inventory says of it; None as a whole where it says nothing."""
+
+    vrf: bool
+    ntp: tuple[Value, ...]
+    syslog: tuple[Value, ...]
+    dns: tuple[Value, ...]
+    community: Value | None
+    location: Value | None
+    contact: Value | None
+
+
+@dataclass(frozen=True)
+class PortContext:
+    """`port`: one port of the layout, plugged in or not."""
+
+    name: Slot
+    lanes: Slot
+    alias: Slot
+    index: Slot
+    subport: Slot
+    parent: Slot
+    description: Slot | None  # None where nothing is plugged in
+    speed: Value
+    fec: Value | None
+    mtu: Value
+    admin_status: Value
+    breakout_mode: Value | None
+
+
+@dataclass(frozen=True)
+class LinkContext:
+    """`link`: what is plugged into a port."""
+
+    peer: Slot
+    peer_port: Slot
+    peer_type: Value
+    peer_hwsku: Slot | None  # None for a host
+    addresses: tuple["LinkAddress", ...]
+    buffers: PortBuffers
+
+
+@dataclass(frozen=True)
+class LinkAddress:
+    """One address family of a link; `asn` is None where no session runs."""
+
+    local: Slot
+    length: Value
+    peer: Slot
+    asn: Slot | None
+
+
+@dataclass(frozen=True)
+class SonicContext:
+    """`sonic`: the target."""
+
+    release: int

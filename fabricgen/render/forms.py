@@ -1,0 +1,181 @@
+"""A template expanded once for all that share a profile, then stamped for each switch or port.
+
+What differs from port to port enters a template as a `Slot`, a blank that stamping fills in. Every other value is text
+with an origin. Printing either leaves an invisible mark in the expansion, so that the finished `Form` knows for each
+field which slots and which origins went into it: the source map needs no second book-keeping.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
+
+from fabricgen.origin import Origin, Value
+
+_SLOT = re.compile("\ue000([^\ue001]*)\ue001")
+_ORIGIN = re.compile("\ue002([0-9]+)\ue003")
+# A string, or a comma that nothing but white space parts from a closing bracket: templates may leave one there.
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+
+
+class SlotTestedError(Exception):
+    """A template branched on a value that is not known when it is expanded."""
+
+
+class Slot(Value):
+    """A blank. It can be printed, alone or as part of a text, but not tested or compared."""
+
+    def __new__(cls, name: str, origin: Origin) -> "Slot":
+        slot = str.__new__(cls, f"\ue000{name}\ue001")
+        slot.origin = origin
+        return slot
+
+    def __bool__(self) -> bool:
+        raise SlotTestedError(f"{_named(self)} differs from row to row: print it, do not test it")
+
+    __hash__ = Value.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self)
+
+
+class Marks:
+    """Jinja's `finalize`: escapes text for JSON and marks the origin of every value that is printed."""
+
+    def __init__(self) -> None:
+        self.origins: list[Origin] = []
+        self._index: dict[Origin, int] = {}
+
+    def finalize(self, printed: object) -> object:
+        """What a template prints for a value."""
+        if not isinstance(printed, Value):
+            return printed  # what a macro made, or a plain word of Python's
+        text = printed if isinstance(printed, Slot) else encode_basestring_ascii(printed)[1:-1]
+        index = self._index.setdefault(printed.origin, len(self._index))
+        if index == len(self.origins):
+            self.origins.append(printed.origin)
+        return f"\ue002{index}\ue003{text}"
+
+
+class NotRowsError(Exception):
+    """A template's output is no TABLE -> key -> fields of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """Text with blanks; `pattern` is a %-format where there are any."""
+
+    pattern: str
+    slotted: bool
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        return self.pattern % values if self.slotted else self.pattern
+
+
+_Content = _Text | tuple[_Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _RowForm:
+    table: str
+    key: _Text
+    fields: tuple[tuple[_Text, _Content], ...]
+    constant: dict[str, str | list[str]] | None  # the row itself, where its fields have no blanks
+
+
+Tables = dict[str, dict[str, dict[str, str | list[str]]]]
+
+
+class Form:
+    """The rows that one expansion of a template makes.
+
+    `sources`: 'TABLE|key', with slots as {name}, -> field -> indices of the origins that went into it.
+    """
+
+    def __init__(self, template: str, text: str) -> None:
+        self.template = template
+        self.sources: dict[str, dict[str, tuple[int, ...]]] = {}
+        self._rows: list[_RowForm] = []
+        for table, rows in _parse(text).items():
+            for key, fields in rows.items():
+                self._add(table, key, fields)
+
+    def _add(self, table: str, key: str, fields: Mapping[str, object]) -> None:
+        compiled = []
+        sources = self.sources.setdefault(f"{table}|{_named(key)}", {})
+        for name, content in fields.items():
+            items = [item for item in (content if isinstance(content, list) else [content]) if isinstance(item, str)]
+            if len(items) != (len(content) if isinstance(content, list) else 1):
+                raise NotRowsError(f"{table}|{_named(key)}|{_named(name)} must be text or a list of texts")
+            marks = [int(mark) for item in [name, *items] for mark in _ORIGIN.findall(item)]
+            sources[_named(name)] = tuple(dict.fromkeys(marks))
+            texts = tuple(_compile(item) for item in items)
+            compiled.append((_compile(name), texts if isinstance(content, list) else texts[0]))
+        blank = any(part.slotted for name, content in compiled for part in (name, *_parts(content)))
+        constant = None if blank else {name.pattern: _fill(content, {}) for name, content in compiled}
+        self._rows.append(_RowForm(table, _compile(key), tuple(compiled), constant))
+
+    def stamp(self, tables: Tables, values: Mapping[str, str]) -> None:
+        """Add the rows to `tables`, blanks filled in. Rows that exist gain fields; raises NotRowsError on a clash."""
+        for row in self._rows:
+            key = row.key.pattern % values if row.key.slotted else row.key.pattern
+            fields = row.constant
+            if fields is None:
+                fields = {name.fill(values): _fill(content, values) for name, content in row.fields}
+            rows = tables.setdefault(row.table, {})
+            if key not in rows:
+                rows[key] = fields if row.key.slotted else dict(fields)
+            elif rows[key] is not fields:
+                _join(rows[key], fields, row, key)
+
+
+def _join(known: dict[str, str | list[str]], fields: Mapping[str, str | list[str]], row: _RowForm, key: str) -> None:
+    for name, content in fields.items():
+        if known.setdefault(name, content) != content:
+            raise NotRowsError(f"{row.table}|{key}|{name} is both {known[name]!r} and {content!r}")
+
+
+def _parse(text: str) -> dict[str, dict[str, dict[str, object]]]:
+    try:
+        tables = json.loads(_LAST_COMMA.sub(lambda match: match[1] or "", text), object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        before = _clean(error.doc[max(0, error.pos - 40) : error.pos])
+        raise NotRowsError(f"no JSON: {error.msg} after {before!r}") from error
+    for table, rows in tables.items() if isinstance(tables, dict) else [("", None)]:
+        if not isinstance(rows, dict) or not all(isinstance(fields, dict) for fields in rows.values()):
+            raise NotRowsError(f"{table or 'the output'} is no mapping of rows")
+    return tables  # type: ignore[no-any-return]
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NotRowsError(f"{_named(twice)!r} stands twice in one object")
+    return found
+
+
+def _compile(text: str) -> _Text:
+    bare = _ORIGIN.sub("", text)
+    if not _SLOT.search(bare):
+        return _Text(bare, slotted=False)
+    return _Text(_SLOT.sub(r"%(\1)s", bare.replace("%", "%%")), slotted=True)
+
+
+def _parts(content: _Content) -> Iterable[_Text]:
+    return content if isinstance(content, tuple) else (content,)
+
+
+def _fill(content: _Content, values: Mapping[str, str]) -> str | list[str]:
+    return [part.fill(values) for part in content] if isinstance(content, tuple) else content.fill(values)
+
+
+def _named(text: str) -> str:
+    """Text for people: slots as {name}, origins left out."""
+    return _SLOT.sub(r"{\1}", _ORIGIN.sub("", text))
+
+
+def _clean(text: str) -> str:
+    return " ".join(_named(text).split())

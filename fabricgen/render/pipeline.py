@@ -1,0 +1,165 @@
+"""From an inventory to the named bytes of a bundle: all makers in their order."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from multiprocessing import get_context
+from pathlib import Path
+
+from fabricgen.allocation.allocate import Allocation, allocate
+from fabricgen.allocation.lock import Lock, read_lock
+from fabricgen.bundle.wiring import dump_wiring
+from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
+from fabricgen.design.expand import expand
+from fabricgen.design.model import Fabric, Switch
+from fabricgen.errors import UsageError
+from fabricgen.findings import Finding, Location, has_errors
+from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
+from fabricgen.inventory.references import error
+from fabricgen.lossless.plan import LosslessPlanner
+from fabricgen.render.overrides import apply_overrides, check_overrides
+from fabricgen.render.sources import DeviceSources, dump_sources
+from fabricgen.render.switches import SwitchRenderer
+from fabricgen.render.templates import TemplateLibrary, TemplateProblemError
+from fabricgen.render.wiring import dump_cabling, make_wiring
+from fabricgen.sonic.canonical import dump
+
+JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
+
+
+@dataclass
+class Plans:
+    """Everything that is decided before the first byte is rendered. `lock` is as it has to be now."""
+
+    fabric: Fabric
+    allocation: Allocation
+    control: ControlPlane
+    planner: LosslessPlanner
+    old_lock: Lock | None
+    lock: Lock
+    findings: list[Finding]
+
+    @property
+    def lock_changed(self) -> bool:
+        """Whether the lock file has to be written."""
+        return self.old_lock != self.lock
+
+
+def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plans:
+    """Load, design, allocate and plan. `step` is called with the name of each stage as it begins.
+
+    All findings of all stages are in the result; with an error among them nothing may be rendered. Raises
+    UnreadableInputError.
+    """
+    step("load")
+    inventory, findings = load_inventory(path)
+    step("design")
+    fabric, found = expand(inventory, inventory_root(path))
+    findings += [*found, *_not_rendered(fabric)]
+    step("allocate")
+    old_lock = read_lock(inventory_root(path) / LOCK_NAME)
+    if old_lock is not None and old_lock.fabric != inventory.fabric:
+        message = f"{LOCK_NAME} belongs to fabric {old_lock.fabric!r}, this is {inventory.fabric!r}"
+        hint = "a renamed fabric: change the name in the lock file, too; another one: keep it in a folder of its own"
+        findings.append(error("FG384", message, inventory, "fabric", hint=hint))
+    allocation, lock, found = allocate(fabric, old_lock)
+    findings += found
+    step("plan")
+    control = plan_control_plane(fabric, allocation)
+    planner = LosslessPlanner(fabric)
+    plans = Plans(fabric, allocation, control, planner, old_lock, lock, findings)
+    for switch in fabric.switches:
+        if fabric.inventory.planes[switch.identity.plane].technology == "roce" and planner.plan(switch) is not None:
+            for end in control.ends[switch.key].values():
+                planner.port(switch, end.link)
+    findings += [*planner.findings, *check_overrides(fabric, allocation.names)]
+    plans.findings = [_placed(finding, inventory_root(path)) for finding in findings]
+    return plans
+
+
+def _not_rendered(fabric: Fabric) -> Iterator[Finding]:
+    for design in fabric.planes:
+        if design.plane.technology != "roce":
+            message = f"plane {design.plane.name}: this version renders RoCE planes only"
+            hint = "`fabricgen capacity` counts InfiniBand planes already"
+            yield error("FG210", message, design.plane, "technology", hint=hint)
+
+
+def _placed(finding: Finding, root: Path) -> Finding:
+    """A finding whose places are relative to the inventory, with places that a person can open from here."""
+
+    def open_from_here(place: Location) -> Location:
+        return replace(place, file=str(root / place.file)) if not Path(place.file).is_absolute() else place
+
+    related = tuple(replace(each, location=open_from_here(each.location)) for each in finding.related)
+    location = open_from_here(finding.location) if finding.location else None
+    return replace(finding, location=location, related=related)
+
+
+@dataclass
+class BundleContent:
+    """The files of a bundle, made as they are asked for."""
+
+    plans: Plans
+    templates: Path | None = None
+    only: str | None = None
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        plans = self.plans
+        assert not has_errors(plans.findings)
+        self._library = TemplateLibrary("sonic", self.templates)
+        self._renderer = SwitchRenderer(plans.fabric, plans.allocation, plans.control, plans.planner, self._library)
+        self.names = [plans.allocation.names[switch.key] for switch in plans.fabric.switches]
+        self.chosen = [
+            switch
+            for switch, name in zip(plans.fabric.switches, self.names, strict=True)
+            if self.only is None or fnmatchcase(name, self.only)
+        ]
+        if not self.chosen:
+            raise UsageError(f"--only {self.only}: no switch has such a name")
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
+        wiring = make_wiring(self.plans.fabric, self.plans.allocation)
+        sources: list[DeviceSources] = []
+        for content, source in self._switches():
+            sources.append(source)
+            yield f"sonic/{source.name}/config_db.json", content
+        yield "fabric.json", dump_wiring(wiring)
+        yield "cabling.csv", dump_cabling(wiring)
+        yield "sources.json", dump_sources(self._library.marks.origins, self._library.forms, sources)
+
+    def _switches(self) -> Iterator[tuple[bytes, DeviceSources]]:
+        if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
+            yield from self._in_processes()
+        else:
+            yield from map(self._switch, self.chosen)
+
+    def _switch(self, switch: Switch) -> tuple[bytes, DeviceSources]:
+        rendered = self._renderer.render(switch)
+        assert rendered is not None, "plans without an error have a plan for every switch"
+        applied = apply_overrides(self.plans.fabric, switch, rendered.name, rendered.tables)
+        return dump(rendered.tables), DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
+
+    def _in_processes(self) -> Iterator[tuple[bytes, DeviceSources]]:
+        """As in one process: every form is expanded here first, so that all processes number them alike."""
+        global _content
+        for switch in self.chosen:
+            self._renderer.render(switch, stamp=False)
+        _content = self
+        chunk = max(1, len(self.chosen) // (4 * self.jobs))
+        with ProcessPoolExecutor(self.jobs, mp_context=get_context("fork")) as pool:
+            yield from pool.map(_switch_at, range(len(self.chosen)), chunksize=chunk)
+
+
+_content: BundleContent | None = None
+
+
+def _switch_at(index: int) -> tuple[bytes, DeviceSources]:
+    assert _content is not None
+    return _content._switch(_content.chosen[index])
+
+
+__all__ = ["BundleContent", "Plans", "TemplateProblemError", "make_plans"]

@@ -1,0 +1,91 @@
+"""The templates and their errors. A person's folder overlays single templates; all run in Jinja's sandbox."""
+
+import traceback
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+
+import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from fabricgen.findings import Finding, Location, Severity
+from fabricgen.render.forms import Form, Marks, NotRowsError, SlotTestedError, Tables
+from fabricgen.resources import resource
+
+
+class TemplateProblemError(Exception):
+    """A template that cannot be used; carries the finding."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+class TemplateLibrary:
+    """Templates of one room, expanded on demand and once for each profile.
+
+    Every expansion that was made stays in `forms`, in order of first use: the source map refers to them by index.
+    """
+
+    def __init__(self, folder: str, overlay: Path | None = None) -> None:
+        shipped = resource("templates", folder)
+        paths = [overlay / folder, overlay] if overlay else []
+        self.marks = Marks()
+        self.forms: list[Form] = []
+        self._index: dict[Hashable, int] = {}
+        self._environment = ImmutableSandboxedEnvironment(
+            loader=jinja2.FileSystemLoader([*paths, shipped]),
+            undefined=jinja2.StrictUndefined,
+            finalize=self.marks.finalize,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+
+    def form(self, template: str, profile: Hashable, context: Callable[[], Mapping[str, object]], device: str) -> int:
+        """Index of the form of a template for a profile. Raises TemplateProblemError, naming the device it was for."""
+        key = template, profile
+        if key not in self._index:
+            self.forms.append(self._expand(template, context(), device))
+            self._index[key] = len(self.forms) - 1
+        return self._index[key]
+
+    def stamp(self, index: int, tables: Tables, slots: Mapping[str, str], device: str) -> None:
+        """Stamp a form; raises TemplateProblemError where two templates disagree about a row."""
+        form = self.forms[index]
+        try:
+            form.stamp(tables, slots)
+        except NotRowsError as error:
+            raise _problem(f"the templates disagree: {error}", self._file(form.template), device) from error
+
+    def _expand(self, template: str, context: Mapping[str, object], device: str) -> Form:
+        try:
+            return Form(template, self._environment.get_template(template).render(context))
+        except jinja2.TemplateSyntaxError as error:
+            place = Location(error.filename or template, error.lineno)
+            raise _problem(f"template error: {error.message}", place, device) from error
+        except jinja2.TemplateNotFound as error:
+            raise _problem(f"no template {error.name}", Location(template), device) from error
+        except (jinja2.TemplateError, SlotTestedError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise _problem(f"template error: {error}", _place(error, template), device) from error
+        except NotRowsError as error:
+            raise _problem(f"the template renders {error}", self._file(template), device) from error
+
+    def _file(self, template: str) -> Location:
+        return Location(self._environment.get_template(template).filename or template)
+
+
+def _place(error: BaseException, template: str) -> Location:
+    """The innermost template line that an exception went through."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename.endswith(".j2"):
+            return Location(frame.filename, frame.lineno or 0)
+    return Location(template)
+
+
+def _problem(message: str, place: Location, device: str) -> TemplateProblemError:
+    hint = "docs/templates.md lists what a template may use"
+    return TemplateProblemError(
+        Finding(
+            "FG150", Severity.ERROR, f"{message} (first needed for {device})", device=device, location=place, hint=hint
+        )
+    )

@@ -1,0 +1,99 @@
+"""fabric.json and cabling.csv: the wiring that was meant, in names."""
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.bundle.wiring import WiredCable, WiredDevice, WiredHost, WiredLink, WiredNic, WiredPlane, Wiring
+from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
+from fabricgen.units import format_length, format_speed
+
+
+def make_wiring(fabric: Fabric, allocation: Allocation) -> Wiring:
+    """The wiring of a fabric."""
+    cable_of = {link: cable.id for cable in fabric.cables for link in cable.links}
+    return Wiring(
+        fabric=fabric.inventory.fabric,
+        planes=tuple(_plane(design) for design in fabric.planes),
+        devices=tuple(_device(switch, allocation) for switch in fabric.switches),
+        hosts=tuple(_hosts(fabric, allocation)),
+        links=tuple(_link(link, allocation, cable_of[link.id]) for link in fabric.links),
+        cables=tuple(WiredCable(cable.id, cable.length_m, cable.medium, cable.links) for cable in fabric.cables),
+    )
+
+
+def _plane(design: PlaneDesign) -> WiredPlane:
+    plane, lossless = design.plane, design.plane.lossless
+    if plane.technology != "roce":
+        return WiredPlane(plane.name, plane.technology, plane.design)
+    return WiredPlane(
+        name=plane.name,
+        technology=plane.technology,
+        design=plane.design,
+        lossless=tuple(sorted(lossless.classes)),
+        roce_dscp={str(priority): values for priority, values in lossless.classes.items()},
+        cnp_dscp=lossless.cnp_dscp,
+        roce_mtu=plane.roce_mtu_bytes,
+    )
+
+
+def _device(switch: Switch, allocation: Allocation) -> WiredDevice:
+    identity, note = switch.identity, allocation.notes.get(switch.key)
+    return WiredDevice(
+        name=allocation.names[switch.key],
+        identity=switch.key,
+        plane=identity.plane,
+        role=switch.role,
+        platform=switch.platform.name,
+        layout=switch.layout.name,
+        hwsku=switch.layout.hwsku,
+        pod=identity.pod,
+        su=identity.su,
+        rail=identity.rail,
+        **({} if note is None else {key: getattr(note, key) for key in ("rack", "unit", "serial", "state")}),
+    )
+
+
+def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
+    nics: dict[str, list[WiredNic]] = {}
+    for link in fabric.links:
+        if link.nic is not None:
+            addresses = allocation.link_addresses(link) if link.block.key in allocation.blocks else []
+            texts = tuple(f"{host}/{length}" for host, _, length in addresses)
+            nics.setdefault(link.a.key, []).append(WiredNic(link.a_port, link.plane, link.rail, link.speed_mbps, texts))
+    for host in fabric.hosts:
+        name = allocation.host_names[host.key]
+        yield WiredHost(name, host.group, host.model.name, tuple(nics.get(host.key, ())))
+
+
+def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:
+    low = allocation.names[link.a.key] if isinstance(link.a, Switch) else allocation.host_names[link.a.key]
+    high = allocation.names[link.b.key]
+    return WiredLink(
+        link.id, link.plane, link.kind, (low, link.a_port), (high, link.b_port), link.speed_mbps, cable, link.rail
+    )
+
+
+def dump_cabling(wiring: Wiring) -> bytes:
+    """cabling.csv: a line for each cable, both ends by device and ports (several where it carries several links)."""
+    links = {link.id: link for link in wiring.links}
+    place = {device.name: (device.rack, device.unit) for device in wiring.devices}
+    text = StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    ends = [f"{end}_{column}" for end in "ab" for column in ("device", "ports", "rack", "unit")]
+    table.writerow(["cable", "plane", "kind", *ends, "length", "medium", "speed"])
+    for cable in wiring.cables:
+        carried = [links[link] for link in cable.links]
+        first = carried[0]
+        row = [cable.id, first.plane, first.kind]
+        for device, ports in (
+            (first.a[0], [link.a[1] for link in carried]),
+            (first.b[0], [link.b[1] for link in carried]),
+        ):
+            row += [device, " ".join(ports), *place.get(device, ("", ""))]
+        speed = (
+            f"{len(carried)}x{format_speed(first.speed_mbps)}" if len(carried) > 1 else format_speed(first.speed_mbps)
+        )
+        table.writerow([*row, format_length(cable.length_m), cable.medium, speed])
+    return text.getvalue().encode()
