@@ -15,7 +15,6 @@ from fabricgen.origin import Value, joined, value
 TRAFFIC_CLASSES = range(8)
 CONTROL_CLASS = 7
 CONTROL_DSCP = 56  # CS7
-LOSSY_PRIORITY_GROUP = 0
 LOSSLESS_SHARE_PERCENT = 80  # of the bandwidth that strict queues leave, shared by the lossless queues
 
 
@@ -27,6 +26,7 @@ class Classes:
     strict: tuple[int, ...]
     dscp_to_tc: Mapping[str, Value]
     tc_to_pg: Mapping[str, Value]
+    lossy_pg: Value
     tc_to_queue: Mapping[str, Value]
     pfc_to_queue: Mapping[str, Value]
     pfc_to_pg: Mapping[str, Value]
@@ -72,9 +72,10 @@ def plan_classes(spec: LosslessSpec) -> Classes:
         strict=strict,
         dscp_to_tc=dscp_to_tc,
         tc_to_pg={
-            str(tc): value(tc if tc in lossless else LOSSY_PRIORITY_GROUP, "its own group if lossless", inventory=asked)
+            str(tc): value(tc if tc in lossless else best_effort, "its own group if lossless", inventory=asked)
             for tc in TRAFFIC_CLASSES
         },
+        lossy_pg=value(best_effort, "all lossy classes share one group", inventory=asked),
         tc_to_queue=same,
         pfc_to_queue=same,
         pfc_to_pg={str(priority): value(priority, "identity", inventory=asked) for priority in lossless},

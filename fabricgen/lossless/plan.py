@@ -16,7 +16,6 @@ from fabricgen.lossless.classes import Classes, plan_classes
 from fabricgen.lossless.congestion import Watchdog, plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import Headroom, find_headroom, whole_metres
 from fabricgen.origin import Value, value
-from fabricgen.platforms.model import Layout
 from fabricgen.sonic.tables import format_ranges
 from fabricgen.units import format_length, format_speed
 
