@@ -23,7 +23,7 @@ from fabricgen.routing.routes import Destination, Routes
 from fabricgen.routing.trail import Trail
 
 Flags = NDArray[np.bool_]
-WORDS_PER_PASS = 4
+WORDS_PER_PASS = 8
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.frr_framework import framework_speaker
 from fabricgen.sonic.image import (
-    Address,
     InterfaceAddress,
     Neighbor,
     Speaker,
-    interface_addresses,
     rows,
     speaker,
     text,
@@ -55,10 +54,9 @@ class AbsentSession:
 
 @dataclass(frozen=True)
 class SpokenFabric:
-    """Who speaks BGP in one plane: speakers and interface addresses by switch, sessions, and what stays down."""
+    """Who speaks BGP in one plane: speakers by switch, sessions, and what stays down."""
 
     speakers: Mapping[str, Speaker]
-    addresses: Mapping[str, list[InterfaceAddress]]
     sessions: tuple[Session, ...]
     absent: tuple[AbsentSession, ...]
 
@@ -71,25 +69,25 @@ def read_speaker(device: ObservedDevice) -> Speaker:
 def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
     """The sessions among `switches`. Raises UnreadableInputError when a file is no JSON."""
     speakers = {name: read_speaker(bundle.devices[name]) for name in switches}
-    addresses = {name: interface_addresses(bundle.devices[name].config) for name in switches}
-    return _Pairing(bundle, speakers, addresses).run()
+    return _Pairing(bundle, speakers).run()
 
 
 class _Pairing:
     """Looks up for every neighbor row the row that answers it."""
 
-    def __init__(
-        self, bundle: Bundle, speakers: Mapping[str, Speaker], addresses: Mapping[str, list[InterfaceAddress]]
-    ) -> None:
-        self.bundle, self.speakers, self.addresses = bundle, speakers, addresses
-        self.rows = {name: {n.key: n for n in one.neighbors} for name, one in speakers.items()}
-        self.by_address = {name: {n.address: n for n in one.neighbors if n.address} for name, one in speakers.items()}
+    def __init__(self, bundle: Bundle, speakers: Mapping[str, Speaker]) -> None:
+        self.bundle, self.speakers = bundle, speakers
+        self.by_peer = {name: {n.peer: n for n in one.neighbors if n.peer} for name, one in speakers.items()}
         self.by_interface = {
             name: {n.interface: n for n in one.neighbors if n.interface} for name, one in speakers.items()
         }
-        self.owner: dict[str, tuple[str, InterfaceAddress]] = {}
-        for name, found in addresses.items():
-            self.owner.update((str(entry.address.ip), (name, entry)) for entry in found if not entry.vrf)
+        self.owner: dict[Address, tuple[str, InterfaceAddress]] = {}
+        self.by_subnet: dict[str, dict[Address, InterfaceAddress]] = {}
+        for name, one in speakers.items():
+            usable = [entry for entry in one.addresses if not entry.vrf]
+            self.owner.update((entry.address.host, (name, entry)) for entry in usable)
+            routed = [entry for entry in usable if entry.bound and entry.table != "LOOPBACK_INTERFACE"]
+            self.by_subnet[name] = {entry.address.network: entry for entry in routed}
         self.ports_down = {
             name: {key for key, row in rows(bundle.devices[name].config, "PORT") if text(row, "admin_status") == "down"}
             for name in speakers
@@ -102,19 +100,19 @@ class _Pairing:
             for neighbor in one.neighbors:
                 far = self._far_end(name, neighbor)
                 if isinstance(far, str):
-                    inside = neighbor.address in self.owner or (name, neighbor.interface) in self.bundle.link_at
+                    inside = neighbor.peer in self.owner or (name, neighbor.interface) in self.bundle.link_at
                     absent.append(AbsentSession(name, neighbor.key, far, inside, far.startswith(_FAR_END)))
                     continue
                 near_interface, other = far
                 if (name, near_interface, neighbor.key) < (other.switch, other.interface, other.neighbor.key):
                     sessions.append(Session(SessionEnd(name, near_interface, neighbor), other))
-        return SpokenFabric(self.speakers, self.addresses, tuple(sessions), tuple(absent))
+        return SpokenFabric(self.speakers, tuple(sessions), tuple(absent))
 
     def _far_end(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
         """(own interface, far end), or the reason why the session stays down."""
         if neighbor.obstacle:
             return neighbor.obstacle
-        found = self._by_link(name, neighbor) if neighbor.interface else self._by_address(name, neighbor)
+        found = self._by_address(name, neighbor.peer) if neighbor.peer else self._by_link(name, neighbor.interface)
         if isinstance(found, str):
             return found
         near, far = found
@@ -141,17 +139,17 @@ class _Pairing:
                 return f"{switch} {port} is shut down"
         return ""
 
-    def _by_address(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
-        owner = self.owner.get(neighbor.address)
+    def _by_address(self, name: str, peer: Address) -> tuple[str, SessionEnd] | str:
+        owner = self.owner.get(peer)
         if owner is None or owner[0] == name:
-            return f"no other switch here has the address {neighbor.address}"
+            return f"no other switch here has the address {peer.ip}"
         other, entry = owner
         if not entry.bound:
-            return f"{other} {entry.interface} has {neighbor.address} but no base row"
+            return f"{other} {entry.interface} has {peer.ip} but no base row"
         near = self._interface_towards(name, entry.address)
         if near is None:
-            return f"no interface shares a subnet with {neighbor.address}"
-        answer = self.by_address[other].get(str(near.address.ip))
+            return f"no interface shares a subnet with {peer.ip}"
+        answer = self.by_peer[other].get(near.address.host)
         if answer is None:
             return f"{other} has no BGP_NEIGHBOR {near.address.ip}"
         unplugged = self._unplugged((name, near.interface), (other, entry.interface))
@@ -159,11 +157,11 @@ class _Pairing:
 
     def _interface_towards(self, name: str, far: Address) -> InterfaceAddress | None:
         """The interface whose subnet holds the far address; FRR takes its source address from there."""
-        for entry in self.addresses[name]:
-            same_subnet = entry.address.version == far.version and far.ip in entry.address.network
-            if same_subnet and entry.bound and not entry.vrf and entry.table != "LOOPBACK_INTERFACE":
-                return entry
-        return None
+        subnets = self.by_subnet[name]
+        same = subnets.get(far.network)
+        if same is not None:
+            return same
+        return next((entry for subnet, entry in subnets.items() if subnet.covers(far.host)), None)
 
     def _unplugged(self, near: tuple[str, str], far: tuple[str, str]) -> str:
         """Why two interfaces with one subnet are not joined; "" when they are, or when nothing is known of them."""
@@ -173,14 +171,14 @@ class _Pairing:
         plugged = link.b if link.a == near else link.a
         return "" if plugged == far else f"{near[1]} is cabled to {' '.join(plugged)}, not to {' '.join(far)}"
 
-    def _by_link(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
-        link = self.bundle.link_at.get((name, neighbor.interface))
+    def _by_link(self, name: str, interface: str) -> tuple[str, SessionEnd] | str:
+        link = self.bundle.link_at.get((name, interface))
         if link is None:
-            return f"nothing known is cabled to {neighbor.interface}"
-        switch, port = link.b if link.a == (name, neighbor.interface) else link.a
+            return f"nothing known is cabled to {interface}"
+        switch, port = link.b if link.a == (name, interface) else link.a
         if switch not in self.speakers:
-            return f"{neighbor.interface} is cabled to {switch}, which is not among the switches judged"
+            return f"{interface} is cabled to {switch}, which is not among the switches judged"
         answer = self.by_interface[switch].get(port)
         if answer is None:
             return f"{switch} has no unnumbered BGP_NEIGHBOR on {port}"
-        return neighbor.interface, SessionEnd(switch, port, answer)
+        return interface, SessionEnd(switch, port, answer)

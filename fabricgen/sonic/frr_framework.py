@@ -7,8 +7,8 @@ per-neighbor local AS, remove-private-AS, VRFs other than default.
 """
 
 from collections.abc import Iterator
-from ipaddress import ip_address
 
+from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.image import (
     MAXIMUM_PATHS,
     Announcement,
@@ -17,7 +17,6 @@ from fabricgen.sonic.image import (
     Speaker,
     interface_addresses,
     parse_asn,
-    parse_interface,
     rows,
     static_routes,
     text,
@@ -40,16 +39,17 @@ def framework_speaker(config: ConfigDb) -> Speaker:
         router_id=text(instance, "router_id"),
         neighbors=tuple(_neighbors(config, instance, asn)),
         announcements=tuple(dict.fromkeys(_announcements(config, addresses))),
+        addresses=addresses,
         multipath_relax=text(instance, "load_balance_mp_relax") == "true",
         maximum_paths=int(width) if width.isdecimal() and int(width) else MAXIMUM_PATHS,
     )
 
 
-def _announcements(config: ConfigDb, addresses: list[InterfaceAddress]) -> Iterator[Announcement]:
+def _announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
     """BGP_GLOBALS_AF_NETWORK rows, and what ROUTE_REDISTRIBUTE takes from connected and static routes."""
     for key, _ in rows(config, "BGP_GLOBALS_AF_NETWORK"):
         vrf, _, prefix = key.split("|", 2) if key.count("|") >= 2 else ("", "", "")
-        network = parse_interface(prefix)
+        network = parse_address(prefix)
         if vrf == "default" and network is not None:
             yield Announcement(str(network.network), ("BGP_GLOBALS_AF_NETWORK", key))
     for key, _ in rows(config, "ROUTE_REDISTRIBUTE"):
@@ -79,7 +79,7 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
         for version, name in FAMILIES.items():
             group = group_families.get(f"default|{group_name}|{name}", {})
             families[version] = {**group, **own_families.get(f"{key}|{name}", {})}
-        unnumbered = not _is_address(peer)
+        address = parse_address(peer)
         remote = parse_asn(text(merged, "asn"))
         obstacle = ""
         if asn is None:
@@ -88,16 +88,15 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
             obstacle = "the neighbor is shut down"
         elif remote is None and text(merged, "peer_type") != "external":
             obstacle = "the row has neither asn nor peer_type external"
-        elif unnumbered and peer not in link_local:
+        elif address is None and peer not in link_local:
             obstacle = f"INTERFACE|{peer} has no ipv6_use_link_local_only enable: an unnumbered neighbor needs it"
         allowed = [_allowas_in(family) for family in families.values()]
         active = {version for version, family in families.items() if _active(version, family, instance)}
         yield Neighbor(
             key=key,
-            address="" if unnumbered else peer,
-            interface=peer if unnumbered else "",
+            peer=address,
+            interface="" if address else peer,
             asn=remote,
-            local_address=text(merged, "local_addr").partition("/")[0],
             allowas_in=max(allowed),
             accepts=frozenset(v for v in active if families[v].get("route_map_in")),
             sends=frozenset(v for v in active if families[v].get("route_map_out")),
@@ -118,11 +117,3 @@ def _allowas_in(family: Row) -> int:
     if text(family, "allow_as_in") != "true":
         return 0
     return int(count) if count.isdecimal() else DEFAULT_ALLOWAS_IN
-
-
-def _is_address(peer: str) -> bool:
-    try:
-        ip_address(peer)
-    except ValueError:
-        return False
-    return True

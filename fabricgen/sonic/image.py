@@ -7,9 +7,8 @@ frr_mgmt_framework_config "true" the rows mean something else and `fabricgen.son
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
 
+from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.tables import ConfigDb, Row, split_key
 
 # files/build_templates/constants.yml.j2: bgp.maximum_paths 514 for both families, bgp.multipath_relax enabled; no
@@ -20,8 +19,6 @@ MULTIPATH_RELAX = True
 INTERFACE_TABLES = (
     "INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VLAN_SUB_INTERFACE",
 )  # fmt: skip
-
-Address = IPv4Interface | IPv6Interface
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +46,15 @@ class Announcement:
 class Neighbor:
     """One BGP_NEIGHBOR row of the default VRF, in either mode.
 
-    Exactly one of `address` and `interface` (unnumbered) is set. `asn` is None for "external". `accepts` and `sends`
-    are the address families (4, 6) for which routes come in and go out. `obstacle` says why the session can never
-    come up as far as this file alone tells; "" when nothing in it stands in the way.
+    `peer` is None when the row names a port (`interface`, unnumbered) or nothing sensible. `asn` is None for
+    "external". `accepts` and `sends` are the address families (4, 6) for which routes come in and go out. `obstacle`
+    says why the session can never come up as far as this file alone tells; "" when nothing in it stands in the way.
     """
 
     key: str
-    address: str
+    peer: Address | None
     interface: str
     asn: int | None
-    local_address: str
     allowas_in: int
     accepts: frozenset[int]
     sends: frozenset[int]
@@ -74,18 +70,10 @@ class Speaker:
     router_id: str
     neighbors: tuple[Neighbor, ...]
     announcements: tuple[Announcement, ...]
+    addresses: tuple[InterfaceAddress, ...]
     multipath_relax: bool = MULTIPATH_RELAX
     maximum_paths: int = MAXIMUM_PATHS
     isolated: bool = False
-
-
-@lru_cache(maxsize=1 << 16)
-def parse_interface(text: str) -> Address | None:
-    """'10.0.0.1/31' to an address with its prefix length; None when it is none."""
-    try:
-        return ip_interface(text)
-    except ValueError:
-        return None
 
 
 def rows(config: ConfigDb, table: str) -> Iterator[tuple[str, Row]]:
@@ -117,19 +105,19 @@ def parse_asn(value: str) -> int | None:
     return int(value) if value.isdecimal() and 0 < int(value) < 1 << 32 else None
 
 
-def interface_addresses(config: ConfigDb) -> list[InterfaceAddress]:
+def interface_addresses(config: ConfigDb) -> tuple[InterfaceAddress, ...]:
     """Every address that some interface table gives the switch."""
     found = []
     for table in INTERFACE_TABLES:
         table_rows = dict(rows(config, table))
         for key in table_rows:
             interface, *prefix = split_key(key)
-            address = parse_interface(prefix[0]) if prefix else None
+            address = parse_address(prefix[0]) if prefix else None
             if address is not None:
                 base = table_rows.get(interface, {})
                 vrf = text(base, "vrf_name") or text(base, "vnet_name")
                 found.append(InterfaceAddress(table, key, interface, address, interface in table_rows, vrf))
-    return found
+    return tuple(found)
 
 
 def allowas_in(config: ConfigDb) -> int:
@@ -143,7 +131,7 @@ def allowas_in(config: ConfigDb) -> int:
     return int(kind == "ToRRouter" or (kind == "LeafRouter" and bbr))
 
 
-def announcements(config: ConfigDb, addresses: list[InterfaceAddress]) -> Iterator[Announcement]:
+def announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
     """What the default mode announces: bgpd.main.conf.j2 and bgpcfgd/managers_static_rt.py.
 
     The first Loopback0 IPv4 as /32, the first IPv6 as its /64 unless bgp_adv_lo_prefix_as_128 is "true"; every
@@ -157,8 +145,7 @@ def announcements(config: ConfigDb, addresses: list[InterfaceAddress]) -> Iterat
         if entry.interface == "Loopback0" and version not in families:
             families.add(version)
             length = 32 if version == 4 else 128 if long_v6 else 64
-            network = ip_interface(f"{address.ip}/{length}").network
-            yield Announcement(str(network), (entry.table, entry.key), loopback=True)
+            yield Announcement(str(address.widened(length)), (entry.table, entry.key), loopback=True)
         elif entry.table == "VLAN_INTERFACE" and not entry.vrf:
             yield Announcement(str(address.network), (entry.table, entry.key))
     yield from static_routes(config)
@@ -168,7 +155,7 @@ def static_routes(config: ConfigDb) -> Iterator[Announcement]:
     """The STATIC_ROUTE rows that are redistributed; BFD-tracked ones, which staticroutebfd installs, count as up."""
     for key, row in rows(config, "STATIC_ROUTE"):
         vrf, prefix = key.split("|", 1) if "|" in key else ("default", key)
-        route = parse_interface(prefix)
+        route = parse_address(prefix)
         if vrf == "default" and route is not None and text(row, "advertise") != "false":
             yield Announcement(str(route.network), ("STATIC_ROUTE", key))
 
@@ -177,18 +164,21 @@ def speaker(config: ConfigDb) -> Speaker:
     """The switch as bgpcfgd configures it (bgpcfgd/managers_bgp.py)."""
     localhost = metadata(config)
     addresses = interface_addresses(config)
-    loopback = next((str(a.address.ip) for a in addresses if a.interface == "Loopback0" and a.address.version == 4), "")
+    loopback = next((a.address.ip for a in addresses if a.interface == "Loopback0" and a.address.version == 4), "")
     router_id = text(localhost, "bgp_router_id") or loopback
     asn = parse_asn(text(localhost, "bgp_asn"))
     shared = _switch_obstacle(config, asn, router_id)
-    local = {str(a.address.ip) for a in addresses if a.bound and not a.vrf}
+    local = {a.address.host for a in addresses if a.bound and not a.vrf}
     isolation = dict(rows(config, "BGP_DEVICE_GLOBAL")).get("STATE", {})
-    neighbors = (_neighbor(key, row, config, local, shared) for key, row in rows(config, "BGP_NEIGHBOR"))
+    lenience, status = allowas_in(config), text(localhost, "default_bgp_status")
+    peers = rows(config, "BGP_NEIGHBOR")
+    neighbors = (_neighbor(key, row, local, lenience, status, shared) for key, row in peers)
     return Speaker(
         asn=asn,
         router_id=router_id,
         neighbors=tuple(neighbor for neighbor in neighbors if neighbor is not None),
         announcements=tuple(dict.fromkeys(announcements(config, addresses))),
+        addresses=addresses,
         isolated=text(isolation, "tsa_enabled") == "true",  # bgpcfgd/managers_device_global.py, bgpd/tsa
     )
 
@@ -206,24 +196,24 @@ def _switch_obstacle(config: ConfigDb, asn: int | None, router_id: str) -> str:
     return ""
 
 
-def _neighbor(key: str, row: Row, config: ConfigDb, local: set[str], shared: str) -> Neighbor | None:
-    *vrf, peer = split_key(key)
+def _neighbor(
+    key: str, row: Row, local: set[Address], lenience: int, default_status: str, shared: str
+) -> Neighbor | None:
+    *vrf, name = split_key(key)
     if vrf and vrf != ["default"]:
         return None
+    peer = parse_address(name)
     near = text(row, "local_addr").partition("/")[0]
-    # instance.conf.j2: the row's admin_status counts, else default_bgp_status
-    status = text(row, "admin_status") or text(metadata(config), "default_bgp_status")
     asn = parse_asn(text(row, "asn"))
-    try:
-        family = frozenset({ip_address(peer).version})
-    except ValueError:
-        shared = shared or f"{peer} is no IP address: bgpcfgd knows no unnumbered neighbors"
-        family = frozenset()
     obstacle = shared
-    if not obstacle and near and near not in local:
+    if peer is None:
+        obstacle = obstacle or f"{name} is no IP address: bgpcfgd knows no unnumbered neighbors"
+    if not obstacle and near and parse_address(near) not in local:
         obstacle = f"no interface with a base row holds local_addr {near}: bgpcfgd keeps the neighbor waiting"
-    if not obstacle and status == "down":
+    # instance.conf.j2: the row's admin_status counts, else default_bgp_status
+    if not obstacle and (text(row, "admin_status") or default_status) == "down":
         obstacle = "the neighbor is shut down"
     if not obstacle and asn is None:
         obstacle = "the row has no asn"
-    return Neighbor(key, peer, "", asn, near, allowas_in(config), family, family, obstacle)
+    family = frozenset({peer.version}) if peer else frozenset()
+    return Neighbor(key, peer, "", asn, lenience, family, family, obstacle)

@@ -56,7 +56,8 @@ def carried(network: Network, nexthops: Words, sources: NDArray[np.bool_]) -> Wo
     for first in range(0, flow.shape[1], _WORDS_PER_PASS):
         part = np.s_[:, first : first + _WORDS_PER_PASS]
         hops = np.ascontiguousarray(flow[part])
-        active = np.where(sources[:, None], ALL, np.uint64(0)) & np.full(hops.shape[1], ALL)
+        active: Words = np.zeros((network.switches, hops.shape[1]), np.uint64)
+        active[sources] = ALL
         grown = sources
         while grown.any():
             links = grown[source].nonzero()[0]
@@ -64,7 +65,7 @@ def carried(network: Network, nexthops: Words, sources: NDArray[np.bool_]) -> Wo
             starts = bits.segment_starts(target[links])
             rows = target[links[starts]]
             before = active[rows]
-            active[rows] |= bits.any_of(arriving, starts)
+            active[rows] = before | bits.any_of(arriving, starts)
             grown = np.zeros_like(sources)
             grown[rows] = np.any(active[rows] != before, axis=1)
         flow[part] = hops & active[source]
@@ -84,8 +85,9 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
         wanted = nexthops[link : link + size * width_out].reshape(size, 1, width_out, -1)
         shared = np.zeros((size, width_in, width_out), np.uint64)
         both = np.empty_like(shared)
-        for word in range(nexthops.shape[1]):
-            np.bitwise_and(held[..., word], wanted[..., word], out=both)
+        for word in np.flatnonzero(np.any(held, axis=(0, 1, 2))):
+            here, there = np.ascontiguousarray(held[..., word]), np.ascontiguousarray(wanted[..., word])
+            np.bitwise_and(here, there, out=both)
             np.bitwise_or(shared, both, out=shared)
         waits = shared != 0
         degree[row : row + size * width_in] = waits.sum(axis=2).ravel()

@@ -2,16 +2,14 @@
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import InterfaceAddress, Speaker
-
-Network = IPv4Network | IPv6Network
 
 
 @dataclass(frozen=True)
@@ -32,14 +30,14 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
         everything = np.arange(len(fabric.destinations))
         first = tuple(one.prefixes[0] for one in fabric.destinations)
         return HostTraffic(np.ones(len(fabric.names), bool), everything, first, complete=True)
-    covered: dict[int, set[Network]] = {index: set() for index in range(len(fabric.names))}
+    covered: dict[int, set[Address]] = {index: set() for index in range(len(fabric.names))}
     columns, witness = [], []
     for column, destination in enumerate(fabric.destinations):
         found = ""
         for prefix in destination.prefixes:
-            network = ip_network(prefix)
+            network = parse_address(prefix)
             for switch in destination.origins:
-                inside = [one for one in subnets[fabric.names[switch]] if _covers(network, one)]
+                inside = [one for one in subnets[fabric.names[switch]] if network and network.covers(one)]
                 covered[switch].update(inside)
                 found = found or (prefix if inside else "")
         if found:
@@ -50,17 +48,17 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
     return HostTraffic(sources, np.array(columns, np.int64), tuple(witness), complete)
 
 
-def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Network]:
+def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Address]:
     """Subnets of VLANs and of routed ports that lead to no switch and hold no BGP neighbor."""
     neighbors = _neighbor_numbers(fabric.spoken.speakers[name])
     found = []
-    for entry in fabric.spoken.addresses[name]:
+    for entry in fabric.spoken.speakers[name].addresses:
         if entry.table == "LOOPBACK_INTERFACE" or entry.vrf or _leads_to_switch(bundle, name, entry):
             continue
         network = entry.address.network
         numbers = neighbors[entry.address.version]
-        first = bisect_left(numbers, int(network.network_address))
-        if first == len(numbers) or numbers[first] > int(network.broadcast_address):
+        first = bisect_left(numbers, network.number)
+        if first == len(numbers) or numbers[first] > network.last:
             found.append(network)
     return found
 
@@ -73,17 +71,6 @@ def _leads_to_switch(bundle: Bundle, name: str, entry: InterfaceAddress) -> bool
 def _neighbor_numbers(speaker: Speaker) -> dict[int, list[int]]:
     numbers: dict[int, list[int]] = {4: [], 6: []}
     for neighbor in speaker.neighbors:
-        for version in neighbor.accepts | neighbor.sends if neighbor.address else ():
-            address = ip_address(neighbor.address)
-            if address.version == version:
-                numbers[version].append(int(address))
+        if neighbor.peer:
+            numbers[neighbor.peer.version].append(neighbor.peer.number)
     return {version: sorted(found) for version, found in numbers.items()}
-
-
-def _covers(outer: Network, inner: Network) -> bool:
-    return (
-        outer.version == inner.version
-        and outer.prefixlen <= inner.prefixlen
-        and int(inner.network_address) >> (inner.max_prefixlen - outer.prefixlen)
-        == int(outer.network_address) >> (outer.max_prefixlen - outer.prefixlen)
-    )

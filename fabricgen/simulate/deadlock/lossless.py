@@ -20,6 +20,7 @@ from fabricgen.sonic.tables import Row, parse_priorities, split_key
 
 PRIORITIES = 8
 _DSCPS = 64
+_FIELDS = ("dscp_to_tc_map", "tc_to_pg_map", "tc_to_queue_map", "pfc_to_queue_map", "pfc_enable")
 
 Map = tuple[int, ...]
 
@@ -75,24 +76,24 @@ class _MapReader:
         self.arrivals: dict[tuple[Map, Map], int] = {}
         self.departures: dict[tuple[Map, Map], int] = {}
         self.by_port: dict[str, dict[str, Row]] = {}
-        self.resolved: dict[tuple[str, frozenset[tuple[str, str]]], _PortQos] = {}
+        self.resolved: dict[tuple[str, tuple[str, ...]], _PortQos] = {}
 
     def port(self, switch: str, interface: str) -> _PortQos:
         """The QoS of an interface; of a port channel or VLAN, its first member with PFC."""
         device = self.bundle.devices[switch]
-        if switch not in self.by_port:
-            found = {name: row for key, row in rows(device.config, "PORT_QOS_MAP") for name in key.split(",")}
-            self.by_port[switch] = found
-        table = self.by_port[switch]
-        members = [port for port in _members(device, interface) if "pfc_enable" in table.get(port, {})]
-        row = {
-            **_only(table.get("global", {}), "dscp_to_tc_map"),
-            **table.get(members[0] if members else interface, {}),
-        }
-        key = (switch, frozenset((field, text(row, field)) for field in row))
-        if key not in self.resolved:
-            self.resolved[key] = self._resolve(device, row)
-        return self.resolved[key]
+        table = self.by_port.get(switch)
+        if table is None:
+            table = {name: row for key, row in rows(device.config, "PORT_QOS_MAP") for name in key.split(",")}
+            self.by_port[switch] = table
+        names = [port for port in _members(device, interface) if "pfc_enable" in table.get(port, {})]
+        row = table.get(names[0] if names else interface, {})
+        key = (switch, tuple([text(row, field) for field in _FIELDS]))
+        found = self.resolved.get(key)
+        if found is None:
+            everywhere = table.get("global", {})
+            found = self._resolve(device, {**_only(everywhere, "dscp_to_tc_map"), **row})
+            self.resolved[key] = found
+        return found
 
     def onward(self) -> NDArray[np.uint8]:
         """The `onward` array over all maps seen."""

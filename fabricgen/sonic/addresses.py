@@ -1,0 +1,65 @@
+"""IP addresses of configuration files as numbers: hundreds of thousands are read, so they must be cheap."""
+
+import socket
+from functools import lru_cache
+from typing import NamedTuple
+
+_BITS = {4: 32, 6: 128}
+_FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
+
+
+class Address(NamedTuple):
+    """An address with its prefix length: 10.0.0.1/31 is (4, 0x0a000001, 31)."""
+
+    version: int
+    number: int
+    length: int
+
+    @property
+    def ip(self) -> str:
+        """'10.0.0.1'."""
+        return socket.inet_ntop(_FAMILY[self.version], self.number.to_bytes(_BITS[self.version] // 8, "big"))
+
+    @property
+    def host(self) -> "Address":
+        """The address alone, with full length."""
+        return Address(self.version, self.number, _BITS[self.version])
+
+    @property
+    def last(self) -> int:
+        """The highest number of the subnet."""
+        return self.network.number | ((1 << (_BITS[self.version] - self.length)) - 1)
+
+    @property
+    def network(self) -> "Address":
+        """The subnet: host bits zero."""
+        return self.widened(self.length)
+
+    def widened(self, length: int) -> "Address":
+        """The subnet of another length that holds this address."""
+        shift = _BITS[self.version] - length
+        return Address(self.version, self.number >> shift << shift, length)
+
+    def covers(self, other: "Address") -> bool:
+        """Whether this prefix holds all of the other."""
+        return (
+            self.version == other.version
+            and self.length <= other.length
+            and self.widened(self.length).number == other.widened(self.length).number
+        )
+
+    def __str__(self) -> str:
+        return f"{self.ip}/{self.length}"
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_address(text: str) -> Address | None:
+    """'10.0.0.1/31', or a bare address as one of full length; None when it is neither."""
+    host, slash, length = text.partition("/")
+    version = 6 if ":" in host else 4
+    try:
+        number = int.from_bytes(socket.inet_pton(_FAMILY[version], host), "big")
+    except (OSError, ValueError):
+        return None
+    bits = int(length) if length.isdecimal() else -1 if slash else _BITS[version]
+    return Address(version, number, bits) if 0 <= bits <= _BITS[version] else None
