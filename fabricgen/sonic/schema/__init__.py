@@ -1,0 +1,11 @@
+"""The schema of CONFIG_DB: a fast check of a whole config_db.json against what SONiC's YANG models say.
+
+schemas/config_db.json holds the tables of SONiC's YANG models, one line per table. Not covered: YANG's `when`, and the
+`must` rules that `musts` and `musts_qos` do not name.
+"""
+
+from fabricgen.sonic.schema.judge import check
+from fabricgen.sonic.schema.tables import field_names, table_names
+from fabricgen.sonic.schema.violations import Violation
+
+__all__ = ["Violation", "check", "field_names", "table_names"]

@@ -1,0 +1,172 @@
+"""Rules between rows and fields that SONiC's YANG states as `must`, for the tables that a fabric's switch uses.
+
+Each check names the YANG file that it follows; a missing value or one of the wrong type is left to the other checks.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from fabricgen.sonic.schema.musts_qos import pool_percentage, rates, thresholds, watchdog_times, wred_order
+from fabricgen.sonic.schema.rows import Config, Must, number_of, row_of, rows_of
+from fabricgen.sonic.schema.violations import Violation
+from fabricgen.sonic.tables import split_key
+
+
+def broken_musts(config: Config) -> Iterator[Violation]:
+    """Every rule that the file breaks, table by table in the order of the file."""
+    for table in config:
+        for must in _MUSTS.get(table, ()):
+            yield from must(config, table)
+
+
+def _same_family(one: str, other: str) -> bool:
+    return any(mark in one and mark in other for mark in ".:")
+
+
+def _base_row(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-interface.yang, sonic-vlan.yang: an address needs the interface's own row."""
+    bases = {key for key, _ in rows_of(config, table, 1)}
+    for key, _ in rows_of(config, table, 2):
+        if (name := split_key(key)[0]) not in bases:
+            yield Violation("must", table, key, "", f"{table} has no row {name} of its own", f'add "{name}": {{}}')
+
+
+def _family(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-interface.yang, sonic-loopback-interface.yang, sonic-vlan.yang: family agrees with the prefix."""
+    for key, row in rows_of(config, table, 2):
+        family = "IPv6" if ":" in split_key(key)[1] else "IPv4"
+        if isinstance(row.get("family"), str) and row["family"] != family:
+            yield Violation("must", table, key, "family", f"the prefix is {family}", f"write {family} or leave it out")
+
+
+def _gateway(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-mgmt_interface.yang: the gateway is given and of the address's family."""
+    for key, row in rows_of(config, table, 2):
+        gateway = row.get("gwaddr")
+        if not isinstance(gateway, str):
+            yield Violation("must", table, key, "gwaddr", "an address of the management port needs a gateway")
+        elif not _same_family(gateway, split_key(key)[1]):
+            yield Violation("must", table, key, "gwaddr", f"{gateway} is not of the family of {split_key(key)[1]}")
+
+
+def _management_vrf(field: str) -> Must:
+    """sonic-ntp.yang, sonic-syslog.yang, sonic-gnmi.yang, sonic-telemetry.yang, sonic-sflow.yang."""
+
+    def must(config: Config, table: str) -> Iterator[Violation]:
+        enabled = row_of(config, "MGMT_VRF_CONFIG", "vrf_global").get("mgmtVrfEnabled") == "true"
+        for key, row in rows_of(config, table):
+            if row.get(field) == "mgmt" and not enabled:
+                hint = "write MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled = true, or use the default VRF"
+                yield Violation("must", table, key, field, "the management VRF is not enabled", hint)
+
+    return must
+
+
+def _syslog_source(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-syslog.yang: the source is of the server's family."""
+    for key, row in rows_of(config, table):
+        if isinstance(row.get("source"), str) and not _same_family(row["source"], key):
+            yield Violation("must", table, key, "source", f"{row['source']} is not of the family of {key}")
+
+
+def _member_ports(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-vlan.yang: a VLAN's port is no routed port, no PortChannel member, no mirror target, untagged once."""
+    routed = {key for key, _ in rows_of(config, "INTERFACE", 1)}
+    bundled = {split_key(key)[1] for key, _ in rows_of(config, "PORTCHANNEL_MEMBER", 2)}
+    mirrors = {str(row.get("dst_port")) for _, row in rows_of(config, "MIRROR_SESSION")}
+    untagged: dict[str, str] = {}
+    for key, row in rows_of(config, table, 2):
+        port = split_key(key)[1]
+        problems = {
+            "is a routed port": port in routed,
+            "is a member of a PortChannel": port in bundled,
+            "is the target of a mirror session": port in mirrors,
+        }
+        if row.get("tagging_mode") == "untagged":
+            first = untagged.setdefault(port, key)
+            problems[f"is untagged in {split_key(first)[0]} already"] = first != key
+        for problem, applies in problems.items():
+            if applies:
+                yield Violation("must", table, key, "", f"{port} {problem}")
+
+
+def _vlan_number(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-vlan.yang: vlanid is the number of the name."""
+    for key, row in rows_of(config, table):
+        if isinstance(row.get("vlanid"), str) and key.removeprefix("Vlan") != row["vlanid"]:
+            yield Violation("must", table, key, "vlanid", f"{row['vlanid']} is not the number of {key}")
+
+
+def _lanes(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-port.yang: every port has lanes, but for the line cards of a chassis."""
+    device = row_of(config, "DEVICE_METADATA", "localhost")
+    chassis = device.get("switch_type") in ("voq", "chassis-packet", "fabric")
+    if "asic_name" not in device and (chassis or device.get("hwsku") in ("msft_four_asic_vs", "msft_multi_asic_vs")):
+        return
+    for key, row in rows_of(config, table):
+        if "lanes" not in row:
+            yield Violation("missing-field", table, key, "lanes", "lanes must be given")
+
+
+def _passkey(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-system-aaa.yang: authentication by TACACS+ needs the passkey of TACPLUS|global."""
+    login = row_of(config, table, "authentication").get("login")
+    if isinstance(login, str) and "tacacs+" in login and "passkey" not in row_of(config, "TACPLUS", "global"):
+        yield Violation("must", table, "authentication", "login", "tacacs+ needs TACPLUS|global|passkey")
+
+
+def _advertised(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-port.yang: 'all' stands alone."""
+    for key, row in rows_of(config, table):
+        for field in ("adv_speeds", "adv_interface_types"):
+            value = row.get(field, "")
+            words = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+            if "all" in words and len(words) > 1:
+                yield Violation("must", table, key, field, "'all' stands alone")
+
+
+def _asn(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-bgp-neighbor.yang: neighbours that bgpcfgd serves have an ASN above 0."""
+    for key, row in rows_of(config, table, 1):
+        if number_of(row, "asn") == 0:
+            yield Violation("must", table, key, "asn", "an ASN is 1 or more")
+
+
+def _name_is_key(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-bgp-peerrange.yang: name repeats the key."""
+    for key, row in rows_of(config, table):
+        if isinstance(row.get("name"), str) and row["name"] != split_key(key)[-1]:
+            yield Violation(
+                "must", table, key, "name", f"{row['name']!r} must equal the key", f"write {split_key(key)[-1]}"
+            )
+
+
+def _fib_pending(config: Config, table: str) -> Iterator[Violation]:
+    """sonic-device_metadata.yang: suppress-fib-pending needs synchronous mode (the default)."""
+    for key, row in rows_of(config, table):
+        if row.get("suppress-fib-pending") == "enabled" and row.get("synchronous_mode", "enable") != "enable":
+            yield Violation("must", table, key, "suppress-fib-pending", "needs synchronous_mode enable")
+
+
+_MUSTS: Mapping[str, tuple[Must, ...]] = {
+    "AAA": (_passkey,),
+    "BGP_NEIGHBOR": (_asn,),
+    "BGP_PEER_RANGE": (_name_is_key,),
+    "BUFFER_POOL": (pool_percentage,),
+    "CRM": (thresholds,),
+    "DEVICE_METADATA": (_fib_pending,),
+    "GNMI": (_management_vrf("vrf"),),
+    "INTERFACE": (_base_row, _family),
+    "LOOPBACK_INTERFACE": (_family,),
+    "MGMT_INTERFACE": (_gateway,),
+    "NTP": (_management_vrf("vrf"),),
+    "PFC_WD": (watchdog_times,),
+    "PORT": (_lanes, _advertised),
+    "SCHEDULER": (rates,),
+    "SFLOW_COLLECTOR": (_management_vrf("collector_vrf"),),
+    "SYSLOG_SERVER": (_management_vrf("vrf"), _syslog_source),
+    "TELEMETRY": (_management_vrf("vrf"),),
+    "VLAN": (_vlan_number,),
+    "VLAN_INTERFACE": (_base_row, _family),
+    "VLAN_MEMBER": (_member_ports,),
+    "WRED_PROFILE": (wred_order,),
+}

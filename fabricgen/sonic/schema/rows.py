@@ -1,0 +1,30 @@
+"""Reading rows of a file that may hold anything: what is no row or no number is left out."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from fabricgen.sonic.schema.violations import Violation
+
+Config = Mapping[str, Any]
+Must = Callable[[Config, str], Iterator[Violation]]
+
+
+def rows_of(config: Config, table: str, key_length: int | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Keys and rows of a table, or only those whose key has so many parts."""
+    rows = config.get(table)
+    for key, row in rows.items() if isinstance(rows, dict) else ():
+        if isinstance(row, dict) and key_length in (None, key.count("|") + 1):
+            yield key, row
+
+
+def row_of(config: Config, table: str, key: str) -> dict[str, Any]:
+    """One row, empty where there is none."""
+    rows = config.get(table)
+    row = rows.get(key) if isinstance(rows, dict) else None
+    return row if isinstance(row, dict) else {}
+
+
+def number_of(row: Mapping[str, Any], field: str) -> int | None:
+    """A field as a whole number, None where it is missing or something else."""
+    value = row.get(field)
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 21 else None
