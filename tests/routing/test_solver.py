@@ -1,0 +1,90 @@
+"""The bit-parallel solver against its slow twin, on random small fabrics with random ASN plans."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabricgen.routing import bits
+from fabricgen.routing.bgp import Policy, solve
+from fabricgen.routing.network import Network, build_network
+from fabricgen.routing.routes import Destination, Routes
+from tests.routing.path_vector import SmallFabric
+
+HISTORIES = 6
+
+
+def solved(fabric: SmallFabric, loopbacks: bool = False) -> tuple[Network, Routes]:
+    switches = len(fabric.asn)
+    network = build_network(switches, [a for a, _ in fabric.links], [b for _, b in fabric.links])
+    policy = Policy(
+        asn=np.array(fabric.asn, np.int64),
+        isolated=np.array([u in fabric.isolated for u in range(switches)]),
+        multipath_relax=np.array([fabric.relax.get(u, True) for u in range(switches)]),
+        maximum_paths=np.full(switches, 514),
+        hears=np.ones(network.links, np.uint8),
+        allowas_in=np.array(fabric.allowas_in, np.int64)[network.source],
+    )
+    destinations = tuple(Destination((f"10.0.{u}.0/24",), (u,), 4, loopbacks) for u in range(switches))
+    return network, solve(network, policy, destinations)
+
+
+def sets_of(network: Network, routes: Routes, switch: int, column: int) -> frozenset[int]:
+    links = range(network.offsets[switch], network.offsets[switch + 1])
+    return frozenset(int(network.target[link]) for link in links if column in bits.columns_of(routes.nexthops[link]))
+
+
+@st.composite
+def fabrics(draw: st.DrawFn) -> SmallFabric:
+    switches = draw(st.integers(2, 8))
+    asn = [draw(st.sampled_from([1, 2, 3, 100 + u, 100 + u])) for u in range(switches)]
+    pairs = [(a, b) for a in range(switches) for b in range(a) if asn[a] != asn[b]]
+    links = draw(st.lists(st.sampled_from(pairs), max_size=16)) if pairs else []
+    lenient = draw(st.lists(st.sampled_from([0, 0, 0, 1, 2]), min_size=switches, max_size=switches))
+    isolated = frozenset(draw(st.lists(st.integers(0, switches - 1), max_size=1)))
+    strict = draw(st.lists(st.integers(0, switches - 1), max_size=1))
+    return SmallFabric(asn, links, lenient, isolated, dict.fromkeys(strict, False))
+
+
+@given(fabrics(), st.booleans())
+def test_solver_agrees_with_its_twin(fabric: SmallFabric, loopbacks: bool) -> None:
+    network, routes = solved(fabric, loopbacks)
+    for origin in range(len(fabric.asn)):
+        histories = [fabric.settle(origin, seed, loopbacks) for seed in range(HISTORIES)]
+        for switch in range(len(fabric.asn)):
+            ours = sets_of(network, routes, switch, origin)
+            unsure = origin in bits.columns_of(routes.ambiguous[switch])
+            for sets in histories:
+                theirs = sets.get(switch, frozenset())
+                assert theirs <= ours if unsure else theirs == ours
+
+
+@given(st.integers(2, 6), st.integers(1, 4), st.booleans(), st.integers(0, 3))
+def test_leaf_spine_is_never_ambiguous(leaves: int, spines: int, shared: bool, broken: int) -> None:
+    """Where a tier shares one ASN or each switch has its own, tie-breaking cannot matter."""
+    asn = [*range(100, 100 + leaves), *([1] * spines if shared else range(1, 1 + spines))]
+    links = [(leaf, leaves + spine) for leaf in range(leaves) for spine in range(spines)][broken:]
+    _, routes = solved(SmallFabric(asn, links, [0] * len(asn)))
+    assert routes.ambiguous_sets == 0
+
+
+def test_more_than_one_word_of_destinations() -> None:
+    """200 leaves under two spines: four words, and every leaf reaches every other over both spines."""
+    leaves = 200
+    links = [(leaf, leaves + spine) for leaf in range(leaves) for spine in (0, 1)]
+    fabric = SmallFabric([*range(1000, 1000 + leaves), 7, 7], links, [0] * (leaves + 2))
+    network, routes = solved(fabric)
+    for leaf, other in ((0, 199), (63, 64), (128, 5)):
+        assert sets_of(network, routes, leaf, other) == {leaves, leaves + 1}
+    assert sets_of(network, routes, leaves, leaves + 1) == frozenset()
+
+
+def test_words_per_pass_change_nothing() -> None:
+    fabric = SmallFabric([*range(1000, 1150), 7, 7, 8], [(u, 150 + s) for u in range(150) for s in range(3)], [0] * 153)
+    network, whole = solved(fabric)
+    policy = Policy(
+        np.array(fabric.asn, np.int64), np.zeros(153, bool), np.ones(153, bool), np.full(153, 514),
+        np.ones(network.links, np.uint8), np.zeros(network.links, np.int64),
+    )  # fmt: skip
+    narrow = solve(network, policy, whole.destinations, words_per_pass=1)
+    assert (narrow.nexthops == whole.nexthops).all()
+    assert (narrow.ambiguous == whole.ambiguous).all()
