@@ -166,7 +166,7 @@ def _union(members: list[Judge]) -> Judge:
                 return None
             misfits.append(misfit)
         worst = next((m for m in misfits if m.kind == "dangling-reference"), misfits[0])
-        known = [word for misfit in misfits for word in misfit.known]
+        known = frozenset(word for misfit in misfits for word in misfit.known)
         return Misfit(worst.kind, ", and ".join(dict.fromkeys(misfit.message for misfit in misfits)), known)
 
     return judge

@@ -1,5 +1,6 @@
 """What the schema check finds: one `Violation` per place in a config_db.json."""
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -29,6 +30,11 @@ def shown(value: object) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """'did you mean X?' for the nearest of the known words, or nothing."""
+    return _nearest(word, frozenset(known))
+
+
+@functools.lru_cache(maxsize=4096)  # one mistake often repeats in every port's row
+def _nearest(word: str, known: frozenset[str]) -> str:
     import difflib  # only mistakes need it
 
     near = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
