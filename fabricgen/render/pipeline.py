@@ -8,13 +8,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from fabricgen.allocation.allocate import Allocation, allocate
-from fabricgen.allocation.lock import Lock, read_lock
+from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.bundle.wiring import dump_wiring
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.errors import UsageError
-from fabricgen.findings import Finding, Location, has_errors
+from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error
 from fabricgen.lossless.plan import LosslessPlanner
@@ -76,6 +76,37 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     findings += [*planner.findings, *check_overrides(fabric, allocation.names)]
     plans.findings = [_placed(finding, inventory_root(path)) for finding in findings]
     return plans
+
+
+def design_only(path: Path) -> tuple[Fabric, list[Finding]]:
+    """Load and lay out: what counting takes."""
+    inventory, findings = load_inventory(path)
+    fabric, found = expand(inventory, inventory_root(path))
+    return fabric, [_placed(finding, inventory_root(path)) for finding in (*findings, *found)]
+
+
+def lock_would_change(plans: Plans, file: Path) -> list[Finding]:
+    """A finding where the lock file is not what the inventory needs; a note where there is none yet."""
+    if not plans.lock_changed or has_errors(plans.findings):
+        return []
+    place = Location(str(file), 1, 1)
+    hint = "run `fabricgen render` and commit the lock file"
+    if plans.old_lock is None:
+        return [
+            Finding("FG387", Severity.NOTE, "no lock file yet: numbers are given in memory", location=place, hint=hint)
+        ]
+    message = f"the lock file would change: {_lock_difference(plans.old_lock, plans.lock)}"
+    return [Finding("FG382", Severity.ERROR, message, location=place, hint=hint)]
+
+
+def _lock_difference(old: Lock, new: Lock) -> str:
+    parts = []
+    for section in SECTIONS:
+        before, after = getattr(old, section), getattr(new, section)
+        changed = sum(after[key] != before[key] for key in after if key in before)
+        counts = [(len(after.keys() - before.keys()), "new"), (changed, "changed")]
+        parts += [f"{count} {what} {section}" for count, what in counts if count]
+    return ", ".join(parts)
 
 
 def _not_rendered(fabric: Fabric) -> Iterator[Finding]:
@@ -162,4 +193,4 @@ def _switch_at(index: int) -> tuple[bytes, DeviceSources]:
     return _content._switch(_content.chosen[index])
 
 
-__all__ = ["BundleContent", "Plans", "TemplateProblemError", "make_plans"]
+__all__ = ["BundleContent", "Plans", "TemplateProblemError", "design_only", "lock_would_change", "make_plans"]

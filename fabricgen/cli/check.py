@@ -1,0 +1,49 @@
+"""`fabricgen check`: the pre-merge gate."""
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from fabricgen import OUTPUT_VERSION
+from fabricgen.bundle.write import BundleWriter
+from fabricgen.cli.judge import open_verdicts, simulate_deadlock, validate
+from fabricgen.cli.output import exit_code, output_options, print_result
+from fabricgen.cli.settings import Settings, verb
+from fabricgen.findings import has_errors
+from fabricgen.inventory.load import LOCK_NAME, inventory_root
+from fabricgen.render.pipeline import BundleContent, TemplateProblemError, lock_would_change, make_plans
+from fabricgen.report.summary import Counts
+
+
+@click.command("check")
+@click.argument("inventory", type=click.Path(path_type=Path))
+@output_options
+@verb
+def command(settings: Settings, inventory: Path, fmt: str, output: Path | None, fail_on: str) -> int:
+    """Render INVENTORY aside, then validate the files and prove them free of deadlock. Writes nothing."""
+    plans = make_plans(inventory)
+    plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
+    if has_errors(plans.findings):
+        counts = Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
+        print_result(settings, plans.findings, counts, fmt=fmt, output=output)
+        return exit_code(plans.findings, fail_on)
+    with tempfile.TemporaryDirectory(prefix="fabricgen-check-") as aside:
+        folder = Path(aside).resolve() / "bundle"
+        try:
+            with BundleWriter(folder) as writer:
+                for path, data in BundleContent(plans, jobs=settings.jobs).files():
+                    writer.add(path, data)
+                writer.commit(plans.fabric.inventory.fabric, OUTPUT_VERSION, plans.fabric.inventory.digest)
+        except TemplateProblemError as problem:
+            print_result(settings, [problem.finding], Counts(), fmt=fmt, output=output)
+            return exit_code([problem.finding], fail_on)
+        verdicts = open_verdicts([folder])
+        validate(verdicts)
+        simulate_deadlock(verdicts)
+        findings = [*plans.findings, *verdicts.findings]
+        print_result(
+            settings, findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines,
+            shorten=f"{folder}/",
+        )  # fmt: skip
+    return exit_code(findings, fail_on)

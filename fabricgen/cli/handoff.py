@@ -1,0 +1,31 @@
+"""`fabricgen handoff`: a bundle to the tools that deploy it."""
+
+from pathlib import Path
+
+import click
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.cli.settings import Settings, verb
+
+
+@click.group("handoff")
+def command() -> None:
+    """Hand a bundle to the tools that deploy it."""
+
+
+@command.command("ansible")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.option(
+    "--output", "-o", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the project."
+)
+@click.option("--only", metavar="GLOB", help="Only switches with such names.")
+@verb
+def ansible(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:
+    """Write an Ansible project: inventory, host variables with digests, the files, and a play that applies them."""
+    from fabricgen.handoff import write_folder
+    from fabricgen.handoff.ansible import ansible_files
+
+    count = write_folder(output, ansible_files(open_bundle([bundle]), only))
+    play = f"-i {output}/inventory.yml {output}/playbooks/apply.yml"
+    click.echo(f"{count} files in {output}. Next: ansible-playbook {play} --check --diff")
+    return 0

@@ -1,0 +1,49 @@
+"""What `validate`, `simulate` and `check` do with a bundle."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fabricgen.bundle.read import Bundle, open_bundle
+from fabricgen.findings import Finding
+from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+from fabricgen.report.summary import Counts
+
+
+@dataclass
+class Verdicts:
+    """What the judges said so far. `own` are JSON keys, `lines` the same for people."""
+
+    bundle: Bundle
+    findings: list[Finding] = field(default_factory=list)
+    own: dict[str, object] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    rules: int = 0
+
+    @property
+    def counts(self) -> Counts:
+        """What was looked at."""
+        return Counts(devices=len(self.bundle.devices), links=len(self.bundle.links), rules=self.rules)
+
+
+def open_verdicts(paths: Sequence[Path], links: Path | None = None) -> Verdicts:
+    """Open what is to be judged."""
+    return Verdicts(open_bundle(paths, links))
+
+
+def validate(verdicts: Verdicts, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> None:
+    """Every rule that is chosen."""
+    from fabricgen.rules.registry import chosen_rules, run
+
+    verdicts.findings += run(verdicts.bundle, select, ignore)
+    verdicts.rules = len(chosen_rules(select, ignore))
+
+
+def simulate_deadlock(verdicts: Verdicts, plane: str | None = None) -> None:
+    """The channel dependency graph of the base state."""
+    from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings
+
+    results = analyse_deadlock(verdicts.bundle, plane)
+    verdicts.findings += deadlock_findings(verdicts.bundle, results)
+    verdicts.own["deadlock"] = deadlock_object(results)
+    verdicts.lines += deadlock_lines(results)

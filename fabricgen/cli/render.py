@@ -1,0 +1,148 @@
+"""`fabricgen render`: an inventory into a bundle."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from fabricgen import OUTPUT_VERSION
+from fabricgen.allocation.lock import write_lock
+from fabricgen.bundle.manifest import read_manifest
+from fabricgen.bundle.write import BundleWriter, compare
+from fabricgen.cli.output import exit_code, print_result
+from fabricgen.cli.settings import Settings, interactive, verb
+from fabricgen.errors import UsageError
+from fabricgen.findings import Finding, Location, Severity, has_errors
+from fabricgen.inventory.load import LOCK_NAME, inventory_root
+from fabricgen.render.pipeline import BundleContent, Plans, TemplateProblemError, lock_would_change, make_plans
+from fabricgen.report.concise import concise_report
+from fabricgen.report.summary import Counts
+
+
+@click.command("render")
+@click.argument("inventory", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(path_type=Path),
+    envvar="FABRICGEN_OUTPUT",
+    help="Folder of the bundle.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the bundle is not what would be rendered.")
+@click.option("--only", metavar="GLOB", help="Render the switches with such names, keep the others.")
+@click.option(
+    "--templates", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Folder that overlays templates."
+)
+@click.option("--locked", is_flag=True, help="Fail if the lock file would change.")
+@verb
+def command(
+    settings: Settings,
+    inventory: Path,
+    output: Path,
+    check: bool,
+    only: str | None,
+    templates: Path | None,
+    locked: bool,
+) -> int:
+    """Render INVENTORY, a YAML file or a folder of them."""
+    clock = _Clock(settings)
+    plans = make_plans(inventory)
+    if locked or check:
+        plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
+    if has_errors(plans.findings):
+        print_result(settings, plans.findings, _counts(plans), fmt="text", output=None)
+        return exit_code(plans.findings, "error")
+    if plans.findings:
+        settings.say(concise_report(plans.findings, settings.paints(sys.stderr)).rstrip("\n"))
+    clock.lap("planned", _size(plans))
+    content = BundleContent(plans, templates, only, settings.jobs)
+    try:
+        if check:
+            return _check(settings, content, output)
+        _write(settings, clock, inventory, plans, content, output)
+    except TemplateProblemError as problem:
+        print_result(settings, [problem.finding], _counts(plans), fmt="text", output=None)
+        return 1
+    return 0
+
+
+def _write(
+    settings: Settings, clock: "_Clock", inventory: Path, plans: Plans, content: BundleContent, output: Path
+) -> None:
+    fabric = plans.fabric.inventory
+    known = read_manifest(output)
+    if content.only is not None and known is not None and known.fabric != fabric.fabric:
+        raise UsageError(
+            f"{output} is a bundle of fabric {known.fabric!r}, this inventory is {fabric.fabric!r}: --only refused"
+        )
+    with BundleWriter(output) as writer:
+        files = content.files()
+        if interactive() and not settings.quiet:
+            with click.progressbar(files, length=len(content.chosen) + 3, label="rendering", file=sys.stderr) as bar:
+                for path, data in bar:
+                    writer.add(path, data)
+        else:
+            for path, data in files:
+                writer.add(path, data)
+        chosen = {plans.allocation.names[switch.key] for switch in content.chosen}
+        for name in content.names:
+            if name not in chosen:
+                writer.keep(f"sonic/{name}/config_db.json")
+        if plans.lock_changed:
+            lock_file = inventory_root(inventory) / LOCK_NAME
+            write_lock(lock_file, plans.lock)
+            new = plans.lock.entries() - (plans.old_lock.entries() if plans.old_lock else 0)
+            clock.lap("allocated", f"{new} new entries in {lock_file}: commit it")
+        gone = writer.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest)
+    clock.lap("rendered", f"{len(chosen)} config_db.json into {output}")
+    devices = {path for path in writer.changed if path.startswith("sonic/")}
+    removed = [path for path in gone if path.startswith("sonic/")]
+    click.echo(
+        f"{len(content.names)} devices: {len(devices)} changed, {len(content.names) - len(devices)} unchanged, "
+        f"{len(removed)} removed. Next: fabricgen validate {output}"
+    )
+
+
+def _check(settings: Settings, content: BundleContent, output: Path) -> int:
+    """Name every file that is not on disk as it would be rendered."""
+    stale = [path for path, data in content.files() if not compare(output, path, data)]
+    names = set(content.names)
+    folders = (output / "sonic").glob("*/config_db.json") if content.only is None else ()
+    extra = sorted(str(file.relative_to(output)) for file in folders if file.parent.name not in names)
+    findings = [_stale(output, path, "is not what the inventory renders") for path in stale]
+    findings += [_stale(output, path, "belongs to a switch that the inventory does not have") for path in extra]
+    counts = Counts(devices=len(names), links=len(content.plans.fabric.links))
+    print_result(settings, findings, counts, fmt="concise" if findings else "text", output=None)
+    return int(bool(findings))
+
+
+def _stale(output: Path, path: str, problem: str) -> Finding:
+    device = path.split("/")[1] if path.startswith("sonic/") else ""
+    hint = "run `fabricgen render` and commit the result"
+    place = Location(str(output / path))
+    return Finding("FG990", Severity.ERROR, f"{path} {problem}", device=device, location=place, hint=hint)
+
+
+def _counts(plans: Plans) -> Counts:
+    return Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
+
+
+def _size(plans: Plans) -> str:
+    fabric = plans.fabric
+    roles = [switch.role for switch in fabric.switches]
+    kinds = ", ".join(f"{roles.count(role)} {role}s" for role in dict.fromkeys(roles)).replace("leafs", "leaves")
+    return f"{fabric.inventory.fabric}: {kinds}, {len(fabric.hosts)} hosts, {len(fabric.links)} links"
+
+
+class _Clock:
+    """Lines that tell what was done and how long it took."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._since = settings, time.perf_counter()
+
+    def lap(self, what: str, text: str) -> None:
+        now = time.perf_counter()
+        self._settings.say(f"{what:<10}{text:<72}{now - self._since:6.2f} s")
+        self._since = now

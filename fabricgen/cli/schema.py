@@ -1,0 +1,17 @@
+"""`fabricgen schema`: the JSON Schema of what people write and pipelines read."""
+
+import click
+
+from fabricgen.cli.settings import Settings, verb
+from fabricgen.resources import resource
+
+NAMES = ("inventory", "findings")
+
+
+@click.command("schema")
+@click.argument("name", type=click.Choice(NAMES))
+@verb
+def command(settings: Settings, name: str) -> int:
+    """Print the JSON Schema (2020-12) of an inventory, or of the findings that judging verbs print."""
+    click.echo(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
+    return 0

@@ -1,0 +1,52 @@
+"""`fabricgen simulate`: what a fabric does, from its rendered files."""
+
+from pathlib import Path
+
+import click
+
+from fabricgen.cli.judge import open_verdicts, simulate_deadlock
+from fabricgen.cli.output import exit_code, output_options, print_result
+from fabricgen.cli.settings import Settings, verb
+from fabricgen.errors import UsageError
+
+
+@click.group("simulate")
+def command() -> None:
+    """Prove what the fabric does, from rendered files alone."""
+
+
+@command.command("deadlock")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--links", type=click.Path(path_type=Path, dir_okay=False), help="Links as JSON, instead of those of the files."
+)
+@click.option("--failures", type=click.IntRange(0, 3), default=0, show_default=True, help="Failures to go through.")
+@click.option("--plane", help="Only this plane.")
+@output_options
+@verb
+def deadlock(
+    settings: Settings,
+    paths: tuple[Path, ...],
+    links: Path | None,
+    failures: int,
+    plane: str | None,
+    fmt: str,
+    output: Path | None,
+    fail_on: str,
+) -> int:
+    """Prove that no cyclic buffer dependency can exist, or show the cycle that can freeze the fabric."""
+    if failures:
+        raise UsageError("this version proves the base state; --failures takes 0 only")
+    verdicts = open_verdicts(paths, links)
+    if (
+        plane is not None
+        and verdicts.bundle.wiring
+        and plane not in [each.name for each in verdicts.bundle.wiring.planes]
+    ):
+        known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
+        raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
+    simulate_deadlock(verdicts, plane)
+    print_result(
+        settings, verdicts.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines
+    )
+    return exit_code(verdicts.findings, fail_on)

@@ -1,0 +1,46 @@
+"""`fabricgen validate`: rules over rendered files."""
+
+from pathlib import Path
+
+import click
+
+from fabricgen.cli.judge import open_verdicts, validate
+from fabricgen.cli.output import exit_code, output_options, print_result
+from fabricgen.cli.settings import Settings, verb
+
+
+def codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes and prefixes from repeated or comma-separated options."""
+    found = tuple(code for text in given for code in text.replace(",", " ").split())
+    for code in found:
+        if not code.upper().startswith("FG") or not code[2:].isalnum():
+            raise click.BadParameter(f"{code!r} is no code; they look like FG512, prefixes like FG5", ctx, parameter)
+    return found
+
+
+@click.command("validate")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--links", type=click.Path(path_type=Path, dir_okay=False), help="Links as JSON, instead of those of the files."
+)
+@click.option(
+    "--select", multiple=True, callback=codes, metavar="CODES", help="Only rules with these codes or prefixes."
+)
+@click.option("--ignore", multiple=True, callback=codes, metavar="CODES", help="No rules with these codes or prefixes.")
+@output_options
+@verb
+def command(
+    settings: Settings,
+    paths: tuple[Path, ...],
+    links: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fmt: str,
+    output: Path | None,
+    fail_on: str,
+) -> int:
+    """Judge PATHS: a bundle, or any config_db.json files or folders of them."""
+    verdicts = open_verdicts(paths, links)
+    validate(verdicts, select, ignore)
+    print_result(settings, verdicts.findings, verdicts.counts, fmt=fmt, output=output)
+    return exit_code(verdicts.findings, fail_on)

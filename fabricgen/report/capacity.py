@@ -1,0 +1,53 @@
+"""The capacity table for people."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fabricgen.units import format_length
+
+
+def capacity_text(capacity: Mapping[str, Any]) -> str:
+    """Columns, plane by plane."""
+    lines: list[str] = []
+    for plane in capacity["planes"]:
+        rows = list(_rows(plane))
+        width = max(len(name) for name, _ in rows)
+        lines += [
+            f"plane {plane['name']} ({plane['technology']})",
+            *(f"  {name:<{width}}  {text}" for name, text in rows),
+            "",
+        ]
+    return "\n".join(lines).rstrip()
+
+
+def capacity_markdown(capacity: Mapping[str, Any]) -> str:
+    """A table for a pull request."""
+    planes: Sequence[Mapping[str, Any]] = capacity["planes"]
+    columns = [dict(_rows(plane)) for plane in planes]
+    names = list(dict.fromkeys(name for column in columns for name in column))
+    head = ["| |" + "".join(f" {plane['name']} |" for plane in planes), "|---|" + "---|" * len(planes)]
+    return "\n".join(
+        [*head, *(f"| {name} |" + "".join(f" {column.get(name, '')} |" for column in columns) for name in names)]
+    )
+
+
+def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    planned = plane["planned"]
+    for role, count in plane["switches"].items():
+        if count or planned.get(role):
+            room = f" (room for {planned[role]})" if planned.get(role, count) != count else ""
+            yield f"{role} switches", f"{count}{room}"
+    yield "hosts", f"{plane['hosts']}"
+    yield "endpoints", f"{plane['endpoints']}"
+    for kind, count in plane["links"].items():
+        if count:
+            yield f"{kind} links", f"{count} in {plane['cables'][kind]} cables"
+    for optic in plane["optics"]:
+        yield f"{optic['kind']} {format_length(optic['length_m'])} {optic['medium']}", f"{optic['cables']} cables"
+    for ports in plane["ports"]:
+        yield f"{ports['role']} ports", f"{ports['used']} used, {ports['spare']} spare"
+    for role, ratio in plane["oversubscription"].items():
+        yield f"{role} oversubscription", f"{ratio:g}:1"
+    yield "bisection", f"{plane['bisection_gbps']} Gb/s"
+    if plane["lids"] is not None:
+        yield "LIDs", f"{plane['lids']} of 49151"

@@ -1,0 +1,56 @@
+"""The deadlock verdict as the JSON object of the contract, and in lines for people."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fabricgen.results import DeadlockResult
+
+
+def deadlock_object(results: Sequence[DeadlockResult]) -> dict[str, Any]:
+    """The `deadlock` object: the worst plane's, and with several planes one for each under `planes`."""
+    objects = [_plane(result) for result in results]
+    if not objects:
+        return {}
+    worst = {key: content for key, content in objects[0].items() if key != "name"}
+    return {**worst, "planes": objects} if len(objects) > 1 else worst
+
+
+def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
+    """A line for each plane."""
+    for result in results:
+        name = f"plane {result.name}: " if result.name else ""
+        priorities = ", ".join(map(str, result.priorities)) or "none"
+        size = f"{result.channels} channels, {result.dependencies} dependencies"
+        if result.verdict == "free":
+            verdict = f"free, {result.claim}: no cyclic buffer dependency"
+        else:
+            verdict = f"CYCLIC, {result.claim}: {len(result.cycles)} cycles"
+        yield f"deadlock  {name}{verdict} on priorities {priorities} ({size})"
+
+
+def _plane(result: DeadlockResult) -> dict[str, Any]:
+    failures = result.failures
+    return {
+        "name": result.name,
+        "verdict": result.verdict,
+        "claim": result.claim,
+        "model": result.model,
+        "priorities": list(result.priorities),
+        "channels": result.channels,
+        "dependencies": result.dependencies,
+        "failures": {
+            "depth": failures.depth,
+            "sets": failures.sets,
+            "cyclic_sets": failures.cyclic_sets,
+            "unreachable_sets": failures.unreachable_sets,
+        },
+        "cycles": [
+            {
+                "priority": cycle.priority,
+                "hops": [list(hop) for hop in cycle.hops],
+                "failed_links": list(cycle.failed_links),
+                "witnesses": list(cycle.witnesses),
+            }
+            for cycle in result.cycles
+        ],
+    }
