@@ -36,6 +36,7 @@ class ClosIntent:
     core_radix: int | None = None
     spines: int | None = None
     cores: int | None = None
+    tiers: int | None = None  # None: as few as can join the leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +70,18 @@ def plan_clos(intent: ClosIntent) -> ClosPlan:
             "fewer hosts in a scalable unit, or more oversubscription",
         )
     leaves = intent.rails * intent.units
-    if leaves <= intent.spine_radix:
+    if leaves <= intent.spine_radix and intent.tiers != 3:
         spines = _spread("spine", uplinks, leaves, intent.spine_radix, intent.spines, "leaves")
         return ClosPlan(uplinks, spines, uplinks // spines, intent.units, 1)
-    if intent.core_radix is None:
+    if intent.tiers == 2 or (intent.core_radix is None and leaves > intent.spine_radix):
         raise DoesNotFitError(
             "spine",
             f"{intent.units} units x {intent.rails} rails = {leaves} leaves, more than the {intent.spine_radix} ports "
             "of a spine: two tiers cannot join them",
-            "add a `core:` tier",
+            "add a `core:` tier" if intent.tiers is None else "`tiers: 3` and a `core:` tier",
         )
+    if intent.core_radix is None:
+        raise DoesNotFitError("spine", "three tiers are asked for, and there is no core tier", "add a `core:` tier")
     return _three_tiers(intent, uplinks, intent.core_radix)
 
 

@@ -40,6 +40,7 @@ def design_rail_optimized(plane: Plane, parts: PartsList) -> PlaneDesign | None:
         core_radix=len(core.layout.fabric_ports) if core else None,
         spines=spine.tier.count,
         cores=core.tier.count if core else None,
+        tiers=plane.tier_count,
     )
     try:
         plan = plan_clos(intent)

@@ -84,6 +84,7 @@ def _plane(name: str, node: Node) -> Plane:
         )
         if unit
         else None,
+        tier_count=_value(node, "tiers", None),
         tiers={role: _tier(node.mapping[role], f"{path}.{role}") for role in _ROLE_LISTS if role in node.mapping},
         speed_mbps=parse_speed_mbps(speed) if speed else None,
         oversubscription=float(_value(node, "oversubscription", 1)),

@@ -148,6 +148,7 @@ class Plane(Part):
     design: str
     hosts: tuple[str, ...]
     unit: ScalableUnit | None
+    tier_count: int | None
     tiers: Mapping[str, Tier]  # leaf | spine | core
     speed_mbps: int | None
     oversubscription: float

@@ -1,0 +1,83 @@
+"""Write an inventory of a rail-optimized RoCE fabric with exactly N switches of 64 ports, as full as N allows.
+
+    python benchmarks/make_inventory.py --switches 512 OUT
+
+Leaves have 32 hosts and 32 uplinks. Small fabrics have two tiers, larger ones three; tier counts are forced so that
+the total is exact, and among the layouts that give it the one with most links is taken.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+RAILS = 8
+UPLINKS = 32
+RADIX = 64
+
+_INVENTORY = """\
+fabricgen: 1
+fabric: bench-{switches}
+hosts:
+  gpu: {{model: dgx-h100, count: {hosts}}}
+planes:
+  compute:
+    technology: roce
+    design: rail-optimized
+    hosts: [gpu]
+    scalable_unit: {{hosts: {uplinks}}}
+    leaf: {{platform: dell-z9664f}}
+    spine: {{platform: dell-z9664f, count: {spines}}}
+{core}    speed: 400G
+    cables: {{host-leaf: 5m, leaf-spine: 40m, spine-core: 40m}}
+    addressing: {{loopbacks: 10.0.0.0/16, links: 10.128.0.0/10, hosts: 10.64.0.0/10}}
+management: {{addresses: 10.255.0.0/16, gateway: 10.255.0.1, ntp: [10.255.255.1], syslog: [10.255.255.2]}}
+"""
+
+
+def layouts(switches: int) -> Iterator[tuple[int, int, int, int]]:
+    """(links, units, spines of a pod, cores) of every layout with exactly so many switches."""
+    divisors = [count for count in range(1, UPLINKS + 1) if UPLINKS % count == 0]
+    for units in range(1, RADIX // RAILS + 1):
+        for spines in divisors:
+            if RAILS * units + spines == switches and RAILS * units * UPLINKS <= spines * RADIX:
+                yield RAILS * units * UPLINKS, units, spines, 0
+    for units in range(2, RADIX // 2 + 1):
+        yield from _three_tiers(switches, units)
+
+
+def _three_tiers(switches: int, units: int) -> Iterator[tuple[int, int, int, int]]:
+    for spines in (count for count in range(1, UPLINKS + 1) if UPLINKS % count == 0):
+        spine_uplinks = units * (UPLINKS // spines)
+        cores = switches - RAILS * units - RAILS * spines
+        group = cores // spines
+        fits = (
+            cores > 0 and cores % spines == 0 and spine_uplinks % group == 0 and RAILS * spine_uplinks <= group * RADIX
+        )
+        if fits and spine_uplinks <= RADIX // 2:
+            yield RAILS * units * UPLINKS + RAILS * spines * spine_uplinks, units, spines, cores
+
+
+def main() -> int:
+    """Write OUT/fabric.yaml."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--switches", type=int, required=True)
+    parser.add_argument("out", type=Path)
+    asked = parser.parse_args()
+    found = max(layouts(asked.switches), default=None)
+    if found is None:
+        possible = [count for count in range(asked.switches, asked.switches + 64) if any(layouts(count))]
+        print(
+            f"no layout has exactly {asked.switches} switches; the next that one has: {possible[:3]}", file=sys.stderr
+        )
+        return 2
+    _, units, spines, cores = found
+    core = f"    core: {{platform: dell-z9664f, count: {cores}}}\n    tiers: 3\n" if cores else ""
+    text = _INVENTORY.format(switches=asked.switches, hosts=units * UPLINKS, uplinks=UPLINKS, spines=spines, core=core)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    (asked.out / "fabric.yaml").write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
