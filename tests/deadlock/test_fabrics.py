@@ -88,9 +88,10 @@ def test_any_leaf_spine_is_free(tmp_path: Path, leaves: int, spines: int) -> Non
 def test_any_three_tier_clos_is_free(tmp_path: Path, count: int, leaves: int, aggs: int, cores: int) -> None:
     result = verdict(pods(count, leaves, aggs, cores).configs(), tmp_path / f"{count}-{leaves}-{aggs}-{cores}")
     assert result.verdict == "free"
-    order = result.evidence.order
-    assert order is not None
-    assert sum(len(links) for links, _ in order) * len(result.priorities) == result.channels
+    assert result.evidence.orders is not None
+    [order] = result.evidence.orders
+    assert order.stands_for == result.priorities
+    assert len(order.links) * len(order.stands_for) == result.channels
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

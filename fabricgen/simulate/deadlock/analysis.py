@@ -21,18 +21,25 @@ from fabricgen.simulate.deadlock.priorities import PriorityGraph, priority_graph
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What a verdict rests on.
+class ChannelOrder:
+    """A certificate for one dependency graph: channel i is link `links[i]` on priority `priority[i]`, and every
+    dependency goes from an earlier to a later one. It holds for each of `stands_for` in place of `priority` where
+    several priorities have equal graphs."""
 
-    `order` lists links and priorities of all channels, per set of equal graphs, such that every dependency goes from an
-    earlier to a later channel; None with a cycle. `cycle_links` are the links of each of the result's cycles.
-    """
+    links: NDArray[np.int64]
+    priority: NDArray[np.int64]
+    stands_for: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict rests on. `orders` is None with a cycle; `cycle_links` are the links of each cycle reported."""
 
     fabric: RoutedFabric
     routes: Routes
     traffic: HostTraffic
     lossless: LosslessLinks
-    order: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...] | None
+    orders: tuple[ChannelOrder, ...] | None
     cycle_links: tuple[tuple[int, ...], ...]
 
 
@@ -74,7 +81,7 @@ def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
     orders, cycles, cycle_links = [], [], []
     for one in graphs:
         peeled = peel(one.graph)
-        orders.append((one.link[peeled.order], one.priority[peeled.order]))
+        orders.append(ChannelOrder(one.link[peeled.order], one.priority[peeled.order], one.stands_for))
         if len(peeled.left):
             for channels, priority in _cycles(one, shortest_cycle(one.graph, peeled.left)):
                 links = tuple(int(one.link[channel]) for channel in channels)
@@ -91,8 +98,8 @@ def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
         cycles=tuple(cycles),
         name=name,
     )
-    order = None if cycles else tuple(orders)
-    return PlaneDeadlock(result, Evidence(fabric, routes, traffic, lossless, order, tuple(cycle_links)))
+    certificate = None if cycles else tuple(orders)
+    return PlaneDeadlock(result, Evidence(fabric, routes, traffic, lossless, certificate, tuple(cycle_links)))
 
 
 def _graphs(fabric: RoutedFabric, routes: Routes, flow: Words, lossless: LosslessLinks) -> list[PriorityGraph]:
