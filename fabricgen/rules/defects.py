@@ -56,10 +56,9 @@ class Defect:
 
 def grouped(defects: Iterable[Defect]) -> list[Defect]:
     """Equal defects of one table and field of a device as one, at the first place, counted."""
-    groups: dict[tuple[str, str, str, str, str, Severity | None], Defect] = {}
+    groups: dict[tuple[object, ...], dict[str, Defect]] = {}
     for defect in defects:
         place = defect.place
         kind = (place.device.name, place.table, place.field, defect.message, defect.hint, defect.severity)
-        first = groups.get(kind)
-        groups[kind] = defect if first is None else replace(first, count=first.count + defect.count)
-    return list(groups.values())
+        groups.setdefault(kind, {}).setdefault(place.key, defect)
+    return [replace(next(iter(keys.values())), count=len(keys)) for keys in groups.values()]

@@ -95,7 +95,7 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss cfgmgr/buffermgr.cpp; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
     for ports in _with_map(fabric):
-        wanted = ports.of_meant(ports.tc_to_pg)
+        wanted = frozenset(map(ports.group_of, ports.meant))
         yield from _compare(ports, "BUFFER_PG", wanted, ports.lossless_pgs, "priority group", "headroom")
 
 
@@ -113,7 +113,7 @@ def lossless_queues(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage files/build_templates/buffers_config.j2; sonic-mgmt tests/qos.
     """
     for ports in _with_map(fabric):
-        wanted = ports.of_meant(ports.tc_to_queue)
+        wanted = frozenset(map(ports.queue_of, ports.meant))
         yield from _compare(ports, "BUFFER_QUEUE", wanted, ports.lossless_queues, "queue", "the lossless profile")
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 import orjson
 
 from fabricgen.bundle.wiring import WiredPlane
+from fabricgen.findings import Severity
 from fabricgen.physics import dynamic_threshold_bytes
 from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
 from fabricgen.rules.defects import Defect, Place
@@ -82,11 +83,12 @@ class QosTables:
         message: str,
         hint: str = "",
         related: tuple[tuple[str, str, str], ...] = (),
+        severity: Severity | None = None,
     ) -> Iterator[Defect]:
         """The same defect on every switch that carries these definitions. `related`: text, table, key."""
         for switch in self.switches:
             others = tuple((text, switch.place(other, row)) for text, other, row in related)
-            yield Defect(switch.place(table, key, name), message, hint, others)
+            yield Defect(switch.place(table, key, name), message, hint, others, severity)
 
 
 @dataclass(eq=False)
@@ -169,9 +171,43 @@ class PortQos:
         said = [self.pfc, self.lossless_pgs, self.lossless_queues, self.watchdog]
         return max(said, key=said.count)
 
-    def of_meant(self, mapping: Mapping[int, int]) -> frozenset[int]:
-        """The groups or queues that a map gives the lossless classes; a class without entry keeps its number."""
-        return frozenset(mapping.get(priority, priority) for priority in self.meant)
+    @cached_property
+    def dscp_to_tc(self) -> Mapping[int, int]:
+        """DSCP -> TC; a port without a map of its own follows the global one."""
+        if "dscp_to_tc_map" in self.port_map:
+            return self.map("dscp_to_tc_map", "DSCP_TO_TC_MAP")
+        return {}
+
+    @cached_property
+    def pfc_to_queue(self) -> Mapping[int, int]:
+        """PFC priority -> queue that a received pause stops."""
+        return self.map("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE")
+
+    @cached_property
+    def pfc_to_pg(self) -> Mapping[int, int]:
+        """PFC priority -> priority group that sends the pause; empty where the ASIC has no such map."""
+        return self.map("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
+
+    def group_of(self, priority: int) -> int:
+        """The priority group of a lossless class: what most of its maps and its own number say."""
+        return _agreed(self.tc_to_pg.get(priority), self.pfc_to_pg.get(priority), priority)
+
+    def queue_of(self, priority: int) -> int:
+        """The queue of a lossless class, in the same way."""
+        return _agreed(self.tc_to_queue.get(priority), self.pfc_to_queue.get(priority), priority)
+
+    @cached_property
+    def used_queues(self) -> Mapping[int, int]:
+        """queue -> a TC that leaves through it, for the TCs that some DSCP leads to."""
+        tcs = sorted(set(self.dscp_to_tc.values()), reverse=True)
+        return {self.tc_to_queue[tc]: tc for tc in tcs if tc in self.tc_to_queue}
+
+    def queue_text(self, queue: int, name: str) -> tuple[str, str | None]:
+        """(rest of the row key, a field's text) of the QUEUE row that covers a queue; None where there is no row."""
+        for rest, row in self.rows["QUEUE"].items():
+            if queue in parse_priorities(rest):
+                return rest, str(row.get(name, "")).strip("[]").rpartition("|")[2]
+        return str(queue), None
 
     def defects(
         self,
@@ -181,11 +217,18 @@ class PortQos:
         message: str,
         hint: str = "",
         related: tuple[tuple[str, str, str], ...] = (),
+        severity: Severity | None = None,
     ) -> Iterator[Defect]:
         """The same defect on every port of the class. `related` names definitions of the same switch."""
         for switch, port, _ in self.members:
             others = tuple((text, switch.place(other, key)) for text, other, key in related)
-            yield Defect(port_place(switch, table, port, rest, name), message, hint, others)
+            yield Defect(port_place(switch, table, port, rest, name), message, hint, others, severity)
+
+
+def _agreed(*votes: int | None) -> int:
+    """The value that most of the votes give, the last one where none leads."""
+    cast = [vote for vote in votes if vote is not None]
+    return max(reversed(cast), key=cast.count)
 
 
 def port_place(switch: Switch, table: str, port: str, rest: str, name: str = "") -> Place:
@@ -206,6 +249,17 @@ def qos_tables(fabric: Fabric) -> tuple[QosTables, ...]:
 def port_classes(fabric: Fabric) -> tuple[PortQos, ...]:
     """The distinct port settings of a fabric: of ports with a cable, and of ports that have QoS rows."""
     return _classes(fabric)[1]
+
+
+def map_users(fabric: Fabric) -> tuple[PortQos, ...]:
+    """One class of ports for each distinct choice of maps and lossless priorities: whatever is said of maps is said
+    once."""
+    found: dict[tuple[object, ...], PortQos] = {}
+    for ports in port_classes(fabric):
+        names = tuple(value for name, value in sorted(ports.port_map.items()) if name.endswith("_map"))
+        if ports.port_map and ports.is_used:
+            found.setdefault((id(ports.qos), names, ports.meant), ports)
+    return tuple(found.values())
 
 
 def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]]:

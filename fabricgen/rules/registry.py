@@ -1,5 +1,6 @@
 """The rules and how they run: one rule, one function, one code, one doc page (its docstring)."""
 
+import enum
 import importlib
 import inspect
 import pkgutil
@@ -15,19 +16,23 @@ from fabricgen.rules.fabric import Fabric, LayoutLookup
 Check = Callable[[Fabric], Iterable[Defect]]
 
 
+class Basis(enum.IntEnum):
+    """On what ground a rule speaks. A place that one ground has reported is not reported again on a weaker one."""
+
+    SCHEMA = 0  # the value is not legal
+    MEANING = 1  # it is legal, and wrong
+    PEERS = 2  # it is unusual among its peers, which is all that is known
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A check with its code, its usual severity, and whether it only compares peers.
-
-    A rule that compares peers knows that a value is unusual, not that it is wrong: it keeps silent about a place that
-    another rule reports.
-    """
+    """A check with its code and its usual severity."""
 
     code: str
     severity: Severity
     title: str
     check: Check
-    compares_peers: bool = False
+    basis: Basis
 
     @property
     def page(self) -> str:
@@ -38,13 +43,13 @@ class Rule:
 _RULES: dict[str, Rule] = {}
 
 
-def rule(code: str, severity: Severity, title: str, *, compares_peers: bool = False) -> Callable[[Check], Check]:
+def rule(code: str, severity: Severity, title: str, basis: Basis = Basis.MEANING) -> Callable[[Check], Check]:
     """Register a check under a code that no other rule has."""
 
     def register(check: Check) -> Check:
         if code in _RULES:
             raise ValueError(f"{code} is taken by {_RULES[code].title!r}")
-        _RULES[code] = Rule(code, severity, title, check, compares_peers)
+        _RULES[code] = Rule(code, severity, title, check, basis)
         return check
 
     return register
@@ -85,13 +90,12 @@ def run(
     rules = chosen_rules(select, ignore)
     found: list[tuple[Rule, Defect]] = []
     reported: set[tuple[str, ...]] = set()
-    for rule in (rule for rule in rules if not rule.compares_peers):
-        defects = list(rule.check(fabric))
-        reported.update(_key(defect) for defect in defects if (defect.severity or rule.severity) is not Severity.NOTE)
-        found += [(rule, defect) for defect in grouped(defects)]
-    for rule in (rule for rule in rules if rule.compares_peers):
-        defects = [defect for defect in rule.check(fabric) if reported.isdisjoint(_covering(defect))]
-        found += [(rule, defect) for defect in grouped(defects)]
+    for basis in Basis:
+        known = frozenset(reported)
+        for rule in (rule for rule in rules if rule.basis is basis):
+            defects = [defect for defect in rule.check(fabric) if known.isdisjoint(_covering(defect))]
+            reported.update(_key(one) for one in defects if (one.severity or rule.severity) is not Severity.NOTE)
+            found += [(rule, defect) for defect in grouped(defects)]
     return in_order(defect.finding(rule.code, rule.severity) for rule, defect in found)
 
 

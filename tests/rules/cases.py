@@ -10,14 +10,19 @@ Change = Callable[[dict[str, Config]], str]
 
 @dataclass(frozen=True)
 class Case:
-    """`path` defaults to the place that was changed, `device` to its device; `also` are codes that may fire as well."""
+    """`path` defaults to the place that was changed.
+
+    The change must give this one finding and nothing else, apart from codes in `also`, and the same code on the
+    devices in `also_at`. A `lenient` case changes so much that other rules rightly speak, too.
+    """
 
     code: str
     change: Change
     path: str = ""
-    device: str = ""
     model: str = "traditional"
     also: tuple[str, ...] = ()
+    also_at: tuple[str, ...] = ()
+    lenient: bool = False
 
 
 def put(value: object, device: str, table: str, key: str, field: str = "") -> Change:

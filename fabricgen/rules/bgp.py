@@ -1,0 +1,304 @@
+"""BGP sessions: each link between switches has one, and both ends agree on who is who."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fabricgen.findings import Severity
+from fabricgen.rules.addressing import end_addresses, mismatched_addresses
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.fabric import End, Fabric, Switch, parse_interface
+from fabricgen.rules.registry import Basis, rule
+from fabricgen.sonic.tables import Row
+
+_ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One direction of the session that a link should have: what `end` must say of `peer`."""
+
+    end: End
+    peer: End
+    local_ip: str
+    peer_ip: str
+    row: Row | None  # BGP_NEIGHBOR|peer_ip of `end`
+
+    @property
+    def key(self) -> str:
+        """Row key in BGP_NEIGHBOR."""
+        return self.peer_ip
+
+
+def sessions(fabric: Fabric) -> tuple[Session, ...]:
+    """Both directions of the session of every link whose addresses fit (FG312), between switches that run BGP."""
+    known: tuple[Session, ...] | None = fabric.derived.get("sessions")
+    if known is None:
+        known = fabric.derived["sessions"] = tuple(_sessions(fabric))
+    return known
+
+
+def _sessions(fabric: Fabric) -> Iterator[Session]:
+    for pair in fabric.pairs:
+        if not all(_runs_bgp(end.switch) for end in pair) or mismatched_addresses(pair):
+            continue
+        for end, peer in (pair, pair[::-1]):
+            for held in end_addresses(end):
+                for theirs in end_addresses(peer):
+                    if held.value.network == theirs.value.network and held.value.ip != theirs.value.ip:
+                        ip = str(theirs.value.ip)
+                        row = end.switch.device.table("BGP_NEIGHBOR").get(ip)
+                        yield Session(end, peer, str(held.value.ip), ip, row)
+
+
+def _runs_bgp(switch: Switch) -> bool:
+    """Whether the switch has sessions in the bgpcfgd form: keyed by an address, without a VRF."""
+    return any(parse_interface(key) for key in switch.device.table("BGP_NEIGHBOR"))
+
+
+@rule("FG331", Severity.ERROR, "The switch's ASN is not what its peers expect")
+def own_asn(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.bgp_asn is the number that most of the switch's neighbours have in their rows for it.
+
+    Why: a peer that announces another ASN than configured is refused: all sessions of the switch stay down.
+
+    Example: leaf1 has bgp_asn 4200000009, its four spines have 4200000001 for it.
+
+    Fix: set bgp_asn to the number of the ASN plan, or correct the neighbours' rows.
+
+    Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd.
+    """
+    for switch, (expected, count, total) in _expected_asns(fabric).items():
+        if expected != switch.asn and 2 * count > total and total > 1:
+            example = next(one for one in sessions(fabric) if one.peer.switch is switch and one.row)
+            related = (("what a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
+            message = (
+                f"bgp_asn is {switch.asn or 'missing'}, {count} of {total} sessions of its peers expect {expected}"
+            )
+            yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected}", related)
+
+
+def _expected_asns(fabric: Fabric) -> dict[Switch, tuple[object, int, int]]:
+    said: dict[Switch, Counter[object]] = defaultdict(Counter)
+    for session in sessions(fabric):
+        if session.row is not None:
+            said[session.peer.switch][session.row.get("asn")] += 1
+    return {switch: (*counts.most_common(1)[0], counts.total()) for switch, counts in said.items()}
+
+
+@rule("FG332", Severity.ERROR, "A link between switches has no BGP session")
+def missing_session(fabric: Fabric) -> Iterator[Defect]:
+    """What: each end of a routed link between switches has a BGP_NEIGHBOR row for the far end's address.
+
+    Why: without a session the link carries no traffic; the fabric loses a path, and rails lose their balance.
+
+    Example: leaf1 has no row for spine3's address 10.128.0.5.
+
+    Fix: add the row with asn, name and local_addr.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
+    """
+    for session in sessions(fabric):
+        switch = session.end.switch
+        if session.row is None and not _stray_for(switch, session.local_ip):
+            message = f"no BGP session with {session.peer.switch.name}, whose address is {session.peer_ip}"
+            related = (("the far address", session.peer.switch.place("INTERFACE", session.peer.port)),)
+            place = switch.place("BGP_NEIGHBOR", session.key)
+            yield Defect(place, message, "add the row with asn, name and local_addr", related)
+
+
+def _stray_for(switch: Switch, local_ip: str) -> bool:
+    """Whether a row with this local address exists under another peer: then its key is wrong, which FG336 tells."""
+    return any(row.get("local_addr") == local_ip for row in switch.device.table("BGP_NEIGHBOR").values())
+
+
+@rule("FG333", Severity.ERROR, "A neighbour's ASN is wrong")
+def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
+    """What: BGP_NEIGHBOR.asn is the bgp_asn of the switch that holds the address.
+
+    Why: the session never leaves the OPEN exchange: bad peer AS.
+
+    Example: the row for spine1 has asn 65101, spine1 has bgp_asn 65100.
+
+    Fix: set asn to the neighbour's bgp_asn.
+
+    Source: RFC 4271 section 6.2.
+    """
+    expected = _expected_asns(fabric)
+    for session in sessions(fabric):
+        peer = session.peer.switch
+        if session.row is None or session.row.get("asn") == peer.asn:
+            continue
+        usual, count, total = expected[peer]
+        if usual != peer.asn and 2 * count > total and total > 1 and session.row.get("asn") == usual:
+            continue  # FG331 names the peer itself
+        message = f"asn of {peer.name} is {session.row.get('asn', 'missing')}, {peer.name} has {peer.asn or 'none'}"
+        related = ((f"{peer.name} itself", peer.place(*_ASN)),)
+        place = session.end.switch.place("BGP_NEIGHBOR", session.key, "asn")
+        yield Defect(place, message, f"set asn to {peer.asn}", related)
+
+
+@rule("FG334", Severity.WARNING, "A neighbour's name is wrong")
+def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
+    """What: BGP_NEIGHBOR.name is the name of the switch that holds the address.
+
+    Why: people and alerts read the name. With use_neighbors_meta the session even waits for a neighbour that never
+    comes.
+
+    Example: the row for 10.128.0.1 is named spine2, the address is spine1's.
+
+    Fix: set name to the far switch.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd (description; constants.yml use_neighbors_meta).
+    """
+    for session in sessions(fabric):
+        name = session.peer.switch.name
+        if session.row is not None and session.row.get("name") != name:
+            message = f"name is {session.row.get('name', 'missing')}, the address {session.peer_ip} is {name}'s"
+            yield Defect(session.end.switch.place("BGP_NEIGHBOR", session.key, "name"), message, f"set name to {name}")
+
+
+@rule("FG335", Severity.ERROR, "A session's local address is not that of its port")
+def local_address(fabric: Fabric) -> Iterator[Defect]:
+    """What: BGP_NEIGHBOR.local_addr is the address of the port that leads to the neighbour.
+
+    Why: bgpcfgd lets the peer wait until an interface holds this address: with a wrong one the session never starts,
+    without any error.
+
+    Example: local_addr 10.128.0.4, the port to spine1 has 10.128.0.0.
+
+    Fix: set local_addr to the port's address.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
+    """
+    for session in sessions(fabric):
+        if session.row is not None and session.row.get("local_addr") != session.local_ip:
+            found = session.row.get("local_addr")
+            severity = None if found else Severity.WARNING
+            message = (
+                f"local_addr is {found or 'missing'}, the port to {session.peer.switch.name} has {session.local_ip}"
+            )
+            place = session.end.switch.place("BGP_NEIGHBOR", session.key, "local_addr")
+            yield Defect(place, message, f"set local_addr to {session.local_ip}", (), severity)
+
+
+@rule("FG336", Severity.ERROR, "A neighbour is on no link of the switch")
+def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
+    """What: every BGP_NEIGHBOR address lies in a subnet of one of the switch's ports, and where the far end is a known
+    switch, is that switch's address.
+
+    Why: the session is tried for ever; the one that should stand in its place is missing.
+
+    Example: a row for 10.128.0.9 although spine1's address is 10.128.0.1.
+
+    Fix: correct the address, or remove the row.
+
+    Source: RFC 4271 (eBGP peers are directly connected); sonic-buildimage src/sonic-bgpcfgd.
+    """
+    expected = {(session.end.switch.name, session.peer_ip) for session in sessions(fabric)}
+    for switch in fabric.switches.values():
+        ends = fabric.ends_of[switch.name]
+        if not any(end.far for end in ends.values()):
+            continue  # a single file: the far ends are not known
+        unfit = {end.port for end in ends.values() if end.far and mismatched_addresses((end, end.far))}
+        open_networks = [
+            held.value.network
+            for held in switch.addresses
+            if held.interface in unfit or not (held.interface in ends and ends[held.interface].far)
+        ]
+        for key, row in switch.device.table("BGP_NEIGHBOR").items():
+            peer = parse_interface(key)
+            if not peer or (switch.name, key) in expected or any(peer.ip in network for network in open_networks):
+                continue
+            if any(
+                str(held.value.ip) == row.get("local_addr") and held.interface in unfit for held in switch.addresses
+            ):
+                continue  # FG312 names the link
+            if _is_on_unfit_link(ends, unfit, row):
+                continue
+            message = f"neighbour {row.get('name', '')} {key} is on no link of the switch".replace("  ", " ")
+            yield Defect(switch.place("BGP_NEIGHBOR", key), message, "use the address of the far end")
+
+
+def _is_on_unfit_link(ends: Mapping[str, End], unfit: set[str], row: Row) -> bool:
+    return any(ends[port].far_name == row.get("name") for port in unfit)
+
+
+@rule("FG337", Severity.WARNING, "The ASN plan is mixed", Basis.PEERS)
+def asn_plan(fabric: Fabric) -> Iterator[Defect]:
+    """What: the leaves of a plane have all different ASNs or all one; the spines of a pod share one, or have all
+    different ones.
+
+    Why: BGP's loop check is what keeps traffic from bouncing down and up again. An ASN that only some switches of a
+    tier share makes reachability after a failure depend on history.
+
+    Example: fourteen leaves have ASNs of their own, leaf3 and leaf7 share 4200000003.
+
+    Fix: number by RFC 7938: one per leaf, one for the spines of a pod, one for all cores.
+
+    Source: RFC 7938; measured with FRR (a spine ASN shared by some of a tier lost routes after one failure).
+    """
+    tiers: dict[tuple[object, ...], list[Switch]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        if switch.device.wired and switch.asn:
+            pod = switch.device.wired.pod if switch.role == "spine" else None
+            tiers[switch.plane, switch.role, pod].append(switch)
+    for (_, role, _), switches in tiers.items():
+        counts = Counter(switch.asn for switch in switches)
+        if len(counts) in (1, len(switches)):
+            continue
+        shared_by_most = 2 * counts.most_common(1)[0][1] > len(switches)
+        for switch in switches:
+            is_shared = counts[switch.asn] > 1
+            if shared_by_most != is_shared:
+                usual = "share one ASN" if shared_by_most else "have ASNs of their own"
+                message = f"bgp_asn {switch.asn} breaks the plan: most switches of the tier {role} {usual}"
+                yield Defect(switch.place(*_ASN), message, "number the tier by RFC 7938")
+
+
+@rule("FG338", Severity.WARNING, "A session is shut")
+def shut_session(fabric: Fabric) -> Iterator[Defect]:
+    """What: sessions between active switches are up by admin_status or default_bgp_status.
+
+    Why: a session that was shut for maintenance and forgotten costs a path, and nothing else shows it.
+
+    Example: BGP_NEIGHBOR|10.128.0.1 has admin_status down.
+
+    Fix: set admin_status up, or give the switch state drained in the inventory.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd; sonic-device_metadata.yang (default_bgp_status).
+    """
+    for switch in fabric.switches.values():
+        if switch.device.wired and switch.device.wired.state != "active":
+            continue
+        place = switch.place("DEVICE_METADATA", "localhost", "default_bgp_status")
+        is_down = switch.device.metadata.get("default_bgp_status") == "down"
+        rows = switch.device.table("BGP_NEIGHBOR")
+        if is_down and not all("admin_status" in row for row in rows.values()):
+            yield Defect(place, "default_bgp_status is down: sessions without admin_status stay shut", "set it to up")
+        for key, row in rows.items():
+            if row.get("admin_status") == "down":
+                place = switch.place("BGP_NEIGHBOR", key, "admin_status")
+                yield Defect(place, "the session is shut (admin_status down)", "set it to up")
+
+
+@rule("FG339", Severity.ERROR, "The BGP daemon in use ignores a neighbour")
+def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
+    """What: BGP_NEIGHBOR keys are plain addresses, or VRF and address where frr_mgmt_framework_config is true.
+
+    Why: SONiC has two BGP daemons, and each ignores the other's rows without a word. Both forms are legal.
+
+    Example: BGP_NEIGHBOR|default|10.128.0.1 on a switch without frr_mgmt_framework_config.
+
+    Fix: key the row as the daemon in use expects.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework, sonic-bgp-neighbor.yang.
+    """
+    for switch in fabric.switches.values():
+        framework = switch.device.metadata.get("frr_mgmt_framework_config") == "true"
+        for key in switch.device.table("BGP_NEIGHBOR"):
+            if framework != ("|" in key):
+                daemon = "frrcfgd" if framework else "bgpcfgd"
+                form = "VRF and address" if framework else "an address alone"
+                message = f"{daemon} ignores this neighbour: it wants keys of {form}"
+                yield Defect(switch.place("BGP_NEIGHBOR", key), message, "key it as the daemon in use expects")

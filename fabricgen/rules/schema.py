@@ -1,0 +1,166 @@
+"""CONFIG_DB's schema: what SONiC's own YANG models refuse, found without a switch."""
+
+from collections.abc import Iterator, Mapping
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.fabric import Fabric
+from fabricgen.rules.registry import Basis, rule
+from fabricgen.sonic.schema import Violation, check
+from fabricgen.sonic.secrets import is_secret
+
+
+def _violations(fabric: Fabric) -> Mapping[str, list[Violation]]:
+    found: Mapping[str, list[Violation]] | None = fabric.derived.get("schema")
+    if found is None:
+        found = fabric.derived["schema"] = {name: check(s.device.config) for name, s in fabric.switches.items()}
+    return found
+
+
+def _of_kind(fabric: Fabric, *kinds: str) -> Iterator[Defect]:
+    for name, violations in _violations(fabric).items():
+        for one in violations:
+            if one.kind in kinds:
+                message = one.message
+                if is_secret(one.table, one.field):
+                    message = f"the value breaks the schema ({one.kind}); it may be a secret and is not shown"
+                yield Defect(fabric.switches[name].place(one.table, one.key, one.field), message, one.hint)
+
+
+@rule("FG401", Severity.NOTE, "A table is unknown to SONiC's YANG models", Basis.SCHEMA)
+def unknown_table(fabric: Fabric) -> Iterator[Defect]:
+    """What: a table has no YANG model in the SONiC release that fabricgen knows.
+
+    Why: SONiC leaves such tables out of its validation. It may be newer, older, a vendor's own, or mistyped: nothing
+    in it was checked.
+
+    Example: WRED_PROFILES instead of WRED_PROFILE.
+
+    Fix: correct the name if it is mistyped.
+
+    Source: sonic-buildimage src/sonic-yang-models.
+    """
+    return _of_kind(fabric, "unknown-table")
+
+
+@rule("FG402", Severity.ERROR, "A field is unknown", Basis.SCHEMA)
+def unknown_field(fabric: Fabric) -> Iterator[Defect]:
+    """What: a row has a field that its table does not have.
+
+    Why: daemons ignore fields they do not know, so the setting has no effect; with YANG validation on, the whole
+    file is refused.
+
+    Example: PORT_QOS_MAP|Ethernet0 with pfc_watchdog_status. The watchdog's mask is pfcwd_sw_enable.
+
+    Fix: correct or remove the field.
+
+    Source: sonic-buildimage src/sonic-yang-models; SONiC pull request 950 (the field's name changed in review).
+    """
+    return _of_kind(fabric, "unknown-field")
+
+
+@rule("FG403", Severity.ERROR, "A mandatory field is missing", Basis.SCHEMA)
+def missing_field(fabric: Fabric) -> Iterator[Defect]:
+    """What: a row lacks a field that its table cannot do without.
+
+    Why: the daemon skips the row or retries it for ever.
+
+    Example: PORT|Ethernet0 without lanes.
+
+    Fix: add the field.
+
+    Source: sonic-buildimage src/sonic-yang-models (mandatory true).
+    """
+    return _of_kind(fabric, "missing-field")
+
+
+@rule("FG404", Severity.ERROR, "A row key has the wrong form", Basis.SCHEMA)
+def wrong_key(fabric: Fabric) -> Iterator[Defect]:
+    """What: a row key does not have the parts, or the values, that its table's keys have.
+
+    Why: no daemon finds the row.
+
+    Example: INTERFACE|Ethernet0|10.0.0.1 without a prefix length; BUFFER_PG|Ethernet0|9.
+
+    Fix: correct the key.
+
+    Source: sonic-buildimage src/sonic-yang-models (list keys).
+    """
+    return _of_kind(fabric, "wrong-key")
+
+
+@rule("FG405", Severity.ERROR, "A value has the wrong type", Basis.SCHEMA)
+def wrong_type(fabric: Fabric) -> Iterator[Defect]:
+    """What: a value is no string, or no text of the kind that its field takes.
+
+    Why: daemons parse text with C library calls that stop at the first odd character: a pool size of "14MB" becomes
+    14 bytes without a word.
+
+    Example: BUFFER_POOL size "14MB"; mtu as the JSON number 9100.
+
+    Fix: write the value as a JSON string in the unit of the field.
+
+    Source: sonic-buildimage src/sonic-yang-models; sonic-swss orchagent/bufferorch.cpp (stoul).
+    """
+    return _of_kind(fabric, "wrong-type", "not-text")
+
+
+@rule("FG406", Severity.ERROR, "A value is out of range", Basis.SCHEMA)
+def out_of_range(fabric: Fabric) -> Iterator[Defect]:
+    """What: a number lies outside the range of its field.
+
+    Why: some daemons refuse it, others program what is left of it after a cast.
+
+    Example: scheduler weight 300, mtu 99999, watchdog detection_time 10.
+
+    Fix: choose a value inside the range.
+
+    Source: sonic-buildimage src/sonic-yang-models (range); measured with sonic-swss: weight 300 is not programmed.
+    """
+    return _of_kind(fabric, "out-of-range")
+
+
+@rule("FG407", Severity.ERROR, "A value is none of the allowed ones", Basis.SCHEMA)
+def not_allowed(fabric: Fabric) -> Iterator[Defect]:
+    """What: a text is not one of the field's words, or does not have its form.
+
+    Why: the daemon refuses the row, or falls back to a default that nobody chose.
+
+    Example: fec "rs544", pfc_enable "3;4", CABLE_LENGTH "40 m".
+
+    Fix: use one of the allowed values.
+
+    Source: sonic-buildimage src/sonic-yang-models (enum, pattern).
+    """
+    return _of_kind(fabric, "bad-enum", "bad-pattern")
+
+
+@rule("FG408", Severity.ERROR, "A reference leads nowhere", Basis.SCHEMA)
+def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
+    """What: a field or key names a row that does not exist.
+
+    Why: orchagent waits for the row for ever, without an error. One such priority group was seen to stop all QoS of a
+    switch.
+
+    Example: QUEUE|Ethernet0|3 with scheduler "scheduler.9"; a reference in the old form [BUFFER_POOL|x].
+
+    Fix: name an existing row by its bare name, or add the row.
+
+    Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry).
+    """
+    return _of_kind(fabric, "dangling-reference")
+
+
+@rule("FG409", Severity.ERROR, "Values contradict each other", Basis.SCHEMA)
+def broken_must(fabric: Fabric) -> Iterator[Defect]:
+    """What: a condition that the YANG models set between fields or rows does not hold.
+
+    Why: the configuration is refused with validation on, and misbehaves without.
+
+    Example: a WRED minimum above its maximum crashes orchagent; a watchdog that detects faster than it polls.
+
+    Fix: change one of the values that the message names.
+
+    Source: sonic-buildimage src/sonic-yang-models (must); sonic-utilities pull request 579.
+    """
+    return _of_kind(fabric, "must")
