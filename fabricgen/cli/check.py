@@ -7,6 +7,7 @@ import click
 
 from fabricgen import OUTPUT_VERSION
 from fabricgen.bundle.write import BundleWriter
+from fabricgen.cli.clock import Clock
 from fabricgen.cli.judge import open_verdicts, simulate_deadlock, validate
 from fabricgen.cli.output import exit_code, output_options, print_result
 from fabricgen.cli.settings import Settings, verb
@@ -22,6 +23,7 @@ from fabricgen.report.summary import Counts
 @verb
 def command(settings: Settings, inventory: Path, fmt: str, output: Path | None, fail_on: str) -> int:
     """Render INVENTORY aside, then validate the files and prove them free of deadlock. Writes nothing."""
+    clock = Clock(settings)
     plans = make_plans(inventory)
     plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
     if has_errors(plans.findings):
@@ -38,9 +40,12 @@ def command(settings: Settings, inventory: Path, fmt: str, output: Path | None, 
         except TemplateProblemError as problem:
             print_result(settings, [problem.finding], Counts(), fmt=fmt, output=output)
             return exit_code([problem.finding], fail_on)
+        clock.lap("rendered", f"{len(plans.fabric.switches)} devices, aside")
         verdicts = open_verdicts([folder])
         validate(verdicts)
+        clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
         simulate_deadlock(verdicts)
+        clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
         findings = [*plans.findings, *verdicts.findings]
         print_result(
             settings, findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines,

@@ -1,7 +1,6 @@
 """`fabricgen render`: an inventory into a bundle."""
 
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ from fabricgen import OUTPUT_VERSION
 from fabricgen.allocation.lock import write_lock
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.bundle.write import BundleWriter, compare
+from fabricgen.cli.clock import Clock
 from fabricgen.cli.output import exit_code, print_result
 from fabricgen.cli.settings import Settings, interactive, verb
 from fabricgen.errors import UsageError
@@ -47,7 +47,7 @@ def command(
     locked: bool,
 ) -> int:
     """Render INVENTORY, a YAML file or a folder of them."""
-    clock = _Clock(settings)
+    clock = Clock(settings)
     plans = make_plans(inventory)
     if locked or check:
         plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
@@ -69,7 +69,7 @@ def command(
 
 
 def _write(
-    settings: Settings, clock: "_Clock", inventory: Path, plans: Plans, content: BundleContent, output: Path
+    settings: Settings, clock: Clock, inventory: Path, plans: Plans, content: BundleContent, output: Path
 ) -> None:
     fabric = plans.fabric.inventory
     known = read_manifest(output)
@@ -134,15 +134,3 @@ def _size(plans: Plans) -> str:
     roles = [switch.role for switch in fabric.switches]
     kinds = ", ".join(f"{roles.count(role)} {role}s" for role in dict.fromkeys(roles)).replace("leafs", "leaves")
     return f"{fabric.inventory.fabric}: {kinds}, {len(fabric.hosts)} hosts, {len(fabric.links)} links"
-
-
-class _Clock:
-    """Lines that tell what was done and how long it took."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings, self._since = settings, time.perf_counter()
-
-    def lap(self, what: str, text: str) -> None:
-        now = time.perf_counter()
-        self._settings.say(f"{what:<10}{text:<72}{now - self._since:6.2f} s")
-        self._since = now

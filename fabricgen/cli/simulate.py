@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.cli.clock import Clock
 from fabricgen.cli.judge import open_verdicts, simulate_deadlock
 from fabricgen.cli.output import exit_code, output_options, print_result
 from fabricgen.cli.settings import Settings, verb
@@ -37,6 +38,7 @@ def deadlock(
     """Prove that no cyclic buffer dependency can exist, or show the cycle that can freeze the fabric."""
     if failures:
         raise UsageError("this version proves the base state; --failures takes 0 only")
+    clock = Clock(settings)
     verdicts = open_verdicts(paths, links)
     if (
         plane is not None
@@ -46,6 +48,7 @@ def deadlock(
         known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
     simulate_deadlock(verdicts, plane)
+    clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     print_result(
         settings, verdicts.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines
     )

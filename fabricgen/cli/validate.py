@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.cli.clock import Clock
 from fabricgen.cli.judge import open_verdicts, validate
 from fabricgen.cli.output import exit_code, output_options, print_result
 from fabricgen.cli.settings import Settings, verb
@@ -40,7 +41,9 @@ def command(
     fail_on: str,
 ) -> int:
     """Judge PATHS: a bundle, or any config_db.json files or folders of them."""
+    clock = Clock(settings)
     verdicts = open_verdicts(paths, links)
     validate(verdicts, select, ignore)
+    clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
     print_result(settings, verdicts.findings, verdicts.counts, fmt=fmt, output=output)
     return exit_code(verdicts.findings, fail_on)

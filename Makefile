@@ -1,0 +1,38 @@
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint type fmt golden bench clean
+BIN := .venv/bin
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo:  ## render, validate and prove the quickstart fabric
+	@scripts/setup
+	@scripts/demo
+
+test: lint type  ## everything that CI runs
+	@$(BIN)/pytest -n auto
+
+lint:
+	@scripts/setup "[dev]"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/lint-imports --no-cache >.venv/import-linter.log || { cat .venv/import-linter.log; exit 1; }
+
+type:
+	@scripts/setup "[dev]"
+	@$(BIN)/mypy
+
+fmt:  ## format the code
+	@scripts/setup "[dev]"
+	@$(BIN)/ruff check --fix --quiet .; $(BIN)/ruff format --quiet .
+
+golden:  ## refresh golden files; read the difference before committing it
+	@scripts/setup "[dev]"
+	@$(BIN)/pytest -n auto --update-golden
+
+bench:  ## speed and memory, beside a peer where one exists
+	@scripts/setup "[bench]"
+	@$(BIN)/python -m benchmarks
+
+clean:  ## remove what can be made again
+	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,5 @@
+"""`python -m fabricgen`."""
+
+from fabricgen.cli.main import run
+
+run()
