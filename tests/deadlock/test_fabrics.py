@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fabricgen.errors import UsageError
 from fabricgen.findings import Severity
 from fabricgen.simulate.deadlock import PlaneDeadlock, analyse_deadlock, deadlock_findings
 from tests.bgp_fabric import ConfigDbs, Fabric, open_configs
@@ -251,3 +252,27 @@ def test_hosts_on_announced_aggregates_count_and_spine_loopbacks_do_not(tmp_path
     assert result.failures.unreachable_sets == 0
     configs["l1"]["STATIC_ROUTE"]["default|10.7.1.0/24"]["advertise"] = "false"
     assert verdict(configs, tmp_path / "hidden").failures.unreachable_sets == 1
+
+
+def without_common_spines(default_at: tuple[str, ...]) -> ConfigDbs:
+    """l0 has lost s0 and l1 has lost s1: under a shared spine ASN they cannot reach each other."""
+    fabric = clos(4, 2)
+    fabric.links = [link for link in fabric.links if tuple(link) not in {("l0", "s0"), ("l1", "s1")}]
+    configs = fabric.configs()
+    for name in default_at:
+        configs[name]["STATIC_ROUTE"] = {"default|0.0.0.0/0": {"blackhole": "true"}}
+    return configs
+
+
+def test_packets_that_fall_back_to_a_default_route_count(tmp_path: Path) -> None:
+    """With default routes at two leaves, packets between the cut-off leaves bounce there: valleys, and a cycle."""
+    assert verdict(without_common_spines(()), tmp_path / "none").verdict == "free"
+    assert verdict(without_common_spines(("l2",)), tmp_path / "one").verdict == "free"
+    both = verdict(without_common_spines(("l2", "l3")), tmp_path / "both")
+    assert both.verdict == "cyclic"
+    assert len(both.cycles[0].hops) == 4
+
+
+def test_an_unknown_plane_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="storage"):
+        analyse_deadlock(open_configs(clos(2, 1).configs(), tmp_path), "storage")

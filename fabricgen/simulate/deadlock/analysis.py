@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
 from fabricgen.results import Cycle, DeadlockResult, FailureSummary
 from fabricgen.routing import bits
 from fabricgen.routing.bgp import solve
 from fabricgen.routing.bits import Words
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
+from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
 from fabricgen.simulate.deadlock.hosts import HostTraffic, host_traffic
@@ -56,9 +58,13 @@ class PlaneDeadlock(DeadlockResult):
 def analyse_deadlock(bundle: Bundle, plane: str | None = None) -> list[PlaneDeadlock]:
     """The verdict on the fabric as configured, one per RoCE plane, worst first; only `plane` when one is named.
 
-    Loose files are one plane. Raises UnreadableInputError when a file is no JSON.
+    Loose files are one plane. Raises UnreadableInputError when a file is no JSON, UsageError for an unknown plane.
     """
-    found = [_analyse(bundle, name, switches) for name, switches in planes(bundle) if plane in (None, name)]
+    chosen = [(name, switches) for name, switches in planes(bundle) if plane in (None, name)]
+    if plane is not None and not chosen:
+        known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
+        raise UsageError(f"no plane {plane!r} here; planes with switch configurations are {known}")
+    found = [_analyse(bundle, name, switches) for name, switches in chosen]
     return sorted(found, key=lambda result: (result.verdict != "cyclic", result.claim == "proved", result.name))
 
 
@@ -76,8 +82,9 @@ def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
     lossless = lossless_links(bundle, fabric)
     destinations = tuple(fabric.destinations[column] for column in traffic.columns)
     routes = solve(fabric.network, fabric.policy, destinations)
-    flow = carried(fabric.network, routes.nexthops, traffic.sources)
-    graphs = _graphs(fabric, routes, flow, lossless)
+    hops = forwarding(fabric.network, routes)
+    flow = carried(fabric.network, hops, traffic.sources)
+    graphs = _graphs(fabric, hops, flow, lossless)
     orders, cycles, cycle_links = [], [], []
     for one in graphs:
         peeled = peel(one.graph)
@@ -85,7 +92,7 @@ def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
         if len(peeled.left):
             for channels, priority in _cycles(one, shortest_cycle(one.graph, peeled.left)):
                 links = tuple(int(one.link[channel]) for channel in channels)
-                cycles.append(_cycle(fabric, routes, traffic, flow, links, priority))
+                cycles.append(_cycle(fabric, hops, traffic, flow, links, priority))
                 cycle_links.append(links)
     result = DeadlockResult(
         verdict="cyclic" if cycles else "free",
@@ -102,10 +109,10 @@ def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
     return PlaneDeadlock(result, Evidence(fabric, routes, traffic, lossless, certificate, tuple(cycle_links)))
 
 
-def _graphs(fabric: RoutedFabric, routes: Routes, flow: Words, lossless: LosslessLinks) -> list[PriorityGraph]:
+def _graphs(fabric: RoutedFabric, hops: Words, flow: Words, lossless: LosslessLinks) -> list[PriorityGraph]:
     if not lossless.priorities:
         return []
-    links = link_dependencies(fabric.network, routes.nexthops, flow)
+    links = link_dependencies(fabric.network, hops, flow)
     return priority_graphs(links, fabric.network.incoming, lossless)
 
 
@@ -116,22 +123,23 @@ def _cycles(one: PriorityGraph, channels: list[int]) -> Iterator[tuple[list[int]
 
 
 def _cycle(
-    fabric: RoutedFabric, routes: Routes, traffic: HostTraffic, flow: Words, links: tuple[int, ...], priority: int
+    fabric: RoutedFabric, hops: Words, traffic: HostTraffic, flow: Words, links: tuple[int, ...], priority: int
 ) -> Cycle:
     """The cycle port by port; each hop's witness is a destination that comes over it and goes on over the next hop."""
     place = np.empty(fabric.network.links, np.int64)
     place[fabric.network.incoming] = np.arange(fabric.network.links)
     witnesses = []
     for link, following in zip(links, links[1:] + links[:1], strict=True):
-        shared = flow[place[link]] & routes.nexthops[following]
+        shared = flow[place[link]] & hops[following]
         witnesses.append(traffic.witness[bits.columns_of(shared)[0]])
-    hops = tuple((fabric.names[fabric.network.source[link]], fabric.port(link)) for link in links)
-    return Cycle(priority, hops, witnesses=tuple(witnesses))
+    ports = tuple((fabric.names[fabric.network.source[link]], fabric.port(link)) for link in links)
+    return Cycle(priority, ports, witnesses=tuple(witnesses))
 
 
 def _cut_off(routes: Routes, traffic: HostTraffic) -> bool:
     """Whether some switch with hosts has no route to the hosts behind another."""
     if traffic.sources.sum() < 2:
         return False
-    complete = routes.reached[traffic.sources] == bits.ones(len(routes.destinations))
-    return not traffic.complete or not bool(complete.all())
+    wanted = bits.row_of(np.arange(traffic.host_columns), len(routes.destinations))
+    lost = wanted & ~routes.reached[traffic.sources]
+    return not traffic.complete or bool(lost.any())

@@ -8,18 +8,21 @@ from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.routing.fallback import covering
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import InterfaceAddress, Speaker
 
 
 @dataclass(frozen=True)
 class HostTraffic:
-    """`sources[u]`: hosts sit behind switch u. `columns` are the destinations that hosts can be behind, `witness`
-    one prefix of each. `complete` is False when some switch with hosts announces no prefix that covers them."""
+    """`sources[u]`: hosts sit behind switch u. `columns` are the destinations of packets, `witness` one prefix of each:
+    first the `host_columns` that hosts are behind, then shorter prefixes around them, which switches fall back to.
+    `complete` is False when some switch with hosts announces no prefix that covers them."""
 
     sources: NDArray[np.bool_]
     columns: NDArray[np.int64]
     witness: tuple[str, ...]
+    host_columns: int
     complete: bool
 
 
@@ -29,7 +32,7 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
     if not any(subnets.values()):
         everything = np.arange(len(fabric.destinations))
         first = tuple(one.prefixes[0] for one in fabric.destinations)
-        return HostTraffic(np.ones(len(fabric.names), bool), everything, first, complete=True)
+        return HostTraffic(np.ones(len(fabric.names), bool), everything, first, len(everything), complete=True)
     covered: dict[int, set[Address]] = {index: set() for index in range(len(fabric.names))}
     columns, witness = [], []
     for column, destination in enumerate(fabric.destinations):
@@ -43,9 +46,18 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
         if found:
             columns.append(column)
             witness.append(found)
+    seen = set(columns)
     complete = all(covered[index] == set(subnets[name]) for index, name in enumerate(fabric.names))
     sources = np.array([bool(subnets[name]) for name in fabric.names], bool)
-    return HostTraffic(sources, np.array(columns, np.int64), tuple(witness), complete)
+    hosts = len(columns)
+    around = covering(fabric.destinations)
+    for column in columns:  # grows as it is walked: what covers the covering ones counts too
+        for other in around[column]:
+            if other not in seen:
+                seen.add(other)
+                columns.append(other)
+                witness.append(fabric.destinations[other].prefixes[0])
+    return HostTraffic(sources, np.array(columns, np.int64), tuple(witness), hosts, complete)
 
 
 def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Address]:

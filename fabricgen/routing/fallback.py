@@ -1,0 +1,55 @@
+"""Longest-prefix match: a packet whose own prefix a switch does not know follows a shorter one that covers it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.routing.bits import Words
+from fabricgen.routing.network import Network
+from fabricgen.routing.routes import Destination, Routes
+from fabricgen.sonic.addresses import Address, parse_address
+
+
+def covering(destinations: Sequence[Destination]) -> list[list[int]]:
+    """For each destination the ones that hold the next shorter prefix around any of its own."""
+    column_of: dict[Address, int] = {}
+    for column, one in enumerate(destinations):
+        column_of.update((address, column) for address in _addresses(one))
+    lengths = sorted({(address.version, address.length) for address in column_of}, reverse=True)
+    found: list[list[int]] = [[] for _ in destinations]
+    for address, column in column_of.items():
+        shorter = (size for version, size in lengths if version == address.version and size < address.length)
+        around = (column_of.get(address.widened(size)) for size in shorter)
+        nearest = next((other for other in around if other is not None), column)
+        if nearest != column and nearest not in found[column]:
+            found[column].append(nearest)
+    return found
+
+
+def forwarding(network: Network, routes: Routes) -> Words:
+    """`routes.nexthops`, with those of the covering prefix added where a switch does not, or may not, know the longer."""
+    hops, reached = routes.nexthops, routes.reached
+    around = covering(routes.destinations)
+    shortest_first = sorted(
+        (column for column, others in enumerate(around) if others),
+        key=lambda column: min(address.length for address in _addresses(routes.destinations[column])),
+    )
+    lacking = {column: ~_bit(reached, column) | _bit(routes.ambiguous, column) for column in shortest_first}
+    wanted = [column for column in shortest_first if lacking[column].any()]
+    if wanted:
+        hops = hops.copy()
+    for column in wanted:
+        for other in around[column]:
+            fallback = _bit(hops, other) & lacking[column][network.source]
+            hops[:, column >> 6] |= fallback.astype(np.uint64) << np.uint64(column & 63)
+    return hops
+
+
+def _bit(words: Words, column: int) -> NDArray[np.bool_]:
+    bit: NDArray[np.bool_] = (words[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
+    return bit
+
+
+def _addresses(destination: Destination) -> list[Address]:
+    return [address for address in map(parse_address, destination.prefixes) if address is not None]
