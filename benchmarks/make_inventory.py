@@ -8,7 +8,7 @@ the total is exact, and among the layouts that give it the one with most links i
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 RAILS = 8
@@ -58,12 +58,12 @@ def _three_tiers(switches: int, units: int) -> Iterator[tuple[int, int, int, int
             yield RAILS * units * UPLINKS + RAILS * spines * spine_uplinks, units, spines, cores
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write OUT/fabric.yaml."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--switches", type=int, required=True)
     parser.add_argument("out", type=Path)
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     found = max(layouts(asked.switches), default=None)
     if found is None:
         possible = [count for count in range(asked.switches, asked.switches + 64) if any(layouts(count))]

@@ -95,7 +95,7 @@ class LosslessPlanner:
                 f"{platform.name} ({layout.hwsku}) has no buffer facts for a {switch.role}, so it cannot be lossless"
             )
             hint = "choose a platform whose entry has pools and headroom rows"
-            self.findings.append(error("FG590", message, switch.spec, "platform", hint=hint))
+            self.findings.append(error("FG580", message, switch.spec, "platform", hint=hint))
             return None
         self._check_watchdog(plane, switch)
         classes = plan_classes(plane.lossless)
@@ -151,7 +151,7 @@ class LosslessPlanner:
             )
             message = f"{layout.hwsku} has no headroom for {speed} over {length}, so the port would pause and drop"
             self.findings.append(
-                error("FG591", message, link.cable, hint=f"lengths that its table has at {speed}: {offered}")
+                error("FG581", message, link.cable, hint=f"lengths that its table has at {speed}: {offered}")
             )
             return None
         table = layout.sources.get("headroom", "")
@@ -160,7 +160,7 @@ class LosslessPlanner:
                 f"cables of {length} are planned as {headroom.row.cable_m}m, the next length that {layout.hwsku} has"
             )
             self.findings.append(
-                note("FG592", message, link.cable, hint="fabric.json and cabling.csv keep the true length")
+                note("FG582", message, link.cable, hint="fabric.json and cabling.csv keep the true length")
             )
         steps = f"{length} rounded up to the next row for {speed}: {headroom.row.cable_m}m"
         return PortBuffers(
@@ -175,7 +175,7 @@ class LosslessPlanner:
         if action and allowed and action not in allowed:
             message = f"{switch.platform.name} does not take the watchdog action {action!r}"
             self.findings.append(
-                error("FG593", message, plane.lossless.watchdog, "action", hint=f"it takes: {', '.join(allowed)}")
+                error("FG583", message, plane.lossless.watchdog, "action", hint=f"it takes: {', '.join(allowed)}")
             )
 
 

@@ -1,0 +1,67 @@
+"""All benchmarks, beside their peers. CPU seconds of whole processes, since wall time depends on the neighbours.
+
+python -m benchmarks [--quick]        --quick leaves the peer's largest fabric out
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.make_inventory import main as make_inventory
+from benchmarks.measure import Cost, fabricgen, run, typical
+
+SIZES = (32, 128, 512)
+PEER_SPINES = {32: 8, 128: 32, 512: 32}
+
+
+def main() -> None:
+    """Measure and print one table for each question."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    print(f"fabricgen --help: {typical(fabricgen('--help'), 5).cpu_s * 1000:.0f} ms CPU")
+    with tempfile.TemporaryDirectory(prefix="fabricgen-bench-") as folder:
+        ours = {size: _render(Path(folder), size) for size in SIZES}
+        peer = {size: _peer(size) for size in SIZES if not (quick and size > 128)}
+        _print_render(ours, peer)
+        _print_judges(Path(folder))
+
+
+def _render(folder: Path, switches: int) -> Cost:
+    inventory, bundle = folder / f"inventory-{switches}", folder / f"bundle-{switches}"
+    if make_inventory(["--switches", str(switches), str(inventory)]) != 0:
+        raise SystemExit(f"no inventory for {switches} switches")
+    run(fabricgen("render", str(inventory), "--output", str(bundle)))
+    shutil.rmtree(bundle)
+    return run(fabricgen("render", str(inventory), "--output", str(bundle)))
+
+
+def _peer(switches: int) -> Cost:
+    spines = PEER_SPINES[switches]
+    return run([sys.executable, "-m", "benchmarks.peer_avd", str(spines), str(switches - spines)])
+
+
+def _print_render(ours: dict[int, Cost], peer: dict[int, Cost]) -> None:
+    print("\nrender, 64-port switches | CPU s | ms CPU per device | MiB | pyavd CPU s | pyavd ms per device | ratio")
+    for size, cost in ours.items():
+        line = f"{size:24} | {cost.cpu_s:5.2f} | {cost.cpu_s / size * 1000:17.1f} | {cost.rss_mib:3.0f}"
+        if size in peer:
+            other = peer[size].cpu_s
+            line += f" | {other:11.1f} | {other / size * 1000:19.0f} | {other / cost.cpu_s:5.0f}x"
+        print(line)
+    print(f"time(4n)/time(n): {', '.join(f'{ours[4 * n].cpu_s / ours[n].cpu_s:.2f}' for n in SIZES[:-1])}")
+
+
+def _print_judges(folder: Path) -> None:
+    print("\njudging the rendered files | switches | CPU s | MiB")
+    for size in SIZES:
+        bundle = str(folder / f"bundle-{size}")
+        for name, arguments in (("validate", ("validate", bundle)), ("deadlock", ("simulate", "deadlock", bundle))):
+            cost = run(fabricgen(*arguments, "--fail-on", "never"))
+            print(f"{name:26} | {size:8} | {cost.cpu_s:5.2f} | {cost.rss_mib:3.0f}")
+
+
+if __name__ == "__main__":
+    main()

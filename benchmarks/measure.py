@@ -1,0 +1,39 @@
+"""Whole-process cost of a command: CPU seconds of it and its children, and the largest resident set."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one run took."""
+
+    cpu_s: float
+    rss_mib: float
+
+
+def run(command: Sequence[str]) -> Cost:
+    """Run a command to its end, its output kept away; exits with what it said when it fails."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+        assert child.stdout
+        output = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f"{' '.join(command)} exited with {child.returncode}:\n{output.decode()[-2000:]}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def typical(command: Sequence[str], runs: int) -> Cost:
+    """The median of several runs."""
+    costs = [run(command) for _ in range(runs)]
+    return Cost(median(cost.cpu_s for cost in costs), median(cost.rss_mib for cost in costs))
+
+
+def fabricgen(*arguments: str) -> list[str]:
+    """The command line of this environment's fabricgen."""
+    return [sys.executable, "-m", "fabricgen", *arguments]
