@@ -28,7 +28,7 @@ def covering(destinations: Sequence[Destination]) -> list[list[int]]:
 
 
 def forwarding(network: Network, routes: Routes) -> Words:
-    """`routes.nexthops`, with those of the covering prefix added where a switch does not, or may not, know the longer."""
+    """`routes.nexthops`, and those of the covering prefix where a switch does not, or may not, know the longer."""
     hops, reached = routes.nexthops, routes.reached
     around = covering(routes.destinations)
     shortest_first = sorted(

@@ -32,9 +32,9 @@ def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], lin
             f"{kinds} accept paths that hold their own ASN and so send traffic down to {valleys} and up again. Above "
             "the leaves set DEVICE_METADATA type to LeafRouter or SpineRouter and BGP_BBR all status to disabled."
         )
-    plan = ", ".join(f"{name} {fabric.policy.asn[switch]}" for name, switch in zip(names, upper, strict=True))
+    plan = ", ".join(f"{name} (ASN {fabric.policy.asn[switch]})" for name, switch in zip(names, upper, strict=True))
     return (
-        f"Traffic goes down to {valleys} and up again, for {plan} accept each other's routes. Give the switches of "
+        f"Traffic goes down to {valleys} and up again, because {plan} accept each other's routes. Give the switches of "
         "this tier one ASN (RFC 7938), so that the loop check refuses such paths."
     )
 
