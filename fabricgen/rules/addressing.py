@@ -38,8 +38,23 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
             if end.port in members or rows.get(end.port, {}).get("ipv6_use_link_local_only") == "enable":
                 continue
             if end.port not in switch.addresses_of:
-                hint = "add the port's base row and its address row"
-                yield Defect(end.place("INTERFACE"), f"the port to {end.far_name} has no address", hint)
+                expected = _expected_address(fabric, end)
+                key = f"{end.port}|{expected}" if expected else end.port
+                hint = f"add the row INTERFACE|{key}" if expected else "add its address row"
+                yield Defect(switch.place("INTERFACE", key), f"the port to {end.far_name} has no address", hint)
+
+
+def _expected_address(fabric: Fabric, end: End) -> str:
+    """The other address of the far end's /31 or /127, where it is known to have one."""
+    texts = [str(held.value) for held in end_addresses(end.far)] if end.far else []
+    if end.far_name in fabric.hosts:
+        nics = fabric.hosts[end.far_name].nics
+        texts = [text for nic in nics if nic.name == end.far_port for text in nic.addresses]
+    for theirs in map(parse_interface, texts):
+        if theirs and theirs.network.num_addresses == 2:
+            other = next(ip for ip in theirs.network if ip != theirs.ip)
+            return f"{other}/{theirs.network.prefixlen}"
+    return ""
 
 
 @rule("FG312", Severity.ERROR, "The two ends of a link are not in one subnet")

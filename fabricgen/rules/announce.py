@@ -144,3 +144,23 @@ def empty_announcement(fabric: Fabric) -> Iterator[Defect]:
             if subnets and is_drain and not any(_holds(network, subnet) for subnet in subnets):
                 message = f"{network} is announced and discarded, no host port of the switch is in it"
                 yield Defect(switch.place("STATIC_ROUTE", key), message, "correct the prefix")
+
+
+@rule("FG344", Severity.WARNING, "A static route's prefix has host bits")
+def host_bits(fabric: Fabric) -> Iterator[Defect]:
+    """What: the prefix of a STATIC_ROUTE key is a network: all bits behind its length are zero.
+
+    Why: staticd masks it and installs another prefix than the file says, so that no running route matches the file,
+    and the row is easily taken for another one.
+
+    Example: STATIC_ROUTE|default|10.64.0.164/27 stands for 10.64.0.160/27.
+
+    Fix: write the network's own address.
+
+    Source: FRR staticd (apply_mask); sonic-buildimage src/sonic-bgpcfgd managers_static_rt.py.
+    """
+    for switch in fabric.switches.values():
+        for key, _, network in _static_routes(switch):
+            if key.rpartition("|")[2].partition("/")[0] != str(network.network_address):
+                message = f"the prefix has host bits, the route is for {network}"
+                yield Defect(switch.place("STATIC_ROUTE", key), message, f"write {network}")

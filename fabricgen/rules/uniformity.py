@@ -26,10 +26,18 @@ _OWN_FIELDS = {
     "SNMP": frozenset({"Location"}),
     "PORT": frozenset({"lanes", "alias", "index", "subport", "description", "speed"}),
     "BGP_NEIGHBOR": frozenset({"asn", "name", "local_addr"}),
+    "DEVICE_NEIGHBOR_METADATA": frozenset({"lo_addr", "mgmt_addr", "hwsku", "deployment_id"}),
     "STATIC_ROUTE": frozenset({"nexthop", "ifname"}),
 }
 # Rows whose keys name a switch's own things: compared by their fields alone.
-_POPULATIONS = ("BGP_NEIGHBOR", "STATIC_ROUTE", "INTERFACE", "LOOPBACK_INTERFACE", "MGMT_INTERFACE")
+_POPULATIONS = (
+    "DEVICE_NEIGHBOR_METADATA",
+    "BGP_NEIGHBOR",
+    "STATIC_ROUTE",
+    "INTERFACE",
+    "LOOPBACK_INTERFACE",
+    "MGMT_INTERFACE",
+)
 _NO_FIELDS: frozenset[str] = frozenset()
 _ABSENT = None
 
@@ -186,6 +194,7 @@ def _only(switch: Switch, table: str, key: str) -> Table:
 def odd_port(fabric: Fabric) -> Iterator[Defect]:
     """What: wired ports of one kind (plane, role, hwsku, speed, length of cable and role of the far end) have the same
     MTU, FEC, cable length, QoS maps, buffers, schedulers and watchdog; more than half of at least three must agree.
+    Unused ports of a switch model are compared, too.
 
     Why: as with switches: an odd port is a slip, and the flows that hash onto it are the slow ones.
 
@@ -201,10 +210,19 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
             if end:
                 by_kind[end.kind].append((ports, switch, port))
     for kind, members in by_kind.items():
-        peers = f"most ports from {kind[1] or 'switches'} to {kind[3] or 'neighbours'}"
+        peers = f"most ports from {_plural(str(kind[1]))} to {_plural(str(kind[3]))}"
         yield from _odd_qos(members, peers)
+        ports_alone = [(switch, port) for _, switch, port in members]
         for table in ("PORT", "CABLE_LENGTH"):
-            yield from _odd_own_rows(members, table, peers)
+            yield from _odd_own_rows(ports_alone, table, peers)
+    unused: dict[tuple[object, ...], list[tuple[Switch, str]]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
+        for port in switch.device.table("PORT").keys() - wired.keys():
+            use = known[port].kind if port in known else ""
+            unused[switch.plane, switch.role, switch.hwsku, use].append((switch, port))
+    for idle in unused.values():
+        yield from _odd_own_rows(idle, "PORT", "most unused ports")
 
 
 def _odd_qos(members: Sequence[tuple[PortQos, Switch, str]], peers: str) -> Iterator[Defect]:
@@ -224,30 +242,30 @@ def _odd_qos(members: Sequence[tuple[PortQos, Switch, str]], peers: str) -> Iter
                         yield _defect(place, odd, peers, other)
 
 
-def _odd_own_rows(members: Sequence[tuple[PortQos, Switch, str]], table: str, peers: str) -> Iterator[Defect]:
+def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str) -> Iterator[Defect]:
     """Odd fields of the ports' rows in PORT, or odd values of CABLE_LENGTH, where a port is a field."""
     skip = _OWN_FIELDS.get(table, _NO_FIELDS)
     if table == "PORT":
-        rows: list[Row] = [switch.device.row(table, port) for _, switch, port in members]
+        rows: list[Row] = [switch.device.row(table, port) for switch, port in members]
     else:
-        rows = [{"length": switch.cable_text(port)} for _, switch, port in members]
+        rows = [{"length": switch.cable_text(port)} for switch, port in members]
     contents = {tuple((field, str(row[field])) for field in row if field not in skip) for row in rows}
     if len(contents) <= 1:
         return
     for index, odd in _odd_fields("", rows, skip, 3):
-        _, switch, port = members[index]
+        switch, port = members[index]
         place = switch.place(table, *((port, odd.field) if table == "PORT" else (switch.cable_row, port)))
         same = (n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
-        _, other, other_port = members[next(same)]
+        other, other_port = members[next(same)]
         example = other.place(table, other_port if table == "PORT" else other.cable_row, odd.field)
         yield _defect(place, odd, peers, example)
 
 
 @rule("FG594", Severity.WARNING, "A session, route or interface has unusual options", Basis.PEERS)
 def odd_row(fabric: Fabric) -> Iterator[Defect]:
-    """What: the rows of BGP_NEIGHBOR, STATIC_ROUTE, INTERFACE, LOOPBACK_INTERFACE and MGMT_INTERFACE of switches of one
-    plane and role have the same options, apart from names, numbers and addresses; all have a management address if
-    most have one.
+    """What: the rows of BGP_NEIGHBOR, DEVICE_NEIGHBOR_METADATA, STATIC_ROUTE, INTERFACE, LOOPBACK_INTERFACE and
+    MGMT_INTERFACE of switches of one plane and role have the same options, apart from names, numbers and addresses; all
+    have a management address if most have one.
 
     Why: one session with other timers, or one interface in another VRF, fails alone and at the worst time.
 
@@ -260,11 +278,11 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
     for (_, role), switches in _groups(fabric, lambda switch: (switch.plane, switch.role)):
         for table in _POPULATIONS:
             skip = _OWN_FIELDS.get(table, _NO_FIELDS)
-            by_form: dict[int, list[tuple[Switch, str, Row]]] = defaultdict(list)
+            by_form: dict[object, list[tuple[Switch, str, Row]]] = defaultdict(list)
             for switch in switches:
                 for key, row in switch.device.table(table).items():
                     if isinstance(row, dict):
-                        by_form[key.count("|")].append((switch, key, row))
+                        by_form[_form(fabric, table, key)].append((switch, key, row))
             peers = f"most {table} rows of {_plural(role)}"
             for members in by_form.values():
                 yield from _odd_population(members, table, skip, peers)
@@ -273,6 +291,13 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
             for switch, has_address in zip(switches, managed, strict=True):
                 if not has_address:
                     yield Defect(switch.place("MGMT_INTERFACE"), "the switch has no management address, its peers have")
+
+
+def _form(fabric: Fabric, table: str, key: str) -> object:
+    """Rows of one form are comparable: by number of key parts, neighbours by what they are."""
+    if table == "DEVICE_NEIGHBOR_METADATA":
+        return fabric.switches[key].role if key in fabric.switches else ""
+    return key.count("|")
 
 
 def _odd_population(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clean import Config
+from tests.rules.clean import Config
 
 Change = Callable[[dict[str, Config]], str]
 

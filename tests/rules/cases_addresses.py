@@ -1,11 +1,11 @@
 """Bad cases of the rules on addresses, BGP and announcements."""
 
-from cases import Case, both, drop, put, rekey
+from tests.rules.cases import Case, both, drop, put, rekey
 
 META = ("DEVICE_METADATA", "localhost")
 
 CASES = [
-    Case("FG311", drop("leaf1", "INTERFACE", "Ethernet0|10.64.0.0/31"), "INTERFACE|Ethernet0", lenient=True),
+    Case("FG311", drop("leaf1", "INTERFACE", "Ethernet0|10.64.0.0/31")),
     Case("FG312", rekey("leaf1", "INTERFACE", "Ethernet256|10.128.0.12/31", "Ethernet256|10.128.9.0/31")),
     Case("FG312", rekey("spine1", "INTERFACE", "Ethernet0|10.128.0.13/31", "Ethernet0|10.128.0.13/30")),
     Case("FG312", rekey("spine1", "INTERFACE", "Ethernet0|10.128.0.13/31", "Ethernet0|10.128.0.12/31")),
@@ -51,4 +51,5 @@ CASES = [
     Case("FG341", put("false", "leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "blackhole")),
     Case("FG342", rekey("leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "default|10.64.0.0/23"), also_at=("leaf2",)),
     Case("FG343", put({"blackhole": "true"}, "leaf1", "STATIC_ROUTE", "default|10.46.0.0/24")),
+    Case("FG344", rekey("leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "default|10.64.0.4/24")),
 ]

@@ -1,6 +1,6 @@
 """Bad cases of the rules on identity, ports and links."""
 
-from cases import Case, both, drop, put
+from tests.rules.cases import Case, both, drop, put
 
 META = ("DEVICE_METADATA", "localhost")
 

@@ -1,7 +1,7 @@
 """Bad cases of the rules on maps, buffers, headroom, ECN, schedulers and watchdog."""
 
-from cases import Case, both, drop, put
-from clean import Config
+from tests.rules.cases import Case, both, drop, put
+from tests.rules.clean import Config
 
 META = ("DEVICE_METADATA", "localhost")
 DSCP, PROFILE = ("DSCP_TO_TC_MAP", "AZURE"), "pg_lossless_400000_40m_profile"
@@ -107,6 +107,7 @@ CASES = [
     Case("FG593", put("off", "leaf1", "PORT", "Ethernet0", "autoneg")),
     Case("FG593", put("1500", "leaf1", "PFC_WD", "Ethernet0", "detection_time")),
     Case("FG593", put("40m", "leaf1", "CABLE_LENGTH", "AZURE", "Ethernet0")),
+    Case("FG593", put("up", "leaf1", "PORT", "Ethernet504", "admin_status")),
     Case("FG594", put("180", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "holdtime")),
     Case("FG594", drop("leaf1", "MGMT_INTERFACE", "eth0|10.255.0.10/20"), "MGMT_INTERFACE"),
 ]

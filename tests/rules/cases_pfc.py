@@ -1,6 +1,6 @@
 """Bad cases of the PFC rules."""
 
-from cases import Case, drop, put
+from tests.rules.cases import Case, drop, put
 
 CASES = [
     Case("FG511", drop("leaf1", "PORT_QOS_MAP", "Ethernet4"), "PORT_QOS_MAP|Ethernet4"),

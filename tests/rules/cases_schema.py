@@ -1,6 +1,6 @@
 """Bad cases of the schema rules: one of each kind of violation, and one secret."""
 
-from cases import Case, drop, put
+from tests.rules.cases import Case, drop, put
 
 CASES = [
     Case("FG401", put({"a": "b"}, "leaf1", "WRED_PROFILES", "x"), "WRED_PROFILES", also=("FG592",)),

@@ -5,16 +5,16 @@ import re
 from pathlib import Path
 
 import pytest
-from cases import Case
-from clean import PLATFORMS, clean_fabric
 
 from fabricgen.findings import Severity
 from fabricgen.rules.registry import all_rules, chosen_rules, explain_text
+from tests.rules.cases import Case
+from tests.rules.clean import PLATFORMS, clean_fabric
 
 CASES: list[Case] = [
     case
     for file in sorted(Path(__file__).parent.glob("cases_*.py"))
-    for case in importlib.import_module(file.stem).CASES
+    for case in importlib.import_module(f"tests.rules.{file.stem}").CASES
 ]
 
 
