@@ -34,7 +34,7 @@ def from_tables(devices: Mapping[str, TableReader]) -> tuple[tuple[WiredLink, ..
 def _from_neighbors(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
     seen: set[frozenset[Endpoint]] = set()
     for name, table in devices.items():
-        for port, row in table("DEVICE_NEIGHBOR").items():
+        for port, row in _rows(table, "DEVICE_NEIGHBOR"):
             far = (row.get("name"), row.get("port"))
             if not (isinstance(far[0], str) and isinstance(far[1], str)):
                 continue
@@ -48,8 +48,13 @@ def _from_neighbors(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
                 yield _link((far[0], far[1]), (name, port), kind)
 
 
+def _rows(table: TableReader, name: str) -> Iterable[tuple[str, Row]]:
+    """The rows that are rows; the schema check reports the others."""
+    return ((key, row) for key, row in table(name).items() if isinstance(row, dict))
+
+
 def _is_bgp_peer(table: TableReader, neighbor: str) -> bool:
-    return any(row.get("name") == neighbor for row in table("BGP_NEIGHBOR").values())
+    return any(row.get("name") == neighbor for _, row in _rows(table, "BGP_NEIGHBOR"))
 
 
 def _from_bgp(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
@@ -62,7 +67,7 @@ def _from_bgp(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
                 owner[_address(prefix[0])] = (name, port)
     seen: set[frozenset[Endpoint]] = set()
     for name, table in devices.items():
-        for key, row in table("BGP_NEIGHBOR").items():
+        for key, row in _rows(table, "BGP_NEIGHBOR"):
             far, near = owner.get(split_key(key)[-1]), owner.get(str(row.get("local_addr", "")))
             if far and near and near[0] == name and frozenset({near, far}) not in seen:
                 seen.add(frozenset({near, far}))

@@ -276,3 +276,16 @@ def test_packets_that_fall_back_to_a_default_route_count(tmp_path: Path) -> None
 def test_an_unknown_plane_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="storage"):
         analyse_deadlock(open_configs(clos(2, 1).configs(), tmp_path), "storage")
+
+
+@pytest.mark.parametrize("wrong", [None, [], "text", 7, {"row": None}, {"row": []}, {"Ethernet0": "x", "|": {}}])
+def test_wrong_shapes_get_a_verdict_all_the_same(tmp_path: Path, wrong: object) -> None:
+    """Table by table: what has no right shape counts as absent; the schema check is who complains."""
+    for number, table in enumerate(cyclic_configs()["r0"]):
+        configs = cyclic_configs()
+        configs["r0"][table] = wrong
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        bundle = open_configs(configs, folder)
+        for finding in deadlock_findings(bundle, analyse_deadlock(bundle)):
+            assert finding.location is not None
