@@ -5,7 +5,7 @@ worked out from DEVICE_NEIGHBOR, then from the addresses of BGP peers, or given 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import orjson
 
 from fabricgen.bundle import infer
 from fabricgen.bundle.locate import locate
+from fabricgen.bundle.sources import Sources, read_sources
 from fabricgen.bundle.wiring import WiredDevice, WiredLink, Wiring, load_wiring
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
@@ -77,7 +78,6 @@ class Bundle:
     root: Path | None = None
     wiring: Wiring | None = None
     links_from: str = "fabric.json"  # | DEVICE_NEIGHBOR | BGP | a links file
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:
@@ -93,6 +93,11 @@ class Bundle:
     def link_at(self) -> Mapping[tuple[str, str], WiredLink]:
         """(device, port) -> the link plugged in there, for both ends."""
         return {end: link for link in self.links for end in (link.a, link.b)}
+
+    @cached_property
+    def sources(self) -> Sources | None:
+        """Where the values came from; None for files that no bundle of this version holds."""
+        return read_sources(self.root) if self.root else None
 
     @cached_property
     def cable_length_m(self) -> Mapping[str, float]:

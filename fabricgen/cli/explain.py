@@ -1,21 +1,61 @@
-"""`fabricgen explain`: what a code means and what to do about it."""
+"""`fabricgen explain`: what a code means, or how a rendered value came to be."""
+
+from pathlib import Path
 
 import click
 
+from fabricgen.bundle.read import ObservedDevice, open_bundle
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.codes import explain_code
 from fabricgen.errors import UsageError
+from fabricgen.report.explain import explain_value
 
 
 @click.command("explain")
-@click.argument("code")
+@click.argument("subject")
+@click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD]")
 @verb
-def command(settings: Settings, code: str) -> int:
-    """Explain CODE, such as FG512."""
+def command(settings: Settings, subject: str, value: str | None) -> int:
+    """Explain a finding's CODE, or a value of a BUNDLE: where it came from, step by step.
+
+    \b
+    fabricgen explain FG512
+    fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
+    """
+    if value is None:
+        click.echo(_code_page(subject))
+    else:
+        click.echo("\n".join(_value_lines(Path(subject), value)))
+    return 0
+
+
+def _code_page(code: str) -> str:
     from fabricgen.rules.registry import explain_text
 
     page = explain_text(code) or explain_code(code)
     if page is None:
         raise UsageError(f"no finding has the code {code!r}; docs/findings.md lists them all")
-    click.echo(page)
-    return 0
+    return page
+
+
+def _value_lines(folder: Path, value: str) -> list[str]:
+    bundle = open_bundle([folder])
+    name, separator, path = value.partition(":")
+    device = bundle.devices.get(name)
+    if not separator or device is None:
+        raise UsageError(f"{value!r} does not name a device of {folder}; the form is DEVICE:TABLE|KEY|FIELD")
+    table, key, field = _split(device, path)
+    explanation = bundle.sources.explain(name, table, key, field) if bundle.sources else None
+    return list(explain_value(device, (table, key, field), explanation))
+
+
+def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:
+    """TABLE, key and field of a path; keys may hold '|' themselves, so the file decides."""
+    table, _, rest = path.partition("|")
+    for key, row in device.table(table).items():
+        field = rest.removeprefix(f"{key}|")
+        if field != rest and field in row:
+            return table, key, field
+    known = ", ".join(list(device.table(table))[:5])
+    hint = f"{table} has rows such as {known}" if known else f"there is no table {table!r}"
+    raise UsageError(f"{device.name} has no value {path!r}: {hint}")

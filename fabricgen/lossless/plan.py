@@ -162,7 +162,8 @@ class LosslessPlanner:
             self.findings.append(
                 note("FG582", message, link.cable, hint="fabric.json and cabling.csv keep the true length")
             )
-        steps = f"{length} rounded up to the next row for {speed}: {headroom.row.cable_m}m"
+        row = f"row {speed} {headroom.row.cable_m}m of the SKU's table"
+        steps = f"{length} rounded up to the next length: {row}" if headroom.rounded else row
         return PortBuffers(
             value(headroom.profile, "the name that buffermgrd gives it", inventory=cable_source, platform=table),
             _headroom_row(headroom, table),

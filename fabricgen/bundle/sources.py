@@ -1,0 +1,112 @@
+"""sources.json read back: what made a value, and which values a person asked for by an override."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+FORMAT_VERSION = "1"
+_SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a value was made from: file#path in the inventory, the source of a hardware fact, the steps between."""
+
+    inventory: str = ""
+    platform: str = ""
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How one field came to be: the template that has it, and the origins that went into it."""
+
+    template: str
+    origins: tuple[Origin, ...]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The source map of a bundle, as it was read."""
+
+    raw: Mapping[str, Any]
+
+    @cached_property
+    def _devices(self) -> Mapping[str, Mapping[str, Any]]:
+        return {device["name"]: device for device in self.raw["devices"]}
+
+    def overrides(self, device: str) -> Mapping[str, str]:
+        """'TABLE|key|field' (or 'TABLE|key', 'TABLE') -> the override's place, for what was merged last."""
+        found: Mapping[str, str] = self._devices.get(device, {}).get("overrides", {})
+        return found
+
+    def explain(self, device: str, table: str, key: str, name: str) -> Explanation | None:
+        """How a field of a device came to be; None for one that fabricgen did not make."""
+        paths = (f"{table}|{key}|{name}", f"{table}|{key}", table)
+        override = next((place for path in paths if (place := self.overrides(device).get(path))), None)
+        if override:
+            return Explanation("override", (Origin(inventory=override),))
+        for form, ports in self._forms(device):
+            for row, fields in form["rows"].items():
+                field = _matching(name, fields) if _matches(row, f"{table}|{key}", ports) else None
+                if field is not None:
+                    return Explanation(form["template"], tuple(self._origin(index) for index in fields[field]))
+        return None
+
+    def _forms(self, device: str) -> Iterator[tuple[Mapping[str, Any], list[str] | None]]:
+        entry = self._devices.get(device)
+        if entry is None:
+            return
+        for index in entry["forms"]:
+            yield self.raw["forms"][index], None
+        for index, ports in entry["ports"].items():
+            yield self.raw["forms"][int(index)], ports
+
+    def _origin(self, index: int) -> Origin:
+        entry = self.raw["origins"][index]
+        return Origin(entry.get("inventory", ""), entry.get("platform", ""), tuple(entry.get("steps", ())))
+
+
+def read_sources(folder: Path) -> Sources | None:
+    """The source map of a bundle; None where there is none that this version can read."""
+    try:
+        raw = orjson.loads((folder / "sources.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return Sources(raw) if isinstance(raw, dict) and raw.get("format_version") == FORMAT_VERSION else None
+
+
+def _matches(pattern: str, text: str, ports: list[str] | None) -> bool:
+    match = _compiled(pattern).fullmatch(text)
+    if match is None:
+        return False
+    return ports is None or match.groupdict().get("port_name") in (None, *ports)
+
+
+def _matching(name: str, fields: Mapping[str, Any]) -> str | None:
+    """The field pattern that a field's name fits; its own name first."""
+    return name if name in fields else next((field for field in fields if _compiled(field).fullmatch(name)), None)
+
+
+_patterns: dict[str, re.Pattern[str]] = {}
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern with {slots} as a regular expression; a slot that comes again must be the same text."""
+    if pattern not in _patterns:
+        seen: set[str] = set()
+        parts = []
+        for index, part in enumerate(_SLOT.split(pattern)):
+            group = part.replace(".", "_")
+            if index % 2 == 0:
+                parts.append(re.escape(part))
+            else:
+                parts.append(f"(?P={group})" if group in seen else f"(?P<{group}>.+?)")
+                seen.add(group)
+        _patterns[pattern] = re.compile("".join(parts))
+    return _patterns[pattern]

@@ -1,0 +1,26 @@
+"""One rendered value, explained: what it is, where it came from, step by step."""
+
+from collections.abc import Iterator, Sequence
+
+from fabricgen.bundle.read import ObservedDevice
+from fabricgen.bundle.sources import Explanation
+
+
+def explain_value(device: ObservedDevice, path: Sequence[str], explanation: Explanation | None) -> Iterator[str]:
+    """Lines about TABLE, key, field of a device."""
+    table, key, name = path
+    content = device.row(table, key).get(name)
+    yield f"{device.name}  {table}|{key}|{name} = {content!r}".replace("'", '"')
+    yield f"  in        {device.locate(*path)}"
+    if explanation is None:
+        yield "  source    none recorded: not rendered by fabricgen, or changed by hand"
+        return
+    yield f"  template  {explanation.template}"
+    for origin in explanation.origins:
+        if origin.inventory:
+            yield f"  asked by  {origin.inventory}"
+        if origin.platform:
+            yield f"  fact      {origin.platform}"
+        yield from (f"  step      {step}" for step in origin.steps)
+    if not explanation.origins:
+        yield "  step      the template's own text"
