@@ -289,3 +289,12 @@ def test_wrong_shapes_get_a_verdict_all_the_same(tmp_path: Path, wrong: object) 
         bundle = open_configs(configs, folder)
         for finding in deadlock_findings(bundle, analyse_deadlock(bundle)):
             assert finding.location is not None
+
+
+def test_a_cable_without_a_session_makes_no_hosts(tmp_path: Path) -> None:
+    """A link between two switches whose BGP rows are missing is no place where hosts are."""
+    configs = clos(2, 2).configs()
+    for name in ("l0", "s0"):
+        configs[name]["BGP_NEIGHBOR"].pop("172.16.0.1" if name == "l0" else "172.16.0.0")
+    sources = verdict(configs, tmp_path).evidence.traffic.sources
+    assert sources.tolist() == [True, True, False, False]

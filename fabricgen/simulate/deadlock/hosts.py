@@ -10,7 +10,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import covering
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.image import InterfaceAddress, Speaker
+from fabricgen.sonic.image import Speaker
 
 
 @dataclass(frozen=True)
@@ -61,23 +61,26 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
 
 
 def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Address]:
-    """Subnets of VLANs and of routed ports that lead to no switch and hold no BGP neighbor."""
+    """Subnets of ports cabled to hosts; where nothing is known of a cable, of VLANs and routed ports without a BGP
+    neighbor."""
     neighbors = _neighbor_numbers(fabric.spoken.speakers[name])
     found = []
     for entry in fabric.spoken.speakers[name].addresses:
-        if entry.table == "LOOPBACK_INTERFACE" or entry.vrf or _leads_to_switch(bundle, name, entry):
+        if entry.table == "LOOPBACK_INTERFACE" or entry.vrf:
             continue
         network = entry.address.network
-        numbers = neighbors[entry.address.version]
-        first = bisect_left(numbers, network.number)
-        if first == len(numbers) or numbers[first] > network.last:
+        link = bundle.link_at.get((name, entry.interface))
+        if link is not None and link.a[0] in bundle.devices and link.b[0] in bundle.devices:
+            continue
+        if link is None or link.kind == "peer":
+            numbers = neighbors[entry.address.version]
+            first = bisect_left(numbers, network.number)
+            to_host = first == len(numbers) or numbers[first] > network.last
+        else:
+            to_host = link.kind == "host-leaf"
+        if to_host:
             found.append(network)
     return found
-
-
-def _leads_to_switch(bundle: Bundle, name: str, entry: InterfaceAddress) -> bool:
-    link = bundle.link_at.get((name, entry.interface))
-    return link is not None and link.a[0] in bundle.devices and link.b[0] in bundle.devices
 
 
 def _neighbor_numbers(speaker: Speaker) -> dict[int, list[int]]:
