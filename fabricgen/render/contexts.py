@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Value
 from fabricgen.render.forms import Slot
+from fabricgen.sonic.releases import first_release
 
 
 @dataclass(frozen=True)
@@ -93,3 +94,7 @@ class SonicContext:
     """`sonic`: the target."""
 
     release: int
+
+    def has(self, table: str, key: str = "") -> bool:
+        """Whether the target release knows a table or row."""
+        return first_release(table, key) <= self.release

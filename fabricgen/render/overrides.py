@@ -10,26 +10,29 @@ from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.references import error
 from fabricgen.render.forms import Tables
 from fabricgen.render.secrets import literal_secrets, placeholder
+from fabricgen.sonic.releases import first_release
 
 _PATTERN = set("*?[")
 
 
 def check_overrides(fabric: Fabric, names: Mapping[str, str]) -> Iterator[Finding]:
-    """Overrides that match no switch, and secrets in them."""
+    """Overrides that match no switch, that hold secrets, or that the target release does not know."""
+    release = fabric.inventory.release
     for override in fabric.inventory.overrides:
         if not any(matches(override, switch, names[switch.key]) for switch in fabric.switches):
             place, path = override.at("match"), override.path_of("match")
             hint = "names, roles and numbers are those of `fabricgen capacity` and the lock file"
-            yield Finding(
-                "FG111", Severity.WARNING, "this override matches no switch", path=path, location=place, hint=hint
-            )
+            message = "this override matches no switch"
+            yield Finding("FG111", Severity.WARNING, message, path=path, location=place, hint=hint)
         for table, key, row in _rows(override):
-            for name in literal_secrets(table, key, row):
-                steps = ("config_db", table, key) if name == "*" else ("config_db", table, key, name)
-                message = f"{table} holds a literal secret"
+            if any(literal_secrets(table, key, row)):
                 hint = "write `!secret path/of/the/secret` in its place, and change the secret itself"
-                finding = error("FG108", message, override, *steps[:2], hint=hint)
-                yield finding
+                yield error("FG108", f"{table} holds a literal secret", override, "config_db", table, hint=hint)
+            newer = max(first_release(table, key, field) for field in ("", *row))
+            if newer > release:
+                message = f"{table}|{key} came with release {newer}, this fabric is for {release}"
+                hint = "leave it out, or raise `sonic.release` to what the switches run"
+                yield error("FG112", message, override, "config_db", table, key, hint=hint)
 
 
 def matches(override: Override, switch: Switch, name: str) -> bool:
@@ -61,7 +64,7 @@ def _merge_table(table: str, content: object, tables: Tables, applied: dict[str,
         return
     rows = tables.setdefault(table, {})
     for pattern, fields in content.items():
-        keys = [key for key in rows if fnmatchcase(key, pattern)] if _PATTERN & set(pattern) else [pattern]
+        keys = [key for key in rows if fnmatchcase(key, pattern)] if _PATTERN & set(pattern) else [_text(pattern)]
         for key in keys:
             if isinstance(fields, Mapping):
                 rows[key] = _merged(rows.get(key, {}), fields)
