@@ -5,10 +5,11 @@ from ipaddress import IPv4Network, IPv6Network
 from itertools import pairwise
 
 from fabricgen.findings import Severity
-from fabricgen.rules.addressing import end_addresses
+from fabricgen.rules.addresses import parse_interface
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import Fabric, Switch, parse_interface
+from fabricgen.rules.fabric import Fabric, Switch
 from fabricgen.rules.registry import rule
+from fabricgen.rules.subnets import end_addresses
 from fabricgen.sonic.tables import Row
 
 Network = IPv4Network | IPv6Network

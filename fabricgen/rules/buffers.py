@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, number
-from fabricgen.rules.qos import QosTables, port_classes, qos_tables
+from fabricgen.rules.qos import QosTables
+from fabricgen.rules.qos_classes import port_classes, qos_tables
 from fabricgen.rules.registry import rule
 from fabricgen.sonic.tables import Row
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, number
-from fabricgen.rules.qos import PortQos, port_classes
+from fabricgen.rules.qos import PortQos
+from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import rule
 
 _MARKS_GREEN = frozenset({"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all"})

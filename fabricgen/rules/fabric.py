@@ -4,18 +4,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 from typing import Any, TypeVar
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredHost, WiredLink, WiredPlane
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Place
 from fabricgen.sonic.tables import Row
 
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
-IpInterface = IPv4Interface | IPv6Interface
+
 T = TypeVar("T")
 
 # DEVICE_METADATA.type by tier, for bundles that come without fabric.json.
@@ -32,16 +32,6 @@ def majority(values: Iterable[T]) -> T | None:
     counts = Counter(values)
     top = counts.most_common(1)
     return top[0][0] if top and counts.total() >= 3 and 2 * top[0][1] > counts.total() else None
-
-
-@dataclass(frozen=True, slots=True)
-class HeldAddress:
-    """An address that a switch's interface holds."""
-
-    table: str
-    key: str
-    interface: str
-    value: IpInterface
 
 
 @dataclass(eq=False)
@@ -119,7 +109,7 @@ class Switch:
             for key in self.device.table(table):
                 interface, _, prefix = key.partition("|")
                 if prefix and (value := parse_interface(prefix)) is not None:
-                    held.append(HeldAddress(table, key, interface, value))
+                    held.append(HeldAddress(table, key, interface, value, value.ip))
         return tuple(held)
 
     @cached_property
@@ -129,14 +119,6 @@ class Switch:
         for held in self.addresses:
             found[held.interface] = (*found.get(held.interface, ()), held)
         return found
-
-
-def parse_interface(text: str) -> IpInterface | None:
-    """'10.0.0.0/31' as an interface address; None for anything else."""
-    try:
-        return ip_interface(text)
-    except ValueError:
-        return None
 
 
 @dataclass(eq=False)
@@ -174,6 +156,7 @@ class Fabric:
         self.bundle = bundle
         self.derived: dict[str, Any] = {}  # what families of rules work out once and share
         lookup = layout_lookup or layout_by_hwsku
+        self._usual_values: dict[Callable[[End], object], Mapping[tuple[object, ...], object | None]] = {}
         self.switches: dict[str, Switch] = {}
         for name, device in bundle.devices.items():
             hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
@@ -236,7 +219,11 @@ class Fabric:
         return usual is not None and value(end) != usual
 
     def _usual(self, kind: tuple[object, ...], value: Callable[[End], object]) -> object | None:
-        return majority(value(end) for end in self._by_kind[kind])
+        known = self._usual_values.get(value)
+        if known is None:
+            known = {kind: majority(map(value, ends)) for kind, ends in self._by_kind.items()}
+            self._usual_values[value] = known
+        return known[kind]
 
     @cached_property
     def _by_kind(self) -> Mapping[tuple[object, ...], tuple[End, ...]]:

@@ -6,7 +6,7 @@ from fabricgen.findings import Severity
 from fabricgen.physics import headroom_floor_bytes
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import End, Fabric, number
-from fabricgen.rules.qos import port_classes
+from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import rule
 from fabricgen.units import format_length, parse_length_m
 
@@ -97,11 +97,9 @@ def profile_name(fabric: Fabric) -> Iterator[Defect]:
         for switch, port, end in ports.members if headroom and not ports.qos.is_dynamic else ():
             speed = (end.link.speed_mbps if end else 0) or switch.speed_mbps(port)
             cable = switch.cable_text(port)
-            if not speed or not cable or (end and _is_length_doubtful(fabric, end)):
-                continue
             expected = f"pg_lossless_{speed}_{cable}_profile"
-            for rest, name in headroom:
-                if name != expected:
+            for rest, name in headroom if speed and cable else ():
+                if name != expected and not (end and _is_length_doubtful(fabric, end)):
                     message = f"headroom profile is {name}, speed and cable need {expected}"
                     related = (("the cable length", switch.place("CABLE_LENGTH", switch.cable_row, port)),)
                     place = switch.place("BUFFER_PG", f"{port}|{rest}", "profile")

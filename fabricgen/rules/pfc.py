@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
-from fabricgen.rules.qos import PortQos, port_classes, priorities
+from fabricgen.rules.qos import PortQos, priorities
+from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import rule
 from fabricgen.sonic.tables import format_ranges, parse_priorities
 

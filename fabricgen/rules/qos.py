@@ -9,14 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import orjson
-
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.physics import dynamic_threshold_bytes
 from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.fabric import End, Fabric, Switch, number
+from fabricgen.rules.fabric import End, Switch, number
 from fabricgen.sonic.tables import Row, Table, parse_priorities
 
 DEFINITION_TABLES = (
@@ -239,60 +237,6 @@ def port_place(switch: Switch, table: str, port: str, rest: str, name: str = "")
         shared = (k for k in rows if "," in k and port in k.split("|")[0].split(",") and k.partition("|")[2] == rest)
         key = next(shared, key)
     return switch.place(table, key, name)
-
-
-def qos_tables(fabric: Fabric) -> tuple[QosTables, ...]:
-    """The distinct definitions of a fabric."""
-    return _classes(fabric)[0]
-
-
-def port_classes(fabric: Fabric) -> tuple[PortQos, ...]:
-    """The distinct port settings of a fabric: of ports with a cable, and of ports that have QoS rows."""
-    return _classes(fabric)[1]
-
-
-def map_users(fabric: Fabric) -> tuple[PortQos, ...]:
-    """One class of ports for each distinct choice of maps and lossless priorities: whatever is said of maps is said
-    once."""
-    found: dict[tuple[object, ...], PortQos] = {}
-    for ports in port_classes(fabric):
-        names = tuple(value for name, value in sorted(ports.port_map.items()) if name.endswith("_map"))
-        if ports.port_map and ports.is_used:
-            found.setdefault((id(ports.qos), names, ports.meant), ports)
-    return tuple(found.values())
-
-
-def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]]:
-    known: tuple[tuple[QosTables, ...], tuple[PortQos, ...]] | None = fabric.derived.get("qos")
-    if known is None:
-        known = fabric.derived["qos"] = _classify(fabric)
-    return known
-
-
-def _classify(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]]:
-    definitions: dict[bytes, QosTables] = {}
-    classes: dict[tuple[int, bool, bytes], PortQos] = {}
-    for switch in fabric.switches.values():
-        tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
-        kind = (switch.plane, switch.hwsku, switch.role, switch.is_dynamic, tables)
-        digest = orjson.dumps(kind)
-        qos = definitions.get(digest)
-        if qos is None:
-            plane = fabric.planes.get(switch.plane)
-            qos = QosTables(tables, plane, switch.platform, switch.layout, switch.role, switch.is_dynamic)
-            definitions[digest] = qos
-        qos.switches.append(switch)
-        by_port = {name: switch.rows_by_port(name) for name in PORT_TABLES}
-        ends = fabric.ends_of[switch.name]
-        ports = dict.fromkeys([*ends, *(port for rows in by_port.values() for port in rows)])
-        for port in ports:
-            if port in ("global", "GLOBAL"):
-                continue
-            rows = {name: found.get(port, {}) for name, found in by_port.items()}
-            digest = orjson.dumps(rows)
-            members = classes.setdefault((id(qos), port in ends, digest), PortQos(qos, rows)).members
-            members.append((switch, port, ends.get(port)))
-    return tuple(definitions.values()), tuple(classes.values())
 
 
 def priorities(numbers: frozenset[int]) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
-from fabricgen.rules.qos import PortQos, map_users, port_classes
+from fabricgen.rules.qos import PortQos
+from fabricgen.rules.qos_classes import map_users, port_classes
 from fabricgen.rules.registry import rule
 
 _DSCP = "DSCP_TO_TC_MAP"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, number
-from fabricgen.rules.qos import PortQos, port_classes
+from fabricgen.rules.qos import PortQos
+from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import rule
 
 

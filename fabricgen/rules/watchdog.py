@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, majority, number
-from fabricgen.rules.qos import port_classes
+from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import rule
 
 # sonic-utilities pfcwd/main.py start_default: 200 ms, times one more for each further 32 ports; the poll stops at 1 s.

@@ -1,14 +1,15 @@
 """BGP sessions: each link between switches has one, and both ends agree on who is who."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabricgen.findings import Severity
-from fabricgen.rules.addressing import end_addresses, mismatched_addresses
+from fabricgen.rules.addresses import parse_interface
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import End, Fabric, Switch, parse_interface
-from fabricgen.rules.registry import Basis, rule
+from fabricgen.rules.fabric import End, Fabric, Switch
+from fabricgen.rules.registry import rule
+from fabricgen.rules.subnets import end_addresses, misfits
 from fabricgen.sonic.tables import Row
 
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
@@ -39,16 +40,17 @@ def sessions(fabric: Fabric) -> tuple[Session, ...]:
 
 
 def _sessions(fabric: Fabric) -> Iterator[Session]:
+    wrong = misfits(fabric)
     for pair in fabric.pairs:
-        if not all(_runs_bgp(end.switch) for end in pair) or mismatched_addresses(pair):
+        if not all(_runs_bgp(end.switch) for end in pair) or pair[0] in wrong:
             continue
         for end, peer in (pair, pair[::-1]):
             for held in end_addresses(end):
                 for theirs in end_addresses(peer):
-                    if held.value.network == theirs.value.network and held.value.ip != theirs.value.ip:
-                        ip = str(theirs.value.ip)
+                    if held.value.network == theirs.value.network and held.ip != theirs.ip:
+                        ip = str(theirs.ip)
                         row = end.switch.device.table("BGP_NEIGHBOR").get(ip)
-                        yield Session(end, peer, str(held.value.ip), ip, row)
+                        yield Session(end, peer, str(held.ip), ip, row)
 
 
 def _runs_bgp(switch: Switch) -> bool:
@@ -196,109 +198,23 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 4271 (eBGP peers are directly connected); sonic-buildimage src/sonic-bgpcfgd.
     """
     expected = {(session.end.switch.name, session.peer_ip) for session in sessions(fabric)}
+    wrong = misfits(fabric)
     for switch in fabric.switches.values():
         ends = fabric.ends_of[switch.name]
-        if not any(end.far for end in ends.values()):
+        strays = {
+            key: row for key, row in switch.device.table("BGP_NEIGHBOR").items() if (switch.name, key) not in expected
+        }
+        if not strays or not any(end.far for end in ends.values()):
             continue  # a single file: the far ends are not known
-        unfit = {end.port for end in ends.values() if end.far and mismatched_addresses((end, end.far))}
-        open_networks = [
-            held.value.network
-            for held in switch.addresses
-            if held.interface in unfit or not (held.interface in ends and ends[held.interface].far)
-        ]
-        for key, row in switch.device.table("BGP_NEIGHBOR").items():
+        unfit = [end for end in ends.values() if end in wrong]
+        unfit_ips = {str(held.ip) for end in unfit for held in end_addresses(end)}
+        known = {end.port for end in ends.values() if end.far and end not in wrong}
+        open_networks = [held.value.network for held in switch.addresses if held.interface not in known]
+        for key, row in strays.items():
             peer = parse_interface(key)
-            if not peer or (switch.name, key) in expected or any(peer.ip in network for network in open_networks):
+            if not peer or any(peer.ip in network for network in open_networks):
                 continue
-            if any(
-                str(held.value.ip) == row.get("local_addr") and held.interface in unfit for held in switch.addresses
-            ):
+            if row.get("local_addr") in unfit_ips or row.get("name") in {end.far_name for end in unfit}:
                 continue  # FG312 names the link
-            if _is_on_unfit_link(ends, unfit, row):
-                continue
             message = f"neighbour {row.get('name', '')} {key} is on no link of the switch".replace("  ", " ")
             yield Defect(switch.place("BGP_NEIGHBOR", key), message, "use the address of the far end")
-
-
-def _is_on_unfit_link(ends: Mapping[str, End], unfit: set[str], row: Row) -> bool:
-    return any(ends[port].far_name == row.get("name") for port in unfit)
-
-
-@rule("FG337", Severity.WARNING, "The ASN plan is mixed", Basis.PEERS)
-def asn_plan(fabric: Fabric) -> Iterator[Defect]:
-    """What: the leaves of a plane have all different ASNs or all one; the spines of a pod share one, or have all
-    different ones.
-
-    Why: BGP's loop check is what keeps traffic from bouncing down and up again. An ASN that only some switches of a
-    tier share makes reachability after a failure depend on history.
-
-    Example: fourteen leaves have ASNs of their own, leaf3 and leaf7 share 4200000003.
-
-    Fix: number by RFC 7938: one per leaf, one for the spines of a pod, one for all cores.
-
-    Source: RFC 7938; measured with FRR (a spine ASN shared by some of a tier lost routes after one failure).
-    """
-    tiers: dict[tuple[object, ...], list[Switch]] = defaultdict(list)
-    for switch in fabric.switches.values():
-        if switch.device.wired and switch.asn:
-            pod = switch.device.wired.pod if switch.role == "spine" else None
-            tiers[switch.plane, switch.role, pod].append(switch)
-    for (_, role, _), switches in tiers.items():
-        counts = Counter(switch.asn for switch in switches)
-        if len(counts) in (1, len(switches)):
-            continue
-        shared_by_most = 2 * counts.most_common(1)[0][1] > len(switches)
-        for switch in switches:
-            is_shared = counts[switch.asn] > 1
-            if shared_by_most != is_shared:
-                usual = "share one ASN" if shared_by_most else "have ASNs of their own"
-                message = f"bgp_asn {switch.asn} breaks the plan: most switches of the tier {role} {usual}"
-                yield Defect(switch.place(*_ASN), message, "number the tier by RFC 7938")
-
-
-@rule("FG338", Severity.WARNING, "A session is shut")
-def shut_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: sessions between active switches are up by admin_status or default_bgp_status.
-
-    Why: a session that was shut for maintenance and forgotten costs a path, and nothing else shows it.
-
-    Example: BGP_NEIGHBOR|10.128.0.1 has admin_status down.
-
-    Fix: set admin_status up, or give the switch state drained in the inventory.
-
-    Source: sonic-buildimage src/sonic-bgpcfgd; sonic-device_metadata.yang (default_bgp_status).
-    """
-    for switch in fabric.switches.values():
-        if switch.device.wired and switch.device.wired.state != "active":
-            continue
-        place = switch.place("DEVICE_METADATA", "localhost", "default_bgp_status")
-        is_down = switch.device.metadata.get("default_bgp_status") == "down"
-        rows = switch.device.table("BGP_NEIGHBOR")
-        if is_down and not all("admin_status" in row for row in rows.values()):
-            yield Defect(place, "default_bgp_status is down: sessions without admin_status stay shut", "set it to up")
-        for key, row in rows.items():
-            if row.get("admin_status") == "down":
-                place = switch.place("BGP_NEIGHBOR", key, "admin_status")
-                yield Defect(place, "the session is shut (admin_status down)", "set it to up")
-
-
-@rule("FG339", Severity.ERROR, "The BGP daemon in use ignores a neighbour")
-def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
-    """What: BGP_NEIGHBOR keys are plain addresses, or VRF and address where frr_mgmt_framework_config is true.
-
-    Why: SONiC has two BGP daemons, and each ignores the other's rows without a word. Both forms are legal.
-
-    Example: BGP_NEIGHBOR|default|10.128.0.1 on a switch without frr_mgmt_framework_config.
-
-    Fix: key the row as the daemon in use expects.
-
-    Source: sonic-buildimage src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework, sonic-bgp-neighbor.yang.
-    """
-    for switch in fabric.switches.values():
-        framework = switch.device.metadata.get("frr_mgmt_framework_config") == "true"
-        for key in switch.device.table("BGP_NEIGHBOR"):
-            if framework != ("|" in key):
-                daemon = "frrcfgd" if framework else "bgpcfgd"
-                form = "VRF and address" if framework else "an address alone"
-                message = f"{daemon} ignores this neighbour: it wants keys of {form}"
-                yield Defect(switch.place("BGP_NEIGHBOR", key), message, "key it as the daemon in use expects")

@@ -1,0 +1,61 @@
+"""Loopback0 and the router id: what every BGP session starts from."""
+
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.fabric import Fabric
+from fabricgen.rules.registry import rule
+
+_ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
+
+
+@rule("FG314", Severity.ERROR, "Loopback0 is missing or no host address")
+def loopback(fabric: Fabric) -> Iterator[Defect]:
+    """What: every BGP speaker has a Loopback0 with an address of full length.
+
+    Why: bgpcfgd starts no session before Loopback0's base row exists, and takes the router id from its IPv4 address.
+    SONiC announces a /32 whatever the length is, so a shorter one promises addresses that are not reachable.
+
+    Example: LOOPBACK_INTERFACE is empty, or has Loopback0|10.0.0.1/24.
+
+    Fix: have the rows Loopback0 and Loopback0|<address>/32.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py, bgpd.main.conf.j2.
+    """
+    for switch in fabric.switches.values():
+        if not switch.asn:
+            continue
+        held = switch.addresses_of.get("Loopback0", ())
+        router_id = switch.device.text_of(*_ROUTER_ID)
+        if not any(one.value.version == 4 for one in held) and not (held and router_id):
+            message = "Loopback0 has no IPv4 address to take the router id from"
+            place = switch.place("LOOPBACK_INTERFACE", f"Loopback0|{router_id or '<address>'}/32")
+            yield Defect(place, message, "add the row Loopback0|<address>/32")
+        for one in held:
+            if one.value.network.num_addresses > 1:
+                message = f"Loopback0 has {one.value}, a loopback is a single address"
+                hint = f"use {one.ip}/{one.value.max_prefixlen}"
+                yield Defect(switch.place(one.table, one.key), message, hint, (), Severity.WARNING)
+
+
+@rule("FG315", Severity.ERROR, "The router id is not the loopback, or is used twice")
+def router_id(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.bgp_router_id, where given, is the IPv4 address of Loopback0, and no other switch's.
+
+    Why: two BGP speakers with one router id refuse each other. A router id that nothing holds misleads everyone who
+    reads a routing table.
+
+    Example: bgp_router_id 10.0.0.9, Loopback0 has 10.0.0.1.
+
+    Fix: set it to Loopback0's address, or leave it out.
+
+    Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
+    """
+    for switch in fabric.switches.values():
+        found = switch.device.text_of(*_ROUTER_ID)
+        own = [str(held.ip) for held in switch.addresses_of.get("Loopback0", ()) if held.value.version == 4]
+        if found and own and found not in own:
+            related = (("Loopback0", switch.place("LOOPBACK_INTERFACE", f"Loopback0|{own[0]}/32")),)
+            message = f"bgp_router_id is {found}, Loopback0 is {own[0]}"
+            yield Defect(switch.place(*_ROUTER_ID), message, "use one address for both", related)

@@ -1,0 +1,105 @@
+"""Finding the odd one out among rows that should be alike, and saying so."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.fabric import Fabric, Switch
+from fabricgen.sonic.secrets import is_secret
+
+NO_FIELDS: frozenset[str] = frozenset()
+# Fields that differ from switch to switch, or from port to port, by their nature.
+OWN_FIELDS = {
+    "DEVICE_METADATA": frozenset({"hostname", "mac", "bgp_asn", "bgp_router_id", "chassis_serial_number"}),
+    "SNMP": frozenset({"Location"}),
+    "PORT": frozenset({"lanes", "alias", "index", "subport", "description", "speed"}),
+    "BGP_NEIGHBOR": frozenset({"asn", "name", "local_addr"}),
+    "DEVICE_NEIGHBOR_METADATA": frozenset({"lo_addr", "mgmt_addr", "hwsku", "deployment_id"}),
+    "STATIC_ROUTE": frozenset({"nexthop", "ifname"}),
+}
+_ABSENT = None
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A value that most peers have otherwise; `usual` None means that they do not have it."""
+
+    key: str
+    field: str
+    value: object
+    usual: object
+
+
+def _usual(values: Iterable[object], least: int) -> tuple[bool, object]:
+    """(True, the value) that more than half of at least `least` peers share; lists count by their content.
+
+    With `least` 2 a difference is a fault whoever is right, so that the most frequent or first value will do.
+    """
+    counts = Counter(orjson.dumps(value) for value in values)
+    top, count = counts.most_common(1)[0]
+    total = counts.total()
+    return total >= least and (2 * count > total or least == 2), orjson.loads(top)
+
+
+def odd_rows(tables: Sequence[Mapping[str, object]], skip: frozenset[str], least: int) -> Iterator[tuple[int, Odd]]:
+    """(index of the peer, its odd value) over peers that all should have the same rows."""
+    for key in dict.fromkeys(key for table in tables for key in table):
+        rows = [table.get(key) for table in tables]
+        has_majority, usual_row = _usual([isinstance(row, dict) for row in rows], least)
+        if not has_majority:
+            continue
+        for index, row in enumerate(rows):
+            if isinstance(row, dict) is not usual_row:
+                yield (
+                    index,
+                    Odd(key, "", "present" if usual_row is False else _ABSENT, "present" if usual_row else _ABSENT),
+                )
+        if usual_row:
+            yield from odd_fields(key, rows, skip, least)
+
+
+def odd_fields(key: str, rows: Sequence[object], skip: frozenset[str], least: int) -> Iterator[tuple[int, Odd]]:
+    present = [(index, row) for index, row in enumerate(rows) if isinstance(row, dict)]
+    for field in dict.fromkeys(field for _, row in present for field in row if field not in skip):
+        has_majority, usual = _usual([row.get(field) for _, row in present], least)
+        for index, row in present if has_majority else ():
+            if row.get(field) != usual:
+                yield index, Odd(key, field, row.get(field), usual)
+
+
+def odd_defect(place: Place, odd: Odd, peers: str, example: Place) -> Defect:
+    related = ((f"one of {peers}", example),)
+    if not odd.field:
+        message = (
+            f"the row is missing, {peers} have it" if odd.value is _ABSENT else f"the row is one that {peers} lack"
+        )
+        return Defect(place, message, "", related)
+    if is_secret(place.table, place.field):
+        return Defect(place, f"{odd.field} differs from that of {peers} (the values may be secrets)", "", related)
+    found, usual = (str("not set" if value is _ABSENT else value) for value in (odd.value, odd.usual))
+    hint = f"remove {odd.field}" if odd.usual is _ABSENT else f"set {odd.field} to {usual}"
+    return Defect(place, f"{odd.field} is {found}, {peers} have {usual}", hint, related)
+
+
+def has_usual(table: Mapping[str, object], odd: Odd) -> bool:
+    row = table.get(odd.key)
+    if not odd.field:
+        return isinstance(row, dict) == (odd.usual is not _ABSENT)
+    return isinstance(row, dict) and row.get(odd.field) == odd.usual
+
+
+def plural(role: str) -> str:
+    return {"leaf": "leaves", "": "switches"}.get(role, f"{role}s")
+
+
+_Key = tuple[str, ...]
+
+
+def groups(fabric: Fabric, key: Callable[[Switch], _Key]) -> Iterator[tuple[_Key, list[Switch]]]:
+    found: dict[_Key, list[Switch]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        found[key(switch)].append(switch)
+    return ((name, switches) for name, switches in found.items() if len(switches) > 1)

@@ -1,0 +1,146 @@
+"""Ports, sessions and interfaces that should be alike."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.fabric import Fabric, Switch
+from fabricgen.rules.peers import NO_FIELDS, OWN_FIELDS, groups, odd_defect, odd_fields, odd_rows, plural
+from fabricgen.rules.qos import PORT_TABLES, PortQos, port_place
+from fabricgen.rules.qos_classes import port_classes
+from fabricgen.rules.registry import Basis, rule
+from fabricgen.sonic.tables import Row
+
+# Rows whose keys name a switch's own things: compared by their fields alone.
+_POPULATIONS = (
+    "DEVICE_NEIGHBOR_METADATA",
+    "BGP_NEIGHBOR",
+    "STATIC_ROUTE",
+    "INTERFACE",
+    "LOOPBACK_INTERFACE",
+    "MGMT_INTERFACE",
+)
+
+
+@rule("FG593", Severity.WARNING, "A port is configured unlike its peers", Basis.PEERS)
+def odd_port(fabric: Fabric) -> Iterator[Defect]:
+    """What: wired ports of one kind (plane, role, hwsku, speed, length of cable and role of the far end) have the same
+    MTU, FEC, cable length, QoS maps, buffers, schedulers and watchdog; more than half of at least three must agree.
+    Unused ports of a switch model are compared, too.
+
+    Why: as with switches: an odd port is a slip, and the flows that hash onto it are the slow ones.
+
+    Example: all uplinks have QUEUE|…|3 with scheduler.1, leaf2's Ethernet260 has scheduler.0.
+
+    Fix: make it equal, or suppress the finding with the reason.
+
+    Source: derived from the bundle itself.
+    """
+    by_kind: dict[tuple[object, ...], list[tuple[PortQos, Switch, str]]] = defaultdict(list)
+    for ports in port_classes(fabric):
+        for switch, port, end in ports.members:
+            if end:
+                by_kind[end.kind].append((ports, switch, port))
+    for kind, members in by_kind.items():
+        peers = f"most ports from {plural(str(kind[1]))} to {plural(str(kind[3]))}"
+        yield from _odd_qos(members, peers)
+        ports_alone = [(switch, port) for _, switch, port in members]
+        for table in ("PORT", "CABLE_LENGTH"):
+            yield from _odd_own_rows(ports_alone, table, peers)
+    unused: dict[tuple[object, ...], list[tuple[Switch, str]]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
+        for port in switch.device.table("PORT").keys() - wired.keys():
+            use = known[port].kind if port in known else ""
+            unused[switch.plane, switch.role, switch.hwsku, use].append((switch, port))
+    for idle in unused.values():
+        yield from _odd_own_rows(idle, "PORT", "most unused ports")
+
+
+def _odd_qos(members: Sequence[tuple[PortQos, Switch, str]], peers: str) -> Iterator[Defect]:
+    """Odd rows among the QoS classes of one kind of port: classes are compared, each counted by its ports."""
+    counts = Counter(ports for ports, _, _ in members)
+    usual = max(counts, key=lambda ports: counts[ports])
+    if len({id(ports.rows) for ports in counts}) <= 1 or 2 * counts[usual] <= len(members) or len(members) < 3:
+        return
+    example = next((switch, port) for ports, switch, port in members if ports is usual)
+    for ports, switch, port in members:
+        for table in PORT_TABLES if ports is not usual else ():
+            if ports.rows[table] != usual.rows[table]:
+                for index, odd in odd_rows((ports.rows[table], usual.rows[table], usual.rows[table]), NO_FIELDS, 3):
+                    if index == 0:
+                        place = port_place(switch, table, port, odd.key, odd.field)
+                        other = port_place(example[0], table, example[1], odd.key, odd.field)
+                        yield odd_defect(place, odd, peers, other)
+
+
+def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str) -> Iterator[Defect]:
+    """Odd fields of the ports' rows in PORT, or odd values of CABLE_LENGTH, where a port is a field."""
+    skip = OWN_FIELDS.get(table, NO_FIELDS)
+    if table == "PORT":
+        rows: list[Row] = [switch.device.row(table, port) for switch, port in members]
+    else:
+        rows = [{"length": switch.cable_text(port)} for switch, port in members]
+    contents = {tuple((field, str(row[field])) for field in row if field not in skip) for row in rows}
+    if len(contents) <= 1:
+        return
+    for index, odd in odd_fields("", rows, skip, 3):
+        switch, port = members[index]
+        place = switch.place(table, *((port, odd.field) if table == "PORT" else (switch.cable_row, port)))
+        same = (n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
+        other, other_port = members[next(same)]
+        example = other.place(table, other_port if table == "PORT" else other.cable_row, odd.field)
+        yield odd_defect(place, odd, peers, example)
+
+
+@rule("FG594", Severity.WARNING, "A session, route or interface has unusual options", Basis.PEERS)
+def odd_row(fabric: Fabric) -> Iterator[Defect]:
+    """What: the rows of BGP_NEIGHBOR, DEVICE_NEIGHBOR_METADATA, STATIC_ROUTE, INTERFACE, LOOPBACK_INTERFACE and
+    MGMT_INTERFACE of switches of one plane and role have the same options, apart from names, numbers and addresses; all
+    have a management address if most have one.
+
+    Why: one session with other timers, or one interface in another VRF, fails alone and at the worst time.
+
+    Example: all sessions have holdtime 9, leaf1's session with spine2 has 180.
+
+    Fix: make it equal, or suppress the finding with the reason.
+
+    Source: derived from the bundle itself.
+    """
+    for (_, role), switches in groups(fabric, lambda switch: (switch.plane, switch.role)):
+        for table in _POPULATIONS:
+            skip = OWN_FIELDS.get(table, NO_FIELDS)
+            by_form: dict[object, list[tuple[Switch, str, Row]]] = defaultdict(list)
+            for switch in switches:
+                for key, row in switch.device.table(table).items():
+                    if isinstance(row, dict):
+                        by_form[_form(fabric, table, key)].append((switch, key, row))
+            peers = f"most {table} rows of {plural(role)}"
+            for members in by_form.values():
+                yield from _odd_population(members, table, skip, peers)
+        managed = [bool(switch.device.table("MGMT_INTERFACE")) for switch in switches]
+        if len(switches) >= 3 and 2 * sum(managed) > len(switches):
+            for switch, has_address in zip(switches, managed, strict=True):
+                if not has_address:
+                    yield Defect(switch.place("MGMT_INTERFACE"), "the switch has no management address, its peers have")
+
+
+def _form(fabric: Fabric, table: str, key: str) -> object:
+    """Rows of one form are comparable: by number of key parts, neighbours by what they are."""
+    if table == "DEVICE_NEIGHBOR_METADATA":
+        return fabric.switches[key].role if key in fabric.switches else ""
+    return key.count("|")
+
+
+def _odd_population(
+    members: Sequence[tuple[Switch, str, Row]], table: str, skip: frozenset[str], peers: str
+) -> Iterator[Defect]:
+    rows = [row for _, _, row in members]
+    if not any(row.keys() - skip for row in rows):
+        return
+    for index, odd in odd_fields("", rows, skip, 3):
+        switch, key, _ = members[index]
+        same = next(n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
+        example = members[same][0].place(table, members[same][1], odd.field)
+        yield odd_defect(switch.place(table, key, odd.field), odd, peers, example)

@@ -1,0 +1,38 @@
+"""Which links have two ends in one subnet: worked out once, asked by the rules on addresses and on BGP."""
+
+from collections.abc import Mapping
+
+from fabricgen.rules.addresses import HeldAddress
+from fabricgen.rules.fabric import End, Fabric
+
+
+def end_addresses(end: End) -> tuple[HeldAddress, ...]:
+    """The addresses of a wired port itself."""
+    return end.switch.addresses_of.get(end.port, ())
+
+
+def misfits(fabric: Fabric) -> Mapping[End, tuple[tuple[HeldAddress, HeldAddress], ...]]:
+    """Ends of links whose addresses do not fit -> (own address, far address) by family. Both ends are listed."""
+    known: Mapping[End, tuple[tuple[HeldAddress, HeldAddress], ...]] | None = fabric.derived.get("misfits")
+    if known is None:
+        found: dict[End, tuple[tuple[HeldAddress, HeldAddress], ...]] = {}
+        for pair in fabric.pairs:
+            if wrong := _mismatched(pair):
+                found[pair[0]] = tuple(wrong)
+                found[pair[1]] = tuple((far, near) for near, far in wrong)
+        known = fabric.derived["misfits"] = found
+    return known
+
+
+def _mismatched(pair: tuple[End, End]) -> list[tuple[HeldAddress, HeldAddress]]:
+    """The addresses of a link that do not fit, by family; empty where all fit or an end has none."""
+    near, far = (end_addresses(end) for end in pair)
+    if len(near) == len(far) == 1 and near[0].value.network == far[0].value.network and near[0].ip != far[0].ip:
+        return []
+    found = []
+    for version in (4, 6):
+        ours, theirs = ([held for held in held_by if held.value.version == version] for held_by in (near, far))
+        fits = any(a.value.network == b.value.network and a.ip != b.ip for a in ours for b in theirs)
+        if ours and theirs and not fits:
+            found.append((ours[0], theirs[0]))
+    return found
