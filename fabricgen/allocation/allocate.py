@@ -62,7 +62,7 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
     blocks = [block.key for block in fabric.blocks]
     allocation = Allocation(
         names=names,
-        host_names=name_hosts(fabric),
+        host_names=name_hosts(fabric, names.values(), findings),
         asns=new.asns,
         loopbacks={key: tuple(new.loopbacks[key]) for key in keys if key in new.loopbacks},
         management={key: tuple(new.management[key]) for key in keys if key in new.management},
@@ -76,8 +76,8 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding]) -> None:
     taken = set(lock.asns.values())
     for design in fabric.planes:
         addressing = design.plane.addressing
-        if addressing is None:
-            continue
+        if addressing is None or addressing.asn_first > addressing.asn_last:
+            continue  # the inventory has reported such a range
         owners = sorted({switch.asn_owner for switch in design.switches}, key=natural_key)
         run = Run(addressing.asn_first, addressing.asn_last)
         for number in sorted(taken):

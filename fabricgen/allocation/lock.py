@@ -4,9 +4,10 @@ One line for each thing given, so that growth shows as added lines. Entries of i
 theirs is not given to others, and is theirs again when they return.
 """
 
+import ipaddress
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +19,11 @@ from fabricgen.sonic.canonical import natural_key
 
 VERSION = 1
 SECTIONS = ("names", "asns", "loopbacks", "management", "blocks")
+_READERS: Mapping[str, Callable[[str], object]] = {
+    "loopbacks": ipaddress.ip_address,
+    "management": ipaddress.ip_interface,
+    "blocks": ipaddress.ip_network,
+}
 
 _HEADER = """\
 # What every switch was given, by identity. Written by `fabricgen render`; commit it beside the inventory.
@@ -68,17 +74,23 @@ def read_lock(file: Path) -> Lock | None:
         raise UnreadableInputError(problem, Location(str(file), 1, 1))
     sections = {section: raw.get(section) or {} for section in SECTIONS}
     for section, entries in sections.items():
-        if not isinstance(entries, dict) or not all(_is_entry(section, value) for value in entries.values()):
-            raise UnreadableInputError(
-                f"section {section!r} is damaged; restore it from git", Location(str(file), 1, 1)
-            )
+        if not isinstance(entries, dict):
+            raise UnreadableInputError(f"section {section!r} is no mapping", Location(str(file), 1, 1))
+        wrong = [key for key, value in entries.items() if not _is_entry(section, value)]
+        if wrong:
+            problem = f"section {section!r}: entry {wrong[0]!r} is damaged; restore it from git"
+            raise UnreadableInputError(problem, Location(str(file), 1, 1))
     return Lock(fabric=str(raw.get("fabric", "")), **sections)
 
 
 def _is_entry(section: str, value: object) -> bool:
     if section in ("names", "asns"):
         return isinstance(value, str if section == "names" else int)
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    read = _READERS[section]
+    try:
+        return isinstance(value, list) and all(isinstance(item, str) and read(item) for item in value)
+    except ValueError:
+        return False
 
 
 def write_lock(file: Path, lock: Lock) -> None:

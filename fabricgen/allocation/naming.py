@@ -1,5 +1,7 @@
 """Identity to name: the person's word, else the pattern, else the name it had, else the default pattern."""
 
+from collections.abc import Collection
+
 from fabricgen.allocation.lock import Lock
 from fabricgen.design.model import Fabric, Host, Identity, Switch
 from fabricgen.findings import Finding
@@ -14,6 +16,7 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding]) -> dict[s
     renamed = {note.identity: note for note in fabric.inventory.devices if note.identity}
     names: dict[str, str] = {}
     owner: dict[str, Switch] = {}
+    told: set[tuple[str | None, str]] = set()  # one clash tells of a pattern
     for switch in fabric.switches:
         pattern = fabric.inventory.names.get(switch.role)
         if switch.key in renamed:
@@ -24,7 +27,8 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding]) -> dict[s
             name = _fill(pattern, fabric, switch.identity)
         else:
             name = lock.names.get(switch.key) or _fill(_default_pattern(switch.identity), fabric, switch.identity)
-        if name in owner:
+        if name in owner and (pattern is None or (pattern, switch.role) not in told):
+            told.add((pattern, switch.role))
             message = f"{owner[name].key} and {switch.key} would both be called {name!r}"
             hint = "let the pattern in `names:` tell them apart by {plane}, {pod}, {su}, {rail} or {number}"
             findings.append(error("FG208", message, fabric.inventory, "names", switch.role, hint=hint))
@@ -34,10 +38,19 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding]) -> dict[s
     return names
 
 
-def name_hosts(fabric: Fabric) -> dict[str, str]:
-    """host identity -> name."""
+def name_hosts(fabric: Fabric, switch_names: Collection[str], findings: list[Finding]) -> dict[str, str]:
+    """host identity -> name. A name that another host or a switch has is a finding."""
     pattern = fabric.inventory.names.get("host", _HOST_PATTERN)
-    return {host.key: _fill_host(pattern, fabric, host) for host in fabric.hosts}
+    names = {host.key: _fill_host(pattern, fabric, host) for host in fabric.hosts}
+    owner = {name: f"switch {name}" for name in switch_names}
+    for key, name in names.items():
+        if name in owner:
+            message = f"{owner[name]} and host {key} would both be called {name!r}"
+            hint = "let the pattern in `names:` tell hosts apart by {group} and {number}"
+            findings.append(error("FG208", message, fabric.inventory, "names", "host", hint=hint))
+            break  # one tells of the pattern
+        owner[name] = f"host {key}"
+    return names
 
 
 def notes_by_identity(fabric: Fabric, names: dict[str, str]) -> dict[str, DeviceNote]:

@@ -92,7 +92,7 @@ def _place(unit: ScalableUnit, hosts: list[Host], parts: PartsList) -> dict[Host
             places[host] = (first + host.number // unit.hosts, host.number % unit.hosts)
         first += -(-len(members) // unit.hosts)
     if unit.planned is not None and first > unit.planned:
-        message = f"{len(hosts)} hosts at {unit.hosts} to a unit make {first} units, {unit.planned} are planned"
+        message = f"{len(hosts)} hosts at {unit.hosts} to a unit make {first} units, `planned` is {unit.planned}"
         hint = f"`planned: {first}` or more; it changes the spines, so plan ahead"
         parts.findings.append(error("FG207", message, unit, "planned", hint=hint))
         return None

@@ -41,12 +41,12 @@ _EMPTY = Node({}, None)  # type: ignore[arg-type]
 _ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
 
 
-def build_inventory(root: Node, devices: tuple[DeviceNote, ...], findings: list[Finding]) -> Inventory:
+def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
     """The model of a conforming tree; what the schema cannot see is added to `findings`."""
     top = root.mapping
     release = _value(top.get("sonic", _EMPTY), "release", DEFAULT_RELEASE)
     planes = {name: _plane(name, node) for name, node in _members(top, "planes")}
-    notes = [*devices, *(_device(node, index) for index, node in enumerate(_list(root, "devices")))]
+    notes = [_device(node, index) for index, node in enumerate(_list(root, "devices"))]
     return Inventory(
         node=root,
         path="",
@@ -64,7 +64,7 @@ def build_inventory(root: Node, devices: tuple[DeviceNote, ...], findings: list[
         names={role: str(node.value) for role, node in _members(top, "names")},
         devices=_unique(notes, findings),
         overrides=tuple(_override(node, index) for index, node in enumerate(_list(root, "overrides"))),
-        digest=_digest(root, devices),
+        digest=hashlib.sha256(json.dumps(root.plain(), sort_keys=True, default=str).encode()).hexdigest(),
     )
 
 
@@ -246,11 +246,6 @@ def _override(node: Node, index: int) -> Override:
     match = {key: child.value for key, child in _members(node.mapping, "match")}
     config: Any = node.mapping["config_db"].plain()
     return Override(node=node, path=f"overrides[{index}]", match=match, config_db=config)
-
-
-def _digest(root: Node, devices: tuple[DeviceNote, ...]) -> str:
-    content = [root.plain(), [note.node.plain() for note in devices]]
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _members(mapping: Mapping[str, Node], key: str) -> list[tuple[str, Node]]:

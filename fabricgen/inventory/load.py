@@ -1,15 +1,16 @@
 """One inventory, from a YAML file or a folder of them, with every mistake that can be found in it."""
 
 import csv
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.model import DeviceNote, Inventory
+from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node, merge, read_yaml
-from fabricgen.inventory.references import check_references
+from fabricgen.inventory.references import check_name_patterns, check_references
 from fabricgen.inventory.schema import prune_invalid
 
 LOCK_NAME = "allocations.lock.yaml"
@@ -22,19 +23,19 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     Raises UnreadableInputError for a path that is missing, or a file that is no YAML.
     """
     files = inventory_files(path)
-    root, findings = Node({}, Location(files[0].name, 1, 1)), []
+    root = Node({}, Location(files[0].name, 1, 1))
+    findings: list[Finding] = []
     for file in files:
-        node, twice = read_yaml(_text(file), file.name)
-        findings += twice
-        if not isinstance(node.value, dict):
-            raise UnreadableInputError("not a mapping of inventory keys", Location(str(file), 1, 1))
-        findings += merge(root, node)
-    findings += prune_invalid(root)
+        findings += merge(root, _read(file, findings))
     table = inventory_root(path) / "devices.csv"
-    devices = _read_devices(table, findings) if path.is_dir() and table.is_file() else ()
-    inventory = build_inventory(root, devices, findings)
-    findings += check_references(inventory)
-    return inventory, findings
+    if path.is_dir() and table.is_file():
+        findings += merge(root, _read_devices(table, findings))
+    findings += prune_invalid(root)
+    inventory = build_inventory(root, findings)
+    unusable = check_name_patterns(inventory)
+    findings += [*unusable.values(), *check_references(inventory)]
+    sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
+    return replace(inventory, names=sound), findings
 
 
 def inventory_root(path: Path) -> Path:
@@ -54,6 +55,17 @@ def inventory_files(path: Path) -> list[Path]:
     return files
 
 
+def _read(file: Path, findings: list[Finding]) -> Node:
+    try:
+        node, twice = read_yaml(_text(file), file.name)
+    except UnreadableInputError as error:
+        raise UnreadableInputError(error.problem, replace(error.location, file=str(file))) from error
+    if not isinstance(node.value, dict):
+        raise UnreadableInputError("not a mapping of inventory keys", Location(str(file), 1, 1))
+    findings += twice
+    return node
+
+
 def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
@@ -62,10 +74,10 @@ def _text(file: Path) -> str:
         raise UnreadableInputError(f"cannot read: {reason}", Location(str(file))) from error
 
 
-def _read_devices(file: Path, findings: list[Finding]) -> tuple[DeviceNote, ...]:
-    """devices.csv: a header line with some of the known columns, then a line for each device."""
+def _read_devices(file: Path, findings: list[Finding]) -> Node:
+    """devices.csv as `devices`: a header line with some of the known columns, then a line for each device."""
     rows = csv.DictReader(StringIO(_text(file)))
-    notes = []
+    devices = []
     for column in rows.fieldnames or ():
         if column not in _DEVICE_COLUMNS:
             hint = f"known: {', '.join(_DEVICE_COLUMNS)}"
@@ -77,6 +89,7 @@ def _read_devices(file: Path, findings: list[Finding]) -> tuple[DeviceNote, ...]
         if not fields.get("name"):
             findings.append(Finding("FG106", Severity.ERROR, "a device without a name", location=place))
             continue
-        node = Node({key: Node(value, place) for key, value in fields.items()}, place)
-        notes.append(DeviceNote(node=node, path=f"devices[{fields['name']}]", **fields))
-    return tuple(notes)
+        members = {key: Node(value, place) for key, value in fields.items()}
+        devices.append(Node(members, place, dict.fromkeys(members, place)))
+    top = Location(file.name, 1, 1)
+    return Node({"devices": Node(devices, top)}, top, {"devices": top})

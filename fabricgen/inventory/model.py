@@ -31,8 +31,12 @@ class Part:
         return f"{self.at(*steps).file}#{self.path_of(*steps)}"
 
     def path_of(self, *steps: str | int) -> str:
-        """The dotted path of a value below this part."""
-        return ".".join([self.path, *(str(step) for step in steps)]) if self.path else ".".join(map(str, steps))
+        """The dotted path of a value below this part, items of lists as [index]."""
+        path, node = self.path, self.node
+        for step in steps:
+            path += f"[{step}]" if node.items else f".{step}" if path else str(step)
+            node = node.find((step,))
+        return path
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """YAML text as a tree of nodes that know where they stand. PyYAML's C composer gives the places at no extra cost."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import yaml
@@ -13,6 +13,7 @@ try:
 except ImportError:  # PyYAML built without libyaml: the same result, slower
     from yaml import SafeLoader as _Loader  # type: ignore[assignment]
 
+SECRET_TAG = "!secret"
 _MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -106,7 +107,7 @@ class _Reader:
             members: dict[str, Node] = {}
             keys: dict[str, Location] = {}
             for key, value in self._pairs(source):
-                name = key.value if isinstance(key, yaml.ScalarNode) else "?"
+                name = self._name(key)
                 if name in members:
                     self._report_twice(name, self._place(key), keys[name])
                     continue
@@ -115,13 +116,18 @@ class _Reader:
         finally:
             self._open.discard(id(source))
 
+    def _name(self, key: yaml.Node) -> str:
+        if not isinstance(key, yaml.ScalarNode):
+            raise UnreadableInputError("a list or mapping cannot be a key", self._place(key))
+        return SecretReference(key.value) if key.tag == SECRET_TAG else key.value
+
     def _scalar(self, source: yaml.ScalarNode) -> object:
-        if source.tag == "!secret":
+        if source.tag == SECRET_TAG:
             return SecretReference(source.value)
         try:
             return self._scalars.construct_object(source)
-        except (yaml.constructor.ConstructorError, ValueError) as error:
-            problem = f"cannot read {source.tag} value {source.value!r}"
+        except (yaml.constructor.ConstructorError, ValueError) as error:  # the value may be a secret: not shown
+            problem = f"cannot read this value as {source.tag}; the only tag of an inventory is {SECRET_TAG}"
             raise UnreadableInputError(problem, self._place(source)) from error
 
     def _pairs(self, source: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
@@ -177,9 +183,10 @@ def merge(base: Node, other: Node, path: str = "") -> list[Finding]:
 
 def _merge_lists(base: list[Node], other: list[Node], path: str) -> list[Finding]:
     findings: list[Finding] = []
-    named: Mapping[object, Node] = {item.mapping["name"].value: item for item in base if "name" in item.mapping}
+    named = {name: item for item in base if (name := _name_of(item)) is not None}
     for item in other:
-        twin = named.get(item.mapping["name"].value) if "name" in item.mapping else None
+        name = _name_of(item)
+        twin = named.get(name) if name is not None else None
         if twin is None:
             base.append(item)
             continue
@@ -187,7 +194,12 @@ def _merge_lists(base: list[Node], other: list[Node], path: str) -> list[Finding
             if key == "name":
                 continue
             if key in twin.mapping:
-                findings += merge(twin.mapping[key], child, f"{path}[{item.mapping['name'].value}].{key}")
+                findings += merge(twin.mapping[key], child, f"{path}[{name}].{key}")
             else:
                 twin.mapping[key], twin.keys[key] = child, item.keys[key]
     return findings
+
+
+def _name_of(item: Node) -> str | None:
+    name = item.mapping["name"].value if "name" in item.mapping else None
+    return name if isinstance(name, str) else None

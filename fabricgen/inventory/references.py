@@ -1,14 +1,16 @@
 """What the schema cannot see: names that refer to nothing, names given twice, parts that a design needs."""
 
 import ipaddress
+import re
 import string
 from collections.abc import Iterator
 from difflib import get_close_matches
 
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build import name_twice
-from fabricgen.inventory.model import Inventory, Part, Plane, PoolSpec, SwitchSpec
+from fabricgen.inventory.model import Addressing, Inventory, Part, Plane, PoolSpec, SwitchSpec
 
+NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 NAME_FIELDS = ("fabric", "plane", "role", "pod", "su", "rail", "number", "group")
 
 _NEEDED = {
@@ -24,23 +26,25 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
     if inventory.management:
         yield from _check_pool(inventory.management.addresses)
         yield from _check_address(inventory.management, "gateway", inventory.management.gateway)
-    for role, pattern in inventory.names.items():
-        yield from _check_name_pattern(inventory, role, pattern)
 
 
 def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     for key in _NEEDED[plane.design]:
         if key not in plane.node.mapping and key not in plane.node.cut:
-            yield error("FG106", f"a {plane.design} design needs {key!r}", plane, hint=f"add `{key}:` to {plane.path}")
+            yield error(
+                "FG106", f"the {plane.design} design needs {key!r}", plane, hint=f"add `{key}:` to {plane.path}"
+            )
     if plane.technology == "roce" and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
         yield error("FG106", "a RoCE plane needs 'addressing'", plane, hint="add pools for loopbacks, links and hosts")
     for index, name in enumerate(plane.hosts):
-        if name not in inventory.hosts:
+        if name not in inventory.hosts and name not in inventory.node.find(("hosts",)).cut:
             known = sorted(inventory.hosts)
             yield error("FG107", f"no host group is called {name!r}", plane, "hosts", index, hint=suggest(name, known))
     if plane.addressing:
         for pool in (plane.addressing.loopbacks, plane.addressing.links, plane.addressing.hosts):
             yield from _check_pool(pool)
+        yield from _check_asn_range(plane.addressing)
+        yield from _check_router_id(plane.addressing.loopbacks)
     first: dict[str, SwitchSpec] = {}
     for switch in (switch for role in plane.switches.values() for switch in role):
         if switch.name in first:
@@ -62,6 +66,18 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
         message = f"CNPs use DSCP {lossless.cnp_dscp}, which is lossless priority {owner[lossless.cnp_dscp]}"
         hint = "a congestion notification must not wait behind a paused queue: give it a DSCP of its own, e.g. 48"
         yield error("FG110", message, lossless, "cnp", "dscp", hint=hint)
+
+
+def _check_asn_range(pools: Addressing) -> Iterator[Finding]:
+    first, last = pools.asn_first, pools.asn_last
+    if first > last:
+        yield error("FG105", f"the ASN range ends at {last} before it begins at {first}", pools, "asn", "last")
+
+
+def _check_router_id(pool: PoolSpec) -> Iterator[Finding]:
+    if pool.prefixes and all(":" in prefix for prefix in pool.prefixes):
+        message = "no IPv4 prefix among the loopbacks, so no switch has a router id: SONiC starts no BGP session"
+        yield error("FG388", message, pool, hint="add an IPv4 prefix: `loopbacks: [10.0.0.0/16, fd00::/64]`")
 
 
 def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
@@ -89,16 +105,27 @@ def _check_address(part: Part, key: str, text: str) -> Iterator[Finding]:
         yield error("FG105", f"{text!r} is no address", part, key)
 
 
-def _check_name_pattern(inventory: Inventory, role: str, pattern: str) -> Iterator[Finding]:
-    try:
-        fields = [name for _, name, _, _ in string.Formatter().parse(pattern) if name is not None]
-    except ValueError as problem:
-        yield error("FG105", f"the name pattern {pattern!r} cannot be read: {problem}", inventory, "names", role)
-        return
-    for name in fields:
-        if name not in NAME_FIELDS:
-            hint = "known: " + ", ".join(f"{{{field}}}" for field in NAME_FIELDS)
-            yield error("FG105", f"the name pattern {pattern!r} uses {{{name}}}", inventory, "names", role, hint=hint)
+def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:
+    """role -> what is wrong with its pattern; the pattern is tried on a switch of small numbers."""
+    sample = {name: 0 if name in ("pod", "su", "rail", "number") else "x" for name in NAME_FIELDS}
+    found = {}
+    for role, pattern in inventory.names.items():
+        message, hint = f"the name pattern {pattern!r} cannot be used", ""
+        try:
+            fields = [name for _, name, _, _ in string.Formatter().parse(pattern) if name is not None]
+            unknown = [name for name in fields if name not in NAME_FIELDS]
+            name = "" if unknown else pattern.format(**sample)
+        except (ValueError, LookupError) as problem:
+            hint = f"{problem}; numbers may be written {{su:02}}"
+        else:
+            if unknown:
+                message += f": there is no {{{unknown[0]}}}"
+                hint = "known: " + ", ".join(f"{{{field}}}" for field in NAME_FIELDS)
+            elif not NAME.fullmatch(name):
+                hint = f"{name!r} is no name: letters, digits, - _ . and a letter or digit first, 63 at most"
+        if hint:
+            found[role] = error("FG105", message, inventory, "names", role, hint=hint)
+    return found
 
 
 def error(

@@ -12,6 +12,7 @@ from jsonschema.exceptions import ValidationError
 from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.nodes import Node
 from fabricgen.resources import resource
+from fabricgen.sonic.secrets import SECRET_TABLES, is_secret
 
 Path = tuple[str | int, ...]
 
@@ -19,7 +20,6 @@ _TYPE_WORDS = {
     "object": "a mapping", "array": "a list", "string": "text", "integer": "a whole number", "number": "a number",
     "boolean": "true or false", "null": "nothing",
 }  # fmt: skip
-_SECRET_KEYS = {"community", "passkey", "password", "key"}
 
 
 @cache
@@ -32,16 +32,15 @@ def inventory_schema() -> dict[str, Any]:
 def prune_invalid(root: Node) -> list[Finding]:
     """Report whatever breaks the schema and cut it out of `root`, so that what stays conforms.
 
-    Only first causes are reported: what is missing because it was cut out brings no finding of its own. A document of
-    which nothing can stay becomes an empty mapping.
+    Only first causes are reported: what is missing because it was cut out brings no finding of its own. What is missing
+    at the top stays missing: the typed model has an empty value for it.
     """
     validator = Draft202012Validator(inventory_schema())
     errors = list(validator.iter_errors(root.plain()))
     findings = [finding for error in errors for finding in _findings(root, error)]
     while errors:
         targets = {path for error in errors for path in _broken_parts(error)}
-        if () in targets:
-            root.value = {}
+        if not targets:
             break
         _cut(root, targets)
         errors = list(validator.iter_errors(root.plain()))
@@ -53,9 +52,13 @@ def _broken_parts(error: ValidationError) -> list[Path]:
     path = tuple(error.absolute_path)
     if error.validator == "additionalProperties":
         return [(*path, key) for key in _extra_keys(error)]
-    if error.validator == "propertyNames":
+    if _is_about_a_key(error):
         return [(*path, str(error.instance))]
-    return [path]
+    return [path] if path else []
+
+
+def _is_about_a_key(error: ValidationError) -> bool:
+    return "propertyNames" in error.relative_schema_path
 
 
 def _cut(root: Node, targets: set[Path]) -> None:
@@ -74,7 +77,10 @@ def _cut(root: Node, targets: set[Path]) -> None:
 def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
     path = tuple(error.absolute_path)
     node = root.find(path)
-    if error.validator == "additionalProperties":
+    if _is_about_a_key(error):
+        key = str(error.instance)
+        yield _finding("FG105", path, key, node, f"{key!r} cannot stand here{_in(path)}", _allowed(error))
+    elif error.validator == "additionalProperties":
         for key in _extra_keys(error):
             known = list(_schema(error).get("properties", {}))
             yield _finding("FG101", path, key, node, f"unknown key {key!r}{_in(path)}", _did_you_mean(key, known))
@@ -82,10 +88,6 @@ def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
         for key in _limit(error):
             if f"{key!r} is a required" in error.message:
                 yield _finding("FG106", path, "", node, f"{key!r} is missing{_in(path)}", f"add `{key}:`")
-    elif error.validator == "propertyNames":
-        key = str(error.instance)
-        hint = f"allowed: {_schema(error).get('pattern', 'letters, digits, - _ .')}"
-        yield _finding("FG105", path, key, node, f"{key!r} is no name that can stand here", hint)
     elif error.validator == "type":
         yield _finding(
             "FG104", path, "", node, f"{_dotted(path)} must be {_types(error)}, not {_shown(path, error)}", ""
@@ -134,12 +136,16 @@ def _finding(code: str, path: Path, key: str, node: Node, message: str, hint: st
 
 def _extra_keys(error: ValidationError) -> list[str]:
     known = _schema(error).get("properties", {})
-    return [key for key in error.instance if key not in known]
+    instance: Any = error.instance
+    return [key for key in instance if key not in known]
 
 
 def _dotted(path: Iterable[str | int]) -> str:
-    text = ""
-    for step in path:
+    """The path as text; keys that are secrets themselves as asterisks."""
+    text, before = "", ""
+    for given in path:
+        step = "***" if before in SECRET_TABLES else given
+        before = str(given)
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
     return text or "the inventory"
 
@@ -150,7 +156,7 @@ def _in(path: Path) -> str:
 
 def _shown(path: Path, error: ValidationError) -> str:
     """The wrong value as text; what may be a secret is never shown."""
-    if _SECRET_KEYS & {str(step) for step in path}:
+    if any(is_secret(str(step), str(step)) for step in path):
         return "this value"
     if isinstance(error.instance, dict | list):
         return _TYPE_WORDS[_json_type(error.instance)]

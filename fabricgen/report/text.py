@@ -8,7 +8,7 @@ from pathlib import Path
 from fabricgen.findings import Finding, Location
 from fabricgen.report.concise import painted, places
 from fabricgen.report.summary import Counts, summary_line
-from fabricgen.sonic.secrets import is_secret_path
+from fabricgen.sonic.secrets import is_secret_path, masked
 
 _WIDTH = 160
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}]+')
@@ -44,7 +44,7 @@ def _excerpt(location: Location, source: tuple[str, ...]) -> list[str]:
     token = _TOKEN.match(line, start)
     gutter = len(str(location.line))
     caret = " " * start + "^" * (len(token[0]) if token else 1)
-    return [f"   {location.line} | {line}", f"   {' ' * gutter} | {caret}"]
+    return [f"   {location.line} | {masked(line)}", f"   {' ' * gutter} | {caret}"]
 
 
 def _read_lines(file: str) -> tuple[str, ...]:

@@ -1,19 +1,46 @@
-"""Which CONFIG_DB places may hold a secret. Their values never reach a report, a log or a diff."""
+"""Which places of CONFIG_DB and of an inventory may hold a secret: values that no report, log or diff may show."""
 
-_SECRET_FIELDS = frozenset({
-    "passkey", "password", "passwd", "auth_password", "auth_key", "priv_key", "snmp_user_auth_password",
-    "snmp_user_encryption_password", "secret", "psk", "primary_cak", "fallback_cak", "community",
+import re
+from difflib import get_close_matches
+
+SECRET_FIELDS = frozenset({
+    "passkey", "password", "passwd", "auth_password", "auth_key", "bind_password", "priv_key",
+    "snmp_user_auth_password", "snmp_user_encryption_password", "secret", "psk", "primary_cak", "fallback_cak",
+    "community", "key",
 })  # fmt: skip
 # In these tables the row key itself is the secret, or everything in the row may be.
-_SECRET_TABLES = frozenset({"SNMP_COMMUNITY", "NTP_KEY"})
+SECRET_TABLES = frozenset({"SNMP_COMMUNITY", "NTP_KEY"})
+
+_STEP = re.compile(r"[|.\[\]]+")
+_MEMBER = re.compile(r"""["']?(\w+)["']?\s*:\s*""")
+_SCALAR = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]{\[][^,}\]]*""")
+_REFERENCES = ("!secret ", '"${secret:', "${secret:", "'${secret:")
 
 
 def is_secret(table: str, field: str) -> bool:
     """Whether a field, or the key of the table's rows, may hold a secret."""
-    return table in _SECRET_TABLES or field.lower() in _SECRET_FIELDS
+    return table in SECRET_TABLES or field.lower() in SECRET_FIELDS
 
 
 def is_secret_path(path: str) -> bool:
-    """The same for a finding's path, TABLE|key|field."""
-    parts = path.split("|")
-    return is_secret(parts[0], parts[-1] if len(parts) > 1 else "")
+    """The same for a finding's path: TABLE|key|field, or the dotted path of an inventory value."""
+    return any(is_secret(step, step) for step in _STEP.split(path))
+
+
+def masked(line: str) -> str:
+    """A line of YAML or JSON with asterisks for what may be a secret, also under a mistyped name; as long as before."""
+    member = _MEMBER.search(line)
+    while member:
+        start = end = member.end()
+        if member[1] in SECRET_TABLES:
+            return line[:start] + re.sub(r"\w", "*", line[start:])
+        if value := _SCALAR.match(line, start):
+            end = value.end()
+            if _may_be_secret(member[1]) and not value[0].startswith(_REFERENCES):
+                line = line[:start] + "*" * len(value[0]) + line[end:]
+        member = _MEMBER.search(line, end)
+    return line
+
+
+def _may_be_secret(name: str) -> bool:
+    return bool(get_close_matches(name.lower(), SECRET_FIELDS, n=1, cutoff=0.8))

@@ -1,0 +1,59 @@
+"""What all tests share: golden files, and the command line in this process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fabricgen.cli.main import run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """--update-golden writes golden files instead of comparing with them."""
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite golden files; read their diff before committing"
+    )
+
+
+Golden = Callable[[Path, bytes], None]
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare bytes with a golden file, or rewrite it."""
+
+    def check(file: Path, actual: bytes) -> None:
+        if request.config.getoption("--update-golden"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(actual)
+        assert file.is_file(), f"no golden file {file}: pytest --update-golden makes it"
+        assert actual.decode() == file.read_text(), f"{file} differs; pytest --update-golden rewrites it"
+
+    return check
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of the command left."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Outcome]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run the command in this process."""
+
+    def call(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            run([str(argument) for argument in arguments])
+        text = capsys.readouterr()
+        return Outcome(int(stop.value.code or 0), text.out, text.err)
+
+    return call

@@ -1,0 +1,97 @@
+"""Small inventories as plain mappings, and how they come to disk."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fabricgen.inventory.nodes import SecretReference
+from fabricgen.resources import resource
+
+Tree = dict[str, Any]
+
+ARISTA, NVIDIA, DELL, GENERIC = "arista-7060x6-64pe", "nvidia-sn5600", "dell-z9664f", "generic-64x400g"
+QUICKSTART = resource("inventories", "quickstart")
+ADDRESSING = {"loopbacks": "10.0.0.0/16", "links": "10.128.0.0/10", "hosts": "10.64.0.0/10"}
+DUAL_STACK = {
+    "loopbacks": ["10.0.0.0/16", "fd00::/64"],
+    "links": ["10.128.0.0/10", "fd00:0:0:1::/64"],
+    "hosts": ["10.64.0.0/10", "fd00:0:0:2::/64"],
+}
+MANAGEMENT = {
+    "addresses": "10.255.0.0/20",
+    "gateway": "10.255.0.1",
+    "ntp": ["10.255.15.1"],
+    "syslog": ["10.255.15.3"],
+    "dns": ["10.255.15.4"],
+    "snmp": {"community": SecretReference("snmp/read"), "location": "hall 1", "contact": "noc"},
+}
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+_Dumper.add_representer(SecretReference, lambda dumper, text: dumper.represent_scalar("!secret", str(text)))
+
+
+def rail_optimized(
+    hosts: int = 8, unit: int = 4, planned: int = 3, platform: str = ARISTA, model: str = "dgx-h100", **plane: Any
+) -> Tree:
+    """Eight rails, units of `unit` hosts; by default 16 leaves and 1 spine."""
+    return {
+        "fabricgen": 1,
+        "fabric": "small",
+        "hosts": {"gpu": {"model": model, "count": hosts}},
+        "planes": {
+            "compute": {
+                "design": "rail-optimized",
+                "hosts": ["gpu"],
+                "scalable_unit": {"hosts": unit, "planned": planned},
+                "leaf": {"platform": platform},
+                "spine": {"platform": platform},
+                "speed": "400G",
+                "addressing": ADDRESSING,
+                **plane,
+            }
+        },
+        "management": MANAGEMENT,
+    }
+
+
+def explicit(platform: str = ARISTA, **plane: Any) -> Tree:
+    """Two leaves with a rail of one host each, two spines."""
+    return {
+        "fabricgen": 1,
+        "fabric": "tiny",
+        "hosts": {"gpu": {"model": "dgx-h100", "count": 1}},
+        "planes": {
+            "compute": {
+                "design": "explicit",
+                "hosts": ["gpu"],
+                "leaf": {"platform": platform},
+                "spine": {"platform": platform},
+                "speed": "400G",
+                "leaves": [{"name": "leaf1", "rail": 0}, {"name": "leaf2", "rail": 1}],
+                "spines": [{"name": "spine1"}, {"name": "spine2"}],
+                "links": [
+                    ["gpu/0:rail0", "leaf1:Ethernet0"],
+                    ["gpu/0:rail1", "leaf2:Ethernet0"],
+                    ["leaf1:Ethernet256", "spine1:Ethernet0"],
+                    ["leaf1:Ethernet264", "spine2:Ethernet0"],
+                    ["leaf2:Ethernet256", "spine1:Ethernet8"],
+                    ["leaf2:Ethernet264", "spine2:Ethernet8"],
+                ],
+                "addressing": ADDRESSING,
+                **plane,
+            }
+        },
+        "management": MANAGEMENT,
+    }
+
+
+def write(folder: Path, tree: Tree, name: str = "fabric.yaml") -> Path:
+    """The folder of an inventory with this tree in one file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(yaml.dump(tree, Dumper=_Dumper, sort_keys=False))
+    return folder
