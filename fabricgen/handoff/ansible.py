@@ -1,0 +1,197 @@
+"""An Ansible project: inventory, host variables with digests, the files, and a play per rail that applies them.
+
+The project's fixed parts and the templates of the others lie in templates/handoff/ansible. They are Ansible's Jinja
+themselves, so ours has its own marks there: [[ value ]] and [% statement %].
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import jinja2
+import yaml
+
+from fabricgen.bundle.manifest import digest
+from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
+from fabricgen.bundle.wiring import WiredDevice
+from fabricgen.errors import UsageError
+from fabricgen.resources import resource
+from fabricgen.sonic.addresses import parse_address
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES
+from fabricgen.sonic.tables import split_key
+
+TIERS = {"leaf": 1, "spine": 2, "core": 3}
+ALL = "sonic"
+ABSENT_STATES = ("planned", "failed")  # of a device that nobody can log in to
+_HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # what is no path and no host range of Ansible's
+
+
+Label = tuple[str | int, ...]  # what a group is of: ("plane", "compute", "rail", 3)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One play: switches that are changed one by one before the next stage begins."""
+
+    title: str
+    hosts: str  # an Ansible host pattern
+
+
+def ansible_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
+    """(relative path, bytes) of the project, in the same order for the same bundle.
+
+    `only` is a shell pattern over device names. Raises UsageError when nothing matches, and for names that Ansible
+    cannot hold; UnreadableInputError for a file that is no JSON.
+    """
+    devices = [device for device in bundle.devices.values() if only is None or fnmatchcase(device.name, only)]
+    if not devices:
+        raise UsageError(f"--only {only}: no device of the bundle has such a name")
+    for device in devices:
+        if not _HOST_NAME.fullmatch(device.name):
+            raise UsageError(f"device name {device.name!r} cannot name a host in Ansible: letters, digits, . _ - only")
+    context = {
+        "fabric": bundle.wiring.fabric if bundle.wiring else "",
+        "all_switches": ALL,
+        "stages": _stages(devices),
+        "secret_fields": sorted(SECRET_FIELDS),
+        "secret_tables": sorted(SECRET_TABLES),
+    }
+    yield from _project(resource("templates", "handoff", "ansible"), context)
+    yield "inventory.yml", _yaml({"all": {"children": _groups(devices)}})
+    for device in devices:
+        yield f"host_vars/{device.name}.yml", _yaml(_host_vars(device))
+        yield _config_path(device), device.text
+
+
+def _config_path(device: ObservedDevice) -> str:
+    return f"files/{device.name}/{CONFIG_NAME}"
+
+
+def _host_vars(device: ObservedDevice) -> dict[str, object]:
+    """What Ansible must know of a switch; nothing of its configuration."""
+    found: dict[str, object] = {}
+    if address := management_address(device):
+        found["ansible_host"] = address
+    found["fabricgen_config_file"] = _config_path(device)
+    found["fabricgen_config_sha256"] = digest(device.text)
+    if wired := device.wired:
+        names = ("identity", "plane", "role", "pod", "su", "rail", "hwsku", "rack", "unit", "serial", "state")
+        values = {name: getattr(wired, name) for name in names}
+        found |= {f"fabricgen_{name}": value for name, value in values.items() if value not in (None, "")}
+    return found
+
+
+def management_address(device: ObservedDevice) -> str:
+    """The first address of MGMT_INTERFACE, IPv4 before IPv6; "" when the file gives none."""
+    keys = [split_key(key) for key in sorted(device.table("MGMT_INTERFACE"), key=natural_key)]
+    addresses = [parse_address(key[1]) for key in keys if len(key) == 2]
+    return next((each.ip for each in sorted(filter(None, addresses), key=lambda each: each.version)), "")
+
+
+def _groups(devices: list[ObservedDevice]) -> dict[str, object]:
+    """The groups below `all`: every switch, then planes with their stages below, roles, tiers, pods, units, states.
+
+    Raises UsageError when two groups, or a group and a device, would have the same name.
+    """
+    members: dict[Label, list[str]] = {}
+    stages: dict[Label, list[Label]] = {}
+    for device in devices:
+        for label in (_stage_label(device), *_labels(device.wired)):
+            members.setdefault(label, []).append(device.name)
+    for label in members:
+        if label[0] == "plane":
+            stages.setdefault(label[:2], []).append(label)
+    owners = dict.fromkeys(("all", "ungrouped", ALL), "Ansible's own group")
+    names = [(f"device {device.name}", device.name) for device in devices]
+    for title, name in (*names, *((" ".join(map(str, label)), _group_name(label)) for label in (*stages, *members))):
+        if (other := owners.setdefault(name, title)) != title:
+            raise UsageError(f"{title} and {other} would both be {name} in Ansible; rename one of them")
+    everyone = {
+        "vars": {"ansible_python_interpreter": "/usr/bin/python3"},
+        "hosts": _names(device.name for device in devices),
+    }
+    parents = {_group_name(label): {"children": _names(map(_group_name, below))} for label, below in stages.items()}
+    groups = {_group_name(label): {"hosts": _names(hosts)} for label, hosts in members.items()}
+    return {ALL: everyone, **_sorted(parents), **_sorted(groups)}
+
+
+def _stage_label(device: ObservedDevice) -> Label:
+    """The switches that change together: those of a rail; above the rails, those of a role."""
+    wired = device.wired
+    if wired is None:
+        return ("unplaced",)
+    return ("plane", wired.plane, *(("rail", wired.rail) if wired.rail is not None else (wired.role,)))
+
+
+def _labels(wired: WiredDevice | None) -> Iterator[Label]:
+    """The other groups that a switch is in."""
+    if wired is None:
+        return
+    tier = TIERS.get(wired.role)
+    numbers = (("tier", tier), ("pod", wired.pod), ("su", wired.su))
+    yield from (("role", wired.role), ("state", wired.state))
+    yield from ((what, number) for what, number in numbers if number is not None)
+
+
+def _group_name(label: Label) -> str:
+    return re.sub(r"[^a-z0-9_]", "_", "_".join(map(str, label)).lower())
+
+
+def _names(names: Iterable[str]) -> dict[str, object]:
+    return {name: {} for name in sorted(names, key=natural_key)}
+
+
+def _sorted(groups: Mapping[str, object]) -> dict[str, object]:
+    return {name: groups[name] for name in sorted(groups, key=natural_key)}
+
+
+def _stages(devices: list[ObservedDevice]) -> list[Stage]:
+    """The order of the roll-out: plane by plane, each rail by itself, then the tiers above, which all rails share."""
+    members: dict[Label, list[ObservedDevice]] = {}
+    for device in devices:
+        members.setdefault(_stage_label(device), []).append(device)
+    stages = []
+    for label in sorted(members, key=lambda label: _rank(members[label][0])):
+        states = {device.wired.state for device in members[label] if device.wired}
+        absent = [f"!{_group_name(('state', state))}" for state in ABSENT_STATES if state in states]
+        stages.append(Stage(" ".join(map(str, label)), ":".join([_group_name(label), *absent])))
+    return stages
+
+
+def _rank(device: ObservedDevice) -> tuple[object, ...]:
+    wired = device.wired
+    if wired is None:
+        return (1,)
+    return 0, natural_key(wired.plane), wired.rail is None, wired.rail or 0, TIERS.get(wired.role, 0), wired.role
+
+
+def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        variable_start_string="[[",
+        variable_end_string="]]",
+        block_start_string="[%",
+        block_end_string="%]",
+        comment_start_string="[#",
+        comment_end_string="#]",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    for file in sorted(folder.rglob("*")):
+        path = file.relative_to(folder).as_posix()
+        if "__pycache__" in path or not file.is_file():
+            continue
+        if file.suffix == ".j2":
+            yield path.removesuffix(".j2"), environment.get_template(path).render(context).encode()
+        else:
+            yield path, file.read_bytes()
+
+
+def _yaml(value: object) -> bytes:
+    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, explicit_start=True, allow_unicode=True, width=120)

@@ -1,0 +1,85 @@
+"""A handoff's files in a folder that people share with their own files."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import orjson
+
+from fabricgen.errors import UnreadableInputError, UsageError
+from fabricgen.findings import Location
+
+INDEX = ".fabricgen-handoff.json"
+FORMAT_VERSION = "1"
+
+
+def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
+    """Write (relative path, bytes) below `folder`; returns how many files the handoff has.
+
+    Each file is replaced whole. Files of an earlier handoff that this one lacks are removed, all others are kept: the
+    index names which are ours. A run that is killed leaves an index of old and new files together, so that the next
+    one still clears up. Raises UsageError when `folder` is a file, UnreadableInputError for an index that is none.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; --output names a folder")
+    contents = {_inside(path): content for path, content in files}
+    known = _read_index(folder / INDEX)
+    _write(folder / INDEX, _dump_index(known | contents.keys()))
+    for path, content in contents.items():
+        _write(folder / path, content)
+    for path in known - contents.keys():
+        _remove(folder, path)
+    _write(folder / INDEX, _dump_index(contents.keys()))
+    return len(contents)
+
+
+def _inside(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] == "/" or ".." in parts:
+        raise ValueError(f"{path!r} does not lie in the folder")
+    return path
+
+
+def _read_index(file: Path) -> set[str]:
+    if not file.exists():
+        return set()
+    try:
+        raw = orjson.loads(file.read_bytes())
+        if raw["format_version"] != FORMAT_VERSION:
+            raise ValueError(f"format_version {raw['format_version']!r}, this fabricgen reads {FORMAT_VERSION!r}")
+        return {_inside(path) for path in raw["files"]}
+    except (ValueError, KeyError, TypeError) as error:
+        problem = f"not an index of a handoff: {error}; remove it, and the files of devices that are gone by hand"
+        raise UnreadableInputError(problem, Location(str(file))) from error
+
+
+def _dump_index(paths: Iterable[str]) -> bytes:
+    index = {"format_version": FORMAT_VERSION, "files": sorted(paths)}
+    return orjson.dumps(index, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Put a file in place in one step; one with the same bytes is left alone."""
+    if file.is_file() and file.read_bytes() == content:
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    staged = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        staged.chmod(0o644)
+        staged.replace(file)
+    except BaseException:
+        staged.unlink(missing_ok=True)
+        raise
+
+
+def _remove(folder: Path, path: str) -> None:
+    """A file, and the folders that it leaves empty."""
+    (folder / path).unlink(missing_ok=True)
+    for parent in (folder / path).parents:
+        if parent == folder or not parent.is_dir() or any(parent.iterdir()):
+            return
+        parent.rmdir()

@@ -1,0 +1,146 @@
+"""The files of the Ansible project."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.errors import UsageError
+from fabricgen.handoff.ansible import ansible_files, management_address
+from tests.handoff.small_bundle import DEVICES, device, make_bundle
+
+
+def project(folder: Path, *devices: Any, only: str | None = None) -> dict[str, bytes]:
+    """The project of a bundle with these devices."""
+    return dict(ansible_files(make_bundle(folder, devices or DEVICES), only))
+
+
+def groups(files: dict[str, bytes]) -> dict[str, Any]:
+    """The groups of inventory.yml."""
+    found: dict[str, Any] = yaml.safe_load(files["inventory.yml"])["all"]["children"]
+    return found
+
+
+def plays(files: dict[str, bytes]) -> list[dict[str, Any]]:
+    """The plays of apply.yml after the first, which only checks."""
+    found: list[dict[str, Any]] = yaml.safe_load(files["playbooks/apply.yml"])
+    return found[1:]
+
+
+def test_files_are_the_bundle_s_own_bytes_with_their_digest(tmp_path: Path) -> None:
+    files = project(tmp_path)
+    for name in ("leaf-r0", "leaf-r1", "spine-0"):
+        content = (tmp_path / "sonic" / name / "config_db.json").read_bytes()
+        variables = yaml.safe_load(files[f"host_vars/{name}.yml"])
+        assert files[variables["fabricgen_config_file"]] == content
+        assert variables["fabricgen_config_sha256"] == hashlib.sha256(content).hexdigest()
+    variables = yaml.safe_load(files["host_vars/leaf-r1.yml"])
+    assert variables["ansible_host"] == "10.255.0.5"
+    assert (variables["fabricgen_identity"], variables["fabricgen_role"]) == ("compute/leaf-r1", "leaf")
+    assert (variables["fabricgen_rail"], variables["fabricgen_su"]) == (1, 0)
+
+
+def test_groups_by_plane_rail_role_tier_unit(tmp_path: Path) -> None:
+    found = groups(project(tmp_path))
+    assert list(found["sonic"]["hosts"]) == ["leaf-r0", "leaf-r1", "spine-0"]
+    rails = ["plane_compute_rail_0", "plane_compute_rail_1", "plane_compute_spine"]
+    assert list(found["plane_compute"]["children"]) == rails
+    members = {name: list(group["hosts"]) for name, group in found.items() if name not in ("sonic", "plane_compute")}
+    assert members == {
+        "plane_compute_rail_0": ["leaf-r0"],
+        "plane_compute_rail_1": ["leaf-r1"],
+        "plane_compute_spine": ["spine-0"],
+        "role_leaf": ["leaf-r0", "leaf-r1"],
+        "role_spine": ["spine-0"],
+        "state_active": ["leaf-r0", "leaf-r1", "spine-0"],
+        "su_0": ["leaf-r0", "leaf-r1"],
+        "tier_1": ["leaf-r0", "leaf-r1"],
+        "tier_2": ["spine-0"],
+    }
+
+
+def test_plays_go_rail_by_rail_and_then_up(tmp_path: Path) -> None:
+    devices = [
+        device("core", "core"),
+        device("spine", "spine"),
+        device("b10", rail=10),
+        device("b9", rail=9),
+        device("a", plane="a-storage"),
+    ]
+    found = plays(project(tmp_path, *devices))
+    assert [play["hosts"] for play in found] == [
+        "plane_a_storage_leaf",
+        "plane_compute_rail_9",
+        "plane_compute_rail_10",
+        "plane_compute_spine",
+        "plane_compute_core",
+    ]
+    assert {(play["serial"], play["any_errors_fatal"], play["gather_facts"]) for play in found} == {(1, True, False)}
+
+
+def test_a_switch_that_is_not_there_is_left_out_of_the_play(tmp_path: Path) -> None:
+    devices = [device("a", rail=0), device("b", rail=0, state="planned"), device("c", rail=0, state="drained")]
+    files = project(tmp_path, *devices)
+    assert plays(files)[0]["hosts"] == "plane_compute_rail_0:!state_planned"
+    assert list(groups(files)["state_planned"]["hosts"]) == ["b"]
+
+
+def test_every_switch_of_a_folder_without_wiring_is_in_one_play(tmp_path: Path) -> None:
+    make_bundle(tmp_path)
+    files = dict(ansible_files(open_bundle([tmp_path / "sonic"])))
+    assert [play["hosts"] for play in plays(files)] == ["unplaced"]
+    assert list(groups(files)["unplaced"]["hosts"]) == ["leaf-r0", "leaf-r1", "spine-0"]
+
+
+def test_only_some_devices(tmp_path: Path) -> None:
+    files = project(tmp_path, only="leaf-*")
+    assert [path for path in files if path.startswith("files/")] == [
+        f"files/{name}/config_db.json" for name in ("leaf-r0", "leaf-r1")
+    ]
+    with pytest.raises(UsageError, match="no device"):
+        project(tmp_path, only="leaf")
+
+
+def test_names_that_would_clash_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="plane a_b and plane a-b"):
+        project(tmp_path / "planes", device("x", plane="a-b", rail=0), device("y", plane="a_b", rail=0))
+    with pytest.raises(UsageError, match="device tier_1"):
+        project(tmp_path / "device", device("tier_1"))
+    with pytest.raises(UsageError, match="Ansible's own"):
+        project(tmp_path / "all", device("all"))
+
+
+def test_a_name_that_is_a_path_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text('{"DEVICE_METADATA": {"localhost": {"hostname": "../../etc/x"}}}')
+    with pytest.raises(UsageError, match="cannot name a host"):
+        list(ansible_files(open_bundle([file])))
+
+
+def test_the_order_and_the_bytes_never_change(tmp_path: Path) -> None:
+    one = list(ansible_files(make_bundle(tmp_path / "one")))
+    other = list(ansible_files(make_bundle(tmp_path / "other", DEVICES[::-1])))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("rows", "address"),
+    [
+        ('{"eth0|fd00::1/64": {}, "eth0|10.0.0.10/8": {}, "eth0|10.0.0.9/8": {}}', "10.0.0.9"),
+        ('{"eth0|fd00::1/64": {}}', "fd00::1"),
+        ('{"eth0": {}, "eth0|nonsense": {}}', ""),
+    ],
+)
+def test_management_address(tmp_path: Path, rows: str, address: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(f'{{"MGMT_INTERFACE": {rows}}}')
+    assert management_address(open_bundle([file]).devices["x"]) == address
+
+
+def test_no_compiled_python_travels(tmp_path: Path) -> None:
+    paths = [path for path, _ in ansible_files(make_bundle(tmp_path))]
+    assert not [path for path in paths if path.endswith((".pyc", ".j2"))]
+    assert "roles/sonic_config/library/sonic_config_db.py" in paths
