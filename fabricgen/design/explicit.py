@@ -77,9 +77,13 @@ class _Wiring:
 
     def _end(self, spec: LinkSpec, index: int) -> End | None:
         text = spec.ends[index]
-        name, _, port = text.rpartition(":")
+        name, colon, port = text.rpartition(":")
         switch, host = self.switches.get(name), self.hosts.get(name)
         place = (index,) if spec.node.items else ("ends", index)
+        if not colon:
+            hint = "an end is switch:port, leaf1:Ethernet0, or host:nic, gpu/0:rail0"
+            self.parts.findings.append(error("FG204", f"{text!r} names no port", spec, *place, hint=hint))
+            return None
         if switch is None and host is None:
             hint = suggest(name, sorted([*self.switches, *self.hosts]))
             self.parts.findings.append(

@@ -1,0 +1,131 @@
+"""Counts of published designs, and refusals with their arithmetic.
+
+Tables A and B: NVIDIA DGX SuperPOD reference architectures H100 and B200 (network fabrics), counted with a bare switch
+of 64 ports.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabricgen.design.capacity import capacity
+from fabricgen.design.clos import ClosIntent, DoesNotFitError, plan_clos
+from fabricgen.render.pipeline import design_only
+from tests.inventories import GENERIC, Tree, rail_optimized, write
+
+
+def counted(tree: Tree, folder: Path) -> dict[str, Any]:
+    fabric, findings = design_only(write(folder, tree))
+    assert [finding for finding in findings if finding.severity != "note"] == []
+    (plane,) = capacity(fabric)["planes"]
+    assert isinstance(plane, dict)
+    return plane
+
+
+TABLE_A = [  # units, nodes, leaves, spines, leaf-spine cables
+    (1, 31, 8, 4, 256),
+    (2, 63, 16, 8, 512),
+    (3, 95, 24, 16, 768),
+    (4, 127, 32, 16, 1024),
+]
+
+
+@pytest.mark.parametrize(("units", "nodes", "leaves", "spines", "cables"), TABLE_A)
+@pytest.mark.parametrize("technology", ["roce", "infiniband"])
+def test_table_a(
+    units: int, nodes: int, leaves: int, spines: int, cables: int, technology: str, tmp_path: Path
+) -> None:
+    """One node is left out for the subnet manager's cables, and neither leaves nor uplinks shrink."""
+    plane = counted(rail_optimized(nodes, 32, units, GENERIC, technology=technology), tmp_path)
+    assert plane["switches"] == {"leaf": leaves, "spine": spines, "core": 0}
+    assert plane["hosts"] == nodes and plane["endpoints"] == nodes * 8
+    assert plane["links"] == {"host-leaf": nodes * 8, "leaf-spine": cables, "spine-core": 0}
+    assert plane["cables"] == plane["links"]
+    assert plane["oversubscription"]["leaf"] <= 1
+    assert plane["lids"] == (nodes * 8 + leaves + spines if technology == "infiniband" else None)
+
+
+TABLE_B = [  # units, nodes, leaves, spines, cores, node-leaf, leaf-spine, spine-core
+    (2, 64, 16, 8, 0, 512, 512, 0),
+    (4, 128, 32, 16, 0, 1024, 1024, 0),
+    (8, 256, 64, 32, 0, 2048, 2048, 0),
+    (16, 512, 128, 128, 64, 4096, 4096, 4096),
+    (32, 1024, 256, 256, 128, 8192, 8192, 8192),
+    pytest.param(64, 2048, 512, 512, 256, 16384, 16384, 16384, id="64"),
+]
+
+
+@pytest.mark.parametrize(("units", "nodes", "leaves", "spines", "cores", "down", "middle", "up"), TABLE_B)
+def test_table_b(
+    units: int, nodes: int, leaves: int, spines: int, cores: int, down: int, middle: int, up: int, tmp_path: Path
+) -> None:
+    tree = rail_optimized(nodes, 32, units, GENERIC, "dgx-b200", core={"platform": GENERIC})
+    plane = counted(tree, tmp_path)
+    assert plane["switches"] == plane["planned"] == {"leaf": leaves, "spine": spines, "core": cores}
+    assert plane["links"] == {"host-leaf": down, "leaf-spine": middle, "spine-core": up}
+    assert set(plane["oversubscription"].values()) == {1.0}
+    assert plane["bisection_gbps"] == down * 400 // 2
+    assert all(ports["spare"] >= 0 for ports in plane["ports"])
+    # all ports of the widest two-tier and three-tier fabrics are in use
+    assert units not in (8, 64) or all(ports["spare"] == 0 for ports in plane["ports"])
+
+
+@pytest.mark.parametrize(("ratio", "uplinks", "spines"), [(1, 16, 4), (2, 8, 2), (3, 6, 2), (0.5, 32, 8), (16, 1, 1)])
+def test_uplinks_are_the_hosts_of_a_full_unit_over_the_oversubscription(
+    ratio: float, uplinks: int, spines: int, tmp_path: Path
+) -> None:
+    plane = counted(rail_optimized(16, 16, 2, GENERIC, oversubscription=ratio), tmp_path)
+    assert plane["links"]["leaf-spine"] == 8 * uplinks
+    assert plane["switches"]["spine"] == spines
+    assert plane["oversubscription"]["leaf"] == pytest.approx(16 / uplinks, abs=0.001)
+
+
+def test_service_ports_are_no_radix(tmp_path: Path) -> None:
+    """An Arista 7060X6-64PE has 128 fabric ports of 400G and two service ports beside them."""
+    intent = rail_optimized(64, 64, 1)
+    assert counted(intent, tmp_path)["ports"][0] == {"role": "leaf", "used": 8 * 128, "spare": 0}
+    intent["planes"]["compute"]["scalable_unit"]["hosts"] = 65
+    (finding,) = design_only(write(tmp_path, intent))[1]
+    assert "a leaf needs 130 ports (65 hosts + 65 uplinks), its platform has 128" in finding.message
+
+
+def test_links_of_a_split_cage_share_a_cable_between_switches(tmp_path: Path) -> None:
+    """Two 400G ports to a cage: half as many cables as links between switches, and one for each NIC."""
+    plane = counted(rail_optimized(16, 16, 2), tmp_path)
+    assert plane["links"] == {"host-leaf": 128, "leaf-spine": 128, "spine-core": 0}
+    assert plane["cables"] == {"host-leaf": 128, "leaf-spine": 64, "spine-core": 0}
+
+
+INTENT = {"rails": 8, "units": 4, "hosts_per_unit": 32, "oversubscription": 1.0, "leaf_radix": 64, "spine_radix": 64}
+
+
+@pytest.mark.parametrize(
+    ("change", "role", "arithmetic"),
+    [
+        ({"hosts_per_unit": 36}, "leaf", "a leaf needs 72 ports (36 hosts + 36 uplinks), its platform has 64"),
+        ({"units": 16}, "spine", "16 units x 8 rails = 128 leaves, more than the 64 ports of a spine"),
+        ({"spines": 12}, "spine", "12 spine switches cannot take 32 leaves x 32 uplinks"),
+        ({"spines": 8}, "spine", "at least 32 x 32 / 64 ports = 16"),
+        ({"units": 16, "core_radix": 64, "cores": 65}, "core", "65 cores cannot be split over the 16 spines of a pod"),
+        ({"units": 16, "core_radix": 64, "cores": 32}, "core", "must divide 32 and be at least 8 x 32 / 64"),
+        ({"units": 512, "core_radix": 64}, "core", "8 rails x 16 pods = 128 pods, more than the 64 ports of a core"),
+    ],
+)
+def test_refusals_tell_the_arithmetic(change: dict[str, Any], role: str, arithmetic: str) -> None:
+    with pytest.raises(DoesNotFitError) as refusal:
+        plan_clos(ClosIntent(**{**INTENT, **change}))
+    assert refusal.value.role == role
+    assert arithmetic in refusal.value.reason
+
+
+def test_a_forced_count_is_taken_when_it_fits() -> None:
+    plan = plan_clos(ClosIntent(**INTENT, spines=32))
+    assert (plan.spines_per_pod, plan.leaf_spine_parallel) == (32, 1)
+
+
+def test_more_hosts_than_planned(tmp_path: Path) -> None:
+    fabric, (finding,) = design_only(write(tmp_path, rail_optimized(13, 4, 3)))
+    assert finding.code == "FG207" and fabric.switches == ()
+    assert finding.message == "13 hosts at 4 to a unit make 4 units, `planned` is 3"
+    assert "planned: 4" in finding.hint
