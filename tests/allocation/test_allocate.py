@@ -1,0 +1,298 @@
+"""Numbers by identity: stable over growth, renaming and order; the lock file; what is exhausted."""
+
+import ipaddress
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.allocation.lock import Lock, read_lock, write_lock
+from fabricgen.design.model import Link
+from fabricgen.errors import UnreadableInputError
+from fabricgen.inventory.load import LOCK_NAME
+from fabricgen.render.pipeline import Plans, make_plans
+from tests.inventories import ADDRESSING, DUAL_STACK, Tree, explicit, rail_optimized, write
+
+
+def plans_of(folder: Path, tree: Tree, *, keep: bool = False) -> Plans:
+    """Plans without an error; `keep` writes the lock file as `render` would."""
+    plans = make_plans(write(folder, tree))
+    assert [finding for finding in plans.findings if finding.severity == "error"] == []
+    if keep:
+        write_lock(folder / LOCK_NAME, plans.lock)
+    return plans
+
+
+def errors_of(folder: Path, tree: Tree) -> list[str]:
+    return [f"{finding.code} {finding.message}" for finding in make_plans(write(folder, tree)).findings]
+
+
+def networks(allocation: Allocation) -> list[Any]:
+    return [network for blocks in allocation.blocks.values() for network in blocks]
+
+
+@pytest.mark.parametrize("addressing", [ADDRESSING, DUAL_STACK], ids=["ipv4", "dual"])
+def test_nothing_overlaps_and_all_lies_in_its_pool(addressing: Tree, tmp_path: Path) -> None:
+    plans = plans_of(tmp_path, rail_optimized(addressing=addressing))
+    pools = {name: [ipaddress.ip_network(text) for text in _texts(addressing[name])] for name in ADDRESSING}
+    for block in plans.fabric.blocks:
+        for network in plans.allocation.blocks[block.key]:
+            assert any(network.version == pool.version and network.subnet_of(pool) for pool in pools[block.pool])
+            assert network.num_addresses >= 2 * block.slots
+    given_out = sorted(networks(plans.allocation), key=lambda one: (one.version, one))
+    assert all(one.version != other.version or not one.overlaps(other) for one, other in pairwise(given_out))
+    loopbacks = [address for addresses in plans.allocation.loopbacks.values() for address in addresses]
+    assert len(set(loopbacks)) == len(loopbacks) == len(plans.fabric.switches) * len(_texts(addressing["loopbacks"]))
+    assert not {"10.0.0.0", "10.0.255.255", "fd00::"} & set(loopbacks)
+    used = [text for link in plans.fabric.links for a, b, _ in plans.allocation.link_addresses(link) for text in (a, b)]
+    assert len(used) == len(set(used))
+
+
+def _texts(pool: str | list[str]) -> list[str]:
+    return [pool] if isinstance(pool, str) else pool
+
+
+def test_links_are_31_and_127_with_the_lower_switch_even(tmp_path: Path) -> None:
+    plans = plans_of(tmp_path, rail_optimized(addressing=DUAL_STACK))
+    for link in plans.fabric.links:
+        (a4, b4, short), (a6, b6, long) = plans.allocation.link_addresses(link)
+        assert (short, long) == (31, 127)
+        for a, b in ((a4, b4), (a6, b6)):
+            low, high = int(ipaddress.ip_address(a)), int(ipaddress.ip_address(b))
+            even, odd = (high, low) if link.kind == "host-leaf" else (low, high)
+            assert even % 2 == 0 and odd == even + 1
+
+
+def test_asns_leaf_by_leaf_and_one_for_each_tier_above(tmp_path: Path) -> None:
+    """RFC 7938 section 5.2: unique on tier 3, shared by a cluster's tier 2, shared by all of tier 1."""
+    core = {"core": {"platform": "arista-7060x6-64pe"}}
+    plans = plans_of(tmp_path, rail_optimized(8, 4, 20, **core))
+    asns: dict[str, list[int]] = {}
+    pods: dict[tuple[object, ...], set[int]] = {}
+    for switch in plans.fabric.switches:
+        number = plans.control.asns[switch.key]
+        asns.setdefault(switch.role, []).append(number)
+        if switch.role == "spine":
+            pods.setdefault((switch.identity.pod, switch.identity.rail), set()).add(number)
+    assert len(set(asns["leaf"])) == len(asns["leaf"]) == 16
+    assert len(set(asns["core"])) == 1 and len(pods) == 8
+    assert all(len(numbers) == 1 for numbers in pods.values())
+    assert len(set.union(*pods.values())) == 8
+    numbers = {number for each in asns.values() for number in each}
+    assert len(numbers) == 16 + 8 + 1 and min(numbers) >= 4_200_000_000 and max(numbers) <= 4_294_967_294
+
+
+def test_growth_keeps_every_number(tmp_path: Path) -> None:
+    before = plans_of(tmp_path, rail_optimized(8), keep=True)
+    after = plans_of(tmp_path, rail_optimized(12))
+    assert after.lock_changed
+    for section in ("names", "asns", "loopbacks", "management", "blocks"):
+        assert getattr(before.lock, section).items() < getattr(after.lock, section).items()
+    addresses = {link.id: after.allocation.link_addresses(link) for link in after.fabric.links}
+    assert all(addresses[link.id] == before.allocation.link_addresses(link) for link in before.fabric.links)
+
+
+def test_shrinking_keeps_the_lock_and_returning_gives_the_same(tmp_path: Path) -> None:
+    large = plans_of(tmp_path, rail_optimized(12), keep=True)
+    small = plans_of(tmp_path, rail_optimized(8), keep=True)
+    assert not small.lock_changed
+    assert "compute/su2/rail0/leaf0" not in small.allocation.names
+    assert plans_of(tmp_path, rail_optimized(12)).allocation == large.allocation
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(1, 24), min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_any_history_keeps_what_was_given(tmp_path: Path, history: list[int], shuffle: random.Random) -> None:
+    """Whatever the sizes and the order of a fabric's life, and the order of lines in the lock."""
+    file = tmp_path / LOCK_NAME
+    file.unlink(missing_ok=True)
+    known: dict[str, list[str]] = {}
+    for hosts in history:
+        plans = plans_of(tmp_path, rail_optimized(hosts, planned=6), keep=True)
+        assert all(plans.lock.blocks[key] == blocks for key, blocks in known.items())
+        known = dict(plans.lock.blocks)
+        lock = read_lock(file)
+        assert lock is not None
+        entries = list(lock.blocks.items())
+        shuffle.shuffle(entries)
+        lock.blocks = dict(entries)
+        write_lock(file, lock)
+
+
+def test_lock_round_trip_and_text(tmp_path: Path) -> None:
+    plans = plans_of(tmp_path, rail_optimized(addressing=DUAL_STACK), keep=True)
+    file = tmp_path / LOCK_NAME
+    assert read_lock(file) == plans.lock
+    assert plans_of(tmp_path, rail_optimized(addressing=DUAL_STACK)).lock_changed is False
+    lines = file.read_text().splitlines()
+    assert "  compute/su0/rail0/leaf0: compute-su00-r0-leaf" in lines
+    assert "  compute/spine0: [10.0.0.1, fd00::1]" in lines
+    assert file.stat().st_mode & 0o777 == 0o644
+    assert sorted(each.name for each in tmp_path.iterdir()) == [LOCK_NAME, "fabric.yaml"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "version: 2\nfabric: f\n",
+        "- 1\n",
+        "version: 1\nnames: [a]\n",
+        "version: 1\nasns: {a: b}\n",
+        "version: 1\nloopbacks: {a: 10.0.0.1}\n",
+        "version: 1\nloopbacks: {a: [10.0.0.1/32]}\n",
+        "version: 1\nmanagement: {a: [10.0.0]}\n",
+        "version: 1\nblocks: {a: [10.0.0.1/30]}\n",
+        "version: 1\nnames: {a: 'b\n",
+        "version: 1\nasns: {a: [1\n",
+    ],
+)
+def test_a_damaged_lock_stops_with_its_place(text: str, tmp_path: Path) -> None:
+    file = tmp_path / LOCK_NAME
+    file.write_text(text)
+    with pytest.raises(UnreadableInputError) as stop:
+        read_lock(file)
+    assert str(file) in str(stop.value)
+
+
+def test_a_lock_that_was_edited_is_followed(tmp_path: Path) -> None:
+    plans_of(tmp_path, explicit(), keep=True)
+    lock = read_lock(tmp_path / LOCK_NAME)
+    assert lock
+    lock.loopbacks["compute/leaf/leaf1"] = ["10.0.77.7"]
+    lock.asns["compute/leaf/leaf1"] = 65001
+    write_lock(tmp_path / LOCK_NAME, lock)
+    plans = plans_of(tmp_path, explicit())
+    assert plans.allocation.loopbacks["compute/leaf/leaf1"] == ("10.0.77.7",)
+    assert plans.control.asns["compute/leaf/leaf1"] == 65001
+    assert not plans.lock_changed
+
+
+def test_one_address_held_twice_is_given_up_by_one(tmp_path: Path) -> None:
+    plans_of(tmp_path, explicit(), keep=True)
+    lock = read_lock(tmp_path / LOCK_NAME)
+    assert lock
+    lock.loopbacks["compute/leaf/leaf2"] = lock.loopbacks["compute/leaf/leaf1"]
+    write_lock(tmp_path / LOCK_NAME, lock)
+    found = plans_of(tmp_path, explicit()).allocation.loopbacks
+    assert len(set(found.values())) == len(found) == 4
+
+
+def test_a_larger_pool_keeps_all_and_another_pool_moves_only_its_own(tmp_path: Path) -> None:
+    plans_of(tmp_path, explicit(addressing={**ADDRESSING, "loopbacks": "10.0.0.0/24"}), keep=True)
+    assert not plans_of(tmp_path, explicit()).lock_changed
+    before = read_lock(tmp_path / LOCK_NAME)
+    after = plans_of(tmp_path, explicit(addressing={**ADDRESSING, "loopbacks": "172.16.0.0/24"})).lock
+    assert before
+    assert (after.blocks, after.asns, after.names, after.management) == (
+        before.blocks, before.asns, before.names, before.management,
+    )  # fmt: skip
+    assert all(address.startswith("172.16.0.") for addresses in after.loopbacks.values() for address in addresses)
+
+
+def test_a_second_family_is_added_beside_the_first(tmp_path: Path) -> None:
+    before = plans_of(tmp_path, explicit(), keep=True)
+    after = plans_of(tmp_path, explicit(addressing=DUAL_STACK))
+    for section in ("loopbacks", "blocks"):
+        for key, held in getattr(before.lock, section).items():
+            assert getattr(after.lock, section)[key][0] == held[0]
+            assert len(getattr(after.lock, section)[key]) == 2
+
+
+def test_reserved_parts_gateways_and_servers_are_never_given(tmp_path: Path) -> None:
+    tree = explicit(addressing={**ADDRESSING, "loopbacks": {"prefixes": "10.0.0.0/28", "reserve": ["10.0.0.0/29"]}})
+    tree["management"] = {"addresses": "10.255.0.0/29", "gateway": "10.255.0.1", "ntp": ["10.255.0.3", "ntp.example"]}
+    plans = plans_of(tmp_path, tree)
+    assert sorted(plans.allocation.loopbacks.values()) == [("10.0.0.10",), ("10.0.0.11",), ("10.0.0.8",), ("10.0.0.9",)]
+    assert sorted(plans.allocation.management.values()) == [
+        ("10.255.0.2/29",), ("10.255.0.4/29",), ("10.255.0.5/29",), ("10.255.0.6/29",),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"loopbacks": "10.0.0.0/30"}, "FG381 pool 10.0.0.0/30 for loopbacks is exhausted: 4 addresses are"),
+        ({"links": "10.128.0.0/30"}, "FG381 pool 10.128.0.0/30 for links is exhausted: 4 x 2 = 8 addresses"),
+        ({"hosts": "10.64.0.0/31"}, "FG381 pool 10.64.0.0/31 for hosts is exhausted: 2 x 2 = 4 addresses"),
+        ({"asn": {"first": 65000, "last": 65001}}, "FG385 3 ASNs are needed (one for each leaf and each tier above)"),
+        ({"asn": {"first": 5, "last": 4}}, "FG105 the ASN range ends at 4 before it begins at 5"),
+        ({"loopbacks": "10.128.0.0/24"}, "FG383 pool 10.128.0.0/10 for links of plane compute overlaps 10.128."),
+        ({"loopbacks": "fd00::/64"}, "FG388 no IPv4 prefix among the loopbacks, so no switch has a router id"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_given_is_explained(change: Tree, expected: str, tmp_path: Path) -> None:
+    (message,) = errors_of(tmp_path, explicit(addressing={**ADDRESSING, **change}))
+    assert message.startswith(expected)
+
+
+def test_what_is_gone_counts_as_taken(tmp_path: Path) -> None:
+    """A pool that would do without the entries of switches that are gone: the hint names them."""
+    small = {**ADDRESSING, "loopbacks": "10.0.0.0/28"}
+    tree = explicit(addressing=small)
+    tree["planes"]["compute"]["spines"] += [{"name": f"old{number}"} for number in range(10)]
+    plans_of(tmp_path, tree, keep=True)
+    tree["planes"]["compute"]["spines"][2:] = [{"name": "new"}]
+    plans = make_plans(write(tmp_path, tree))
+    (finding,) = plans.findings
+    assert finding.code == "FG381" and "switches that are gone" in finding.hint
+
+
+def test_renaming_keeps_every_number(tmp_path: Path) -> None:
+    before = plans_of(tmp_path, rail_optimized(), keep=True)
+    tree = rail_optimized()
+    tree["names"] = {"leaf": "{fabric}-{su:02}-rail{rail}"}
+    tree["devices"] = [{"name": "old-friend", "identity": "compute/spine0", "serial": "X1"}]
+    after = plans_of(tmp_path, tree, keep=True)
+    assert after.allocation.names["compute/su1/rail7/leaf0"] == "small-01-rail7"
+    assert after.allocation.names["compute/spine0"] == "old-friend"
+    assert after.allocation.notes["compute/spine0"].serial == "X1"
+    for section in ("asns", "loopbacks", "management", "blocks"):
+        assert getattr(after.lock, section) == getattr(before.lock, section)
+
+
+def test_a_name_in_the_lock_outlives_the_default_pattern(tmp_path: Path) -> None:
+    lock = Lock("small", names={"compute/spine0": "the-spine"})
+    tree = write(tmp_path, rail_optimized())
+    write_lock(tmp_path / LOCK_NAME, lock)
+    assert make_plans(tree).allocation.names["compute/spine0"] == "the-spine"
+
+
+def test_management_addresses_by_hand(tmp_path: Path) -> None:
+    tree = explicit()
+    tree["devices"] = [
+        {"name": "leaf1", "management": "10.255.0.2/20"},
+        {"name": "leaf2", "management": "10.255.0.2/20"},
+        {"name": "spine1", "management": "10.255.0"},
+    ]
+    assert errors_of(tmp_path, tree) == [
+        "FG386 10.255.0.2/20 is given to two switches",
+        "FG105 '10.255.0' is no address with prefix length",
+    ]
+    tree["devices"] = [{"name": "leaf2", "management": "10.255.0.2/20"}]
+    given_out = plans_of(tmp_path, tree).allocation.management
+    assert given_out["compute/leaf/leaf2"] == ("10.255.0.2/20",)
+    assert len(set(given_out.values())) == 4
+
+
+def test_sessions_of_both_families(tmp_path: Path) -> None:
+    plans = plans_of(tmp_path, explicit(addressing=DUAL_STACK))
+    for switch in plans.fabric.switches:
+        for end in plans.control.ends[switch.key].values():
+            assert [ipaddress.ip_address(address.local).version for address in end.addresses] == [4, 6]
+            far = end.peer_switch
+            assert all(address.peer_asn == (plans.control.asns[far.key] if far else None) for address in end.addresses)
+            if far:
+                assert _far_end(end.link, switch.key, plans).addresses[0].local == end.addresses[0].peer
+    assert {key: len(found) for key, found in plans.control.host_aggregates.items()} == {
+        "compute/leaf/leaf1": 2, "compute/leaf/leaf2": 2,
+    }  # fmt: skip
+
+
+def _far_end(link: Link, near: str, plans: Plans) -> Any:
+    far, port = (link.b, link.b_port) if link.a.key == near else (link.a, link.a_port)
+    return plans.control.ends[far.key][port]
