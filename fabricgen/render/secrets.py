@@ -3,31 +3,24 @@
 from collections.abc import Iterator, Mapping
 
 from fabricgen.inventory.nodes import SecretReference
+from fabricgen.sonic.secrets import is_secret_field, is_secret_key
 
-# Fields whose text gives access to something, by table; "*" is the row's key itself.
-SECRET_FIELDS: Mapping[str, frozenset[str]] = {
-    "BGP_NEIGHBOR": frozenset({"auth_password"}),
-    "BGP_PEER_GROUP": frozenset({"auth_password"}),
-    "LDAP": frozenset({"bind_password"}),
-    "MACSEC_PROFILE": frozenset({"primary_cak", "fallback_cak"}),
-    "NTP_KEY": frozenset({"value"}),
-    "RADIUS": frozenset({"passkey"}),
-    "RADIUS_SERVER": frozenset({"passkey"}),
-    "SNMP_COMMUNITY": frozenset({"*"}),
-    "SNMP_USER": frozenset({"SNMP_USER_AUTH_PASSWORD", "SNMP_USER_ENCRYPTION_PASSWORD"}),
-    "TACPLUS": frozenset({"passkey"}),
-    "TACPLUS_SERVER": frozenset({"passkey"}),
-}
+_OPEN = "${secret:"
 
 
 def placeholder(reference: SecretReference) -> str:
     """What stands in a rendered file in a secret's place."""
-    return f"${{secret:{reference}}}"
+    return f"{_OPEN}{reference}}}"
 
 
 def literal_secrets(table: str, key: str, row: Mapping[str, object]) -> Iterator[str]:
     """The secret fields of a row that hold a text of their own instead of a reference; "*" for the key."""
-    for name in SECRET_FIELDS.get(table, ()):
-        text = key if name == "*" else row.get(name, SecretReference())
-        if isinstance(text, str) and not isinstance(text, SecretReference) and not text.startswith("${secret:"):
+    if is_secret_key(table) and not key.startswith(_OPEN):
+        yield "*"
+    for name, text in row.items():
+        if is_secret_field(table, name) and isinstance(text, str) and not _is_reference(text):
             yield name
+
+
+def _is_reference(text: str) -> bool:
+    return isinstance(text, SecretReference) or text.startswith(_OPEN)

@@ -17,8 +17,18 @@ _SCALAR = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]{\[][^,}\]]*""")
 _REFERENCES = ("!secret ", '"${secret:', "${secret:", "'${secret:")
 
 
+def is_secret_field(table: str, field: str) -> bool:
+    """Whether a field gives access to something."""
+    return field.lower() in SECRET_FIELDS or (table, field) == ("NTP_KEY", "value")
+
+
+def is_secret_key(table: str) -> bool:
+    """Whether the key of a table's rows is itself the secret."""
+    return table == "SNMP_COMMUNITY"
+
+
 def is_secret(table: str, field: str) -> bool:
-    """Whether a field, or the key of the table's rows, may hold a secret."""
+    """Whether a field, or anything else in the table, had better not be shown."""
     return table in SECRET_TABLES or field.lower() in SECRET_FIELDS
 
 
