@@ -27,6 +27,7 @@ _VERBS = {
     "check": ("fabricgen.cli.check", "The pre-merge gate: render aside, then validate and simulate."),
     "capacity": ("fabricgen.cli.capacity", "Count switches, links, cables and ports of an inventory."),
     "handoff": ("fabricgen.cli.handoff", "Hand a bundle to the tools that deploy it."),
+    "import": ("fabricgen.cli.import_", "Make inventory parts of what a site has already."),
     "explain": ("fabricgen.cli.explain", "Explain a finding's code."),
     "schema": ("fabricgen.cli.schema", "Print a JSON Schema."),
 }

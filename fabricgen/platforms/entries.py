@@ -12,10 +12,11 @@ import yaml
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, SwitchPlatform
+from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, PlatformPort, SwitchPlatform
 
-_PORT_COLUMNS = ("name", "lanes", "alias", "index", "subport", "parent")
-_HEADROOM_COLUMNS = tuple(field.name for field in fields(HeadroomRow))
+PORT_COLUMNS = ("name", "lanes", "alias", "index", "subport", "parent")
+HEADROOM_COLUMNS = tuple(field.name for field in fields(HeadroomRow))
+_SHARED_COLUMNS = {"kind": str, "speed_mbps": int, "fec": str, "breakout_mode": str}
 _NIC_COLUMNS = tuple(field.name for field in fields(HostNic))
 _WORDS = {str: "text", int: "a whole number", dict: "a mapping", list: "a list"}
 
@@ -57,12 +58,11 @@ def _switch(entry: dict[str, Any], file: str) -> dict[str, Any]:
 
 
 def _layout(layout: dict[str, Any], place: str) -> dict[str, Any]:
-    ports = []
-    for n, group in _list(layout, "ports", place):
-        where = f"{place}.ports[{n}]"
-        rows = _table(_of(dict, group, where), "rows", _PORT_COLUMNS, where)
-        shared = {key: value for key, value in group.items() if key != "rows"}
-        ports += [{**shared, **row, "lanes": _lanes(row["lanes"], where)} for row in rows]
+    ports = [
+        port
+        for n, group in _list(layout, "ports", place)
+        for port in _ports(_of(dict, group, f"{place}.ports[{n}]"), f"{place}.ports[{n}]")
+    ]
     buffers: dict[str, Any] = {}
     sources = dict(_of(dict, layout.get("sources"), f"{place}.sources"))
     for n, block in _list(layout, "buffers", place):
@@ -71,7 +71,7 @@ def _layout(layout: dict[str, Any], place: str) -> dict[str, Any]:
         for _, role in _list(block, "roles", where):
             buffers[_of(str, role, f"{where}.roles")] = rest
             sources[f"buffers.{role}"] = block.get("source")
-    headroom = _table(layout, "headroom", _HEADROOM_COLUMNS, place)
+    headroom = [_headroom_row(cells, where) for cells, where in _cells(layout, "headroom", HEADROOM_COLUMNS, place)]
     return {**layout, "ports": ports, "headroom": headroom, "buffers": buffers, "sources": sources}
 
 
@@ -89,12 +89,43 @@ def _table(block: dict[str, Any], key: str, columns: tuple[str, ...], place: str
     return rows
 
 
-def _lanes(text: object, place: str) -> list[int]:
-    """'17,18' to [17, 18]."""
+def _ports(group: dict[str, Any], place: str) -> typing.Iterator[PlatformPort]:
+    """The ports of one group: what they share, and a line for each."""
+    shared = {key: _of(kind, group.get(key), f"{place}.{key}") for key, kind in _SHARED_COLUMNS.items()}
+    if unknown := set(group) - {*_SHARED_COLUMNS, "rows"}:
+        raise _MisfitError(f"{place}.{min(map(str, unknown))} is not known here")
+    for (name, lanes, alias, index, subport, parent), where in _cells(group, "rows", PORT_COLUMNS, place):
+        try:
+            yield PlatformPort(
+                name, tuple(map(int, lanes.split(","))), alias, int(index), int(subport), parent, **shared
+            )
+        except ValueError:
+            raise _MisfitError(f"{where}: lanes must be numbers such as 17,18, index and subport a number") from None
+
+
+def _headroom_row(cells: list[str], place: str) -> HeadroomRow:
     try:
-        return [int(lane) for lane in str(text).split(",")]
+        speed, cable, size, xon, xoff, threshold = map(int, cells[:-1])
+        return HeadroomRow(speed, cable, size, xon, xoff, threshold, None if cells[-1] == "-" else int(cells[-1]))
     except ValueError:
-        raise _MisfitError(f"{place}: lanes must be text such as '17,18,19,20'") from None
+        raise _MisfitError(f"{place} must be numbers, the last one or -") from None
+
+
+def _cells(
+    block: dict[str, Any], key: str, columns: tuple[str, ...], place: str
+) -> typing.Iterator[tuple[list[str], str]]:
+    """(cells, place) of each line of a table that is written as text; # starts a comment line.
+
+    A table of text is read ten times as fast as YAML lists, and looks like the SKU's own file.
+    """
+    for n, line in enumerate(_of(str, block.get(key), f"{place}.{key}").splitlines(), 1):
+        cells = line.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        where = f"{place}.{key} line {n}"
+        if len(cells) != len(columns):
+            raise _MisfitError(f"{where} must be: {' '.join(columns)}")
+        yield cells, where
 
 
 def _list(block: dict[str, Any], key: str, place: str) -> typing.Iterable[tuple[int, Any]]:
@@ -119,6 +150,8 @@ def _fit(kind: Any, value: Any, place: str) -> Any:
     if kind is str or kind is int:
         return _of(kind, value, place)
     if is_dataclass(kind):
+        if isinstance(value, typing.cast(type, kind)):
+            return value
         known = _columns(typing.cast(type, kind))
         if unknown := set(_of(dict, value, place)) - {name for name, _, _ in known}:
             raise _MisfitError(f"{place}.{min(map(str, unknown))}".strip(".") + " is not known here")

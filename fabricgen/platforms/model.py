@@ -88,8 +88,8 @@ class SwitchPlatform:
 
     name: str
     vendor: str
-    asic: str
-    asic_vendor: str  # broadcom | nvidia | marvell | …: what SONiC's templates and Lua files branch on
+    asic: str | None  # None where an imported folder does not state it
+    asic_vendor: str | None  # broadcom | nvidia | marvell | …: what SONiC's templates and Lua files branch on
     onie_platform: str
     buffer_model: str  # traditional | dynamic
     mmu_bytes: int | None  # None where no public source states it

@@ -1,0 +1,104 @@
+"""A switch platform as the text of its catalog file: one form for shipped entries and imported ones."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from fabricgen.platforms.entries import HEADROOM_COLUMNS, PORT_COLUMNS
+from fabricgen.platforms.model import BufferDefaults, Layout, PlatformPort, SwitchPlatform
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
+_YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+
+
+def switch_entry_text(platform: SwitchPlatform) -> str:
+    """The YAML of a platform; loading it gives an equal platform."""
+    return "\n".join(_switch(platform)) + "\n"
+
+
+def _switch(platform: SwitchPlatform) -> Iterator[str]:
+    for key in ("name", "vendor", "asic", "asic_vendor", "onie_platform", "buffer_model", "mmu_bytes", "cell_bytes"):
+        yield f"{key}: {_scalar(getattr(platform, key))}"
+    yield from _block("capabilities", {key: _list(words) for key, words in platform.capabilities.items()})
+    yield from _block("sources", {key: json.dumps(text) for key, text in platform.sources.items()})
+    yield "layouts:"
+    for layout in platform.layouts:
+        first, *rest = _layout(layout)
+        yield f"  - {first}"
+        yield from (f"    {line}" for line in rest)
+
+
+def _layout(layout: Layout) -> Iterator[str]:
+    yield f"name: {json.dumps(layout.name)}"
+    yield f"hwsku: {json.dumps(layout.hwsku)}"
+    sources = {key: json.dumps(text) for key, text in layout.sources.items() if not key.startswith("buffers.")}
+    yield from _block("sources", sources)
+    yield "ports:"
+    for (kind, speed_mbps, fec, mode), ports in groupby(layout.ports, _shared):
+        yield f"  - kind: {kind}"
+        yield f"    speed_mbps: {speed_mbps}"
+        yield f"    fec: {json.dumps(fec)}"
+        yield f"    breakout_mode: {json.dumps(mode)}"
+        yield "    rows: |"
+        rows = [(p.name, ",".join(map(str, p.lanes)), p.alias, p.index, p.subport, p.parent) for p in ports]
+        yield from (f"      {line}" for line in _table(PORT_COLUMNS, rows))
+    if layout.headroom:
+        yield "headroom: |"
+        cells = [[getattr(row, column) for column in HEADROOM_COLUMNS] for row in layout.headroom]
+        yield from (f"  {line}" for line in _table(HEADROOM_COLUMNS, cells))
+    else:
+        yield 'headroom: ""'
+    yield "buffers:" if layout.buffers else "buffers: []"
+    for roles, defaults, source in _alike(layout):
+        yield f"  - roles: {_list(roles)}"
+        yield f"    source: {json.dumps(source)}"
+        for table in ("pools", "profiles"):
+            rows_of = getattr(defaults, table)
+            yield from (f"    {line}" for line in _block(table, {name: _flow(row) for name, row in rows_of.items()}))
+        for key in ("lossless_queue_profile", "lossy_queue_profile", "lossy_pg_profile"):
+            yield f"    {key}: {_scalar(getattr(defaults, key))}"
+        yield f"    port_profile_lists: {_flow(defaults.port_profile_lists)}"
+
+
+def _shared(port: PlatformPort) -> tuple[str, int, str, str]:
+    return port.kind, port.speed_mbps, port.fec, port.breakout_mode
+
+
+def _alike(layout: Layout) -> list[tuple[list[str], BufferDefaults, str]]:
+    """Roles with equal buffers from one source, together."""
+    found: list[tuple[list[str], BufferDefaults, str]] = []
+    for role, defaults in layout.buffers.items():
+        source = layout.sources[f"buffers.{role}"]
+        for roles, known, known_source in found:
+            if (known, known_source) == (defaults, source):
+                roles.append(role)
+                break
+        else:
+            found.append(([role], defaults, source))
+    return found
+
+
+def _block(key: str, lines: Mapping[str, str]) -> list[str]:
+    return [f"{key}:", *(f"  {name}: {text}" for name, text in lines.items())] if lines else [f"{key}: {{}}"]
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """A line for each row below a heading, columns aligned; - is a cell without a value."""
+    cells = [["# " + columns[0], *columns[1:]], *(["-" if cell is None else str(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def _scalar(value: str | int | None) -> str:
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) and value.lower() not in _YAML_WORDS else json.dumps(value)
+    return "null" if value is None else str(value)
+
+
+def _list(words: Sequence[str]) -> str:
+    return f"[{', '.join(map(_scalar, words))}]"
+
+
+def _flow(row: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{_scalar(key)}: {json.dumps(text)}" for key, text in row.items()) + "}"

@@ -1,0 +1,1 @@
+"""A folder of sonic-buildimage's device/ to a catalog entry."""

@@ -1,0 +1,192 @@
+"""The ports of a SKU: rows of port_config.ini, completed from platform.json and hwsku.json.
+
+Where a SKU has no port_config.ini, its ports are what hwsku.json's breakout modes make of platform.json's cages, as
+sonic-buildimage src/sonic-config-engine/portconfig.py does it, FEC included.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from fabricgen.findings import Severity
+from fabricgen.platforms.model import PlatformPort
+from fabricgen.platforms.sonic_device.breakout import Cage, modes_that_fit, read_cages, split
+from fabricgen.platforms.sonic_device.tree import DeviceTree
+
+FILE = "port_config.ini"
+_DEFAULT_COLUMNS = ("name", "lanes", "alias", "index")  # portconfig.py parse_port_config_file
+_USED = {"name", "lanes", "alias", "index", "speed", "fec", "subport", "role"}
+_NAME = re.compile(r"Ethernet(\d+)")
+_FRONT_PANEL_ROLES = ("", "Ext")  # the others lead to a chip inside the box
+_RS_LANE_MBPS = 50_000  # portconfig.py: lanes from this speed get FEC rs
+_MAX_SERVICE_PORTS = 4
+_MIN_SERVICE_RATIO = 4  # a service port is at least so much slower than the fastest
+
+Row = dict[str, str]
+
+
+def read_ports(tree: DeviceTree, sku: Path, platform: Path) -> tuple[PlatformPort, ...]:
+    """All front-panel ports in the file's order; empty, with findings, where none can be told."""
+    platform_json, hwsku_json = tree.json(platform / "platform.json"), tree.json(sku / "hwsku.json")
+    try:
+        cages = read_cages(platform_json, hwsku_json)
+    except ValueError as problem:
+        tree.report("FG121", Severity.WARNING, f"platform.json has lanes that are no numbers: {problem}", platform)
+        cages = {}
+    text = tree.text(sku / FILE)
+    rows = _rows(tree, sku / FILE, text) if text else list(_rows_of_modes(tree, sku / "hwsku.json", cages))
+    return _Completion(tree, sku / FILE, cages).ports(rows)
+
+
+def _rows(tree: DeviceTree, file: Path, text: str) -> list[tuple[int, Row]]:
+    """(line, row) of each usable line of port_config.ini."""
+    columns: tuple[str, ...] = _DEFAULT_COLUMNS
+    found: list[tuple[int, Row]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("#"):
+            words = tuple(line.strip("# \t").split())
+            if "name" in words and "lanes" in words:
+                columns = words
+                if ignored := [word for word in words if word not in _USED]:
+                    tree.note("FG122", f"columns that are not taken over: {', '.join(ignored)}", file, number)
+            continue
+        cells = line.split()
+        if not cells:
+            continue
+        if len(cells) > len(columns):
+            message = f"{cells[0]} has {len(cells)} values for {len(columns)} columns, so the port is left out"
+            tree.report("FG121", Severity.WARNING, message, file, number)
+            continue
+        found.append((number, dict(zip(columns, cells, strict=False))))
+    return found
+
+
+def _rows_of_modes(tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> Iterator[tuple[int, Row]]:
+    """The same from breakout modes; the line is 0."""
+    for cage in {cage.parent: cage for cage in cages.values()}.values():
+        if not cage.mode:
+            continue
+        made, first = split(cage.mode, cage.lanes), _NAME.fullmatch(cage.parent)
+        aliases = cage.aliases_of(cage.mode)
+        if not made or not first or len(aliases) < len(made):
+            message = f"{cage.parent} has no breakout mode {cage.mode!r} that fits its lanes, so its ports are left out"
+            tree.report("FG121", Severity.WARNING, message, file)
+            continue
+        for part, alias in zip(made, aliases, strict=False):
+            row = {"name": f"Ethernet{int(first[1]) + part.offset}", "lanes": ",".join(map(str, part.lanes))}
+            row |= {"alias": alias, "speed": str(part.speed_mbps)}
+            if part.speed_mbps >= _RS_LANE_MBPS * len(part.lanes):
+                row["fec"] = cage.fec or "rs"
+            yield 0, row
+
+
+class _Completion:
+    """Rows to ports: what a row leaves open is looked up in its cage."""
+
+    def __init__(self, tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> None:
+        self.tree, self.file, self.cages = tree, file, cages
+        self.seen: set[str | int] = set()  # names and lanes of the ports so far
+        self.left_out: dict[str, list[tuple[int, str]]] = {}  # problem -> (line, port)
+
+    def ports(self, rows: list[tuple[int, Row]]) -> tuple[PlatformPort, ...]:
+        usable = [(row, lanes) for line, row in rows if (lanes := self._lanes(line, row))]
+        groups: dict[str, list[tuple[Row, tuple[int, ...]]]] = {}
+        for row, lanes in usable:
+            cage = self.cages.get(lanes[0])
+            groups.setdefault(cage.parent if cage else row["name"], []).append((row, lanes))
+        if numbered := [row["name"] for row, lanes in usable if not self._index(row, self.cages.get(lanes[0]))]:
+            message = f"{len(numbered)} ports have no index, {numbered[0]} first: cages are counted from 1"
+            self.tree.report("FG127", Severity.WARNING, message, self.file, hint="set the indexes in the entry")
+        found: dict[str, PlatformPort] = {}
+        for place, (parent, members) in enumerate(groups.items(), 1):
+            mode = self._mode(members)
+            for nth, (row, lanes) in enumerate(members, 1):
+                cage = self.cages.get(lanes[0])
+                speed = self._speed(row, lanes, mode)
+                if speed is None:
+                    self._leave_out(0, row["name"], "has no speed and no breakout mode that tells it")
+                    continue
+                subport = int(row["subport"]) if row.get("subport", "").isdigit() else nth if len(members) > 1 else 0
+                found[row["name"]] = PlatformPort(
+                    name=row["name"],
+                    lanes=lanes,
+                    alias=row.get("alias", row["name"]),
+                    index=int(self._index(row, cage) or place),
+                    subport=subport,
+                    parent=parent,
+                    speed_mbps=speed,
+                    kind="fabric",
+                    fec=row.get("fec") or (cage.fec if cage else ""),
+                    breakout_mode=mode,
+                )
+        for problem, members_left in self.left_out.items():
+            (line, name), count = members_left[0], len(members_left)
+            these = f"{name} and {count - 1} more ports" if count > 1 else name
+            self.tree.report("FG121", Severity.WARNING, f"left out: {these}, which {problem}", self.file, line)
+        if found and not all(port.breakout_mode for port in found.values()):
+            unsplit = sum(not port.breakout_mode for port in found.values())
+            self.tree.note("FG126", f"the breakout mode of {unsplit} ports is not stated: no row for them", self.file)
+        return _with_service_ports(
+            self.tree, self.file, tuple(found[row["name"]] for row, _ in usable if row["name"] in found)
+        )
+
+    def _leave_out(self, line: int, name: str, problem: str) -> None:
+        self.left_out.setdefault(problem, []).append((line, name))
+
+    def _lanes(self, line: int, row: Row) -> tuple[int, ...]:
+        """The lanes of a row that can be used; none, with a finding, for another."""
+        name, text = row["name"], row.get("lanes", "")
+        problem = ""
+        if not _NAME.fullmatch(name):
+            problem = "is no name of a front-panel port"
+        elif row.get("role", "") not in _FRONT_PANEL_ROLES:
+            problem = f"leads to a chip inside the box ({row['role']})"
+        elif not text or not all(lane.isdigit() for lane in text.split(",")):
+            problem = f"has no lanes ({text or 'nothing'})"
+        elif not row.get("speed", "1").isdigit():
+            problem = f"has a speed that is no number ({row['speed']})"
+        if problem:
+            self._leave_out(line, name, problem)
+            return ()
+        lanes = tuple(int(lane) for lane in text.split(","))
+        if self.seen & {name, *lanes}:
+            self._leave_out(line, name, "has the name or a lane of a port before it")
+            return ()
+        self.seen |= {name, *lanes}
+        return lanes
+
+    def _index(self, row: Row, cage: Cage | None) -> str:
+        if row.get("index", "").isdigit():
+            return row["index"]
+        return str(cage.index) if cage and cage.index is not None else ""
+
+    def _mode(self, members: list[tuple[Row, tuple[int, ...]]]) -> str:
+        """The breakout mode of a cage: hwsku.json's, else the only one that makes just these ports."""
+        cage = self.cages.get(members[0][1][0])
+        if cage is None:
+            return ""
+        if cage.mode:
+            return cage.mode
+        made = [(lanes, int(row["speed"])) for row, lanes in members if "speed" in row]
+        fitting = list(modes_that_fit(cage, made)) if len(made) == len(members) else []
+        return fitting[0] if len(fitting) == 1 else ""
+
+    def _speed(self, row: Row, lanes: tuple[int, ...], mode: str) -> int | None:
+        if "speed" in row:
+            return int(row["speed"])
+        cage = self.cages.get(lanes[0])
+        made = split(mode, cage.lanes) if cage else None
+        return next((part.speed_mbps for part in made or () if part.lanes == lanes), None)
+
+
+def _with_service_ports(tree: DeviceTree, file: Path, ports: tuple[PlatformPort, ...]) -> tuple[PlatformPort, ...]:
+    """A few ports far slower than the rest are for service, and no part of the radix."""
+    if not ports:
+        return ()
+    fastest = max(port.speed_mbps for port in ports)
+    slow = [port.name for port in ports if port.speed_mbps * _MIN_SERVICE_RATIO <= fastest]
+    if not slow or len(slow) > _MAX_SERVICE_PORTS or len(slow) * 2 >= len(ports):
+        return ports
+    tree.note("FG127", f"taken for service ports, outside the radix: {', '.join(slow)}", file)
+    return tuple(replace(port, kind="service") if port.name in slow else port for port in ports)

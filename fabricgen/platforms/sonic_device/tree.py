@@ -1,0 +1,114 @@
+"""The files of a device folder. Links are followed as long as they stay inside the tree that the folder is part of."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fabricgen.findings import Finding, Location, Severity
+
+_TREE_NAME = "device"  # the folder of sonic-buildimage below which links lead from vendor to vendor
+
+
+@dataclass
+class DeviceTree:
+    """Reads below one root, and collects what was unusual on the way."""
+
+    root: Path
+    source: str = ""  # name of the tree for the sources, e.g. sonic-buildimage@086b03bd70f9
+    findings: list[Finding] = field(default_factory=list)
+
+    def text(self, file: Path) -> str | None:
+        """A file's text; None where there is none, with a finding where it is there and cannot be read."""
+        try:
+            target = file.resolve(strict=True)
+        except (OSError, RuntimeError):
+            if file.is_symlink():
+                self.report(
+                    "FG121", Severity.WARNING, f"{file.name} is a link to {file.readlink()}, which is missing", file
+                )
+            return None
+        if not target.is_relative_to(self.root):
+            self.report("FG121", Severity.WARNING, f"{file.name} is a link that leaves {self.root.name}/", file)
+            return None
+        try:
+            return target.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            self.report("FG121", Severity.WARNING, f"{file.name} cannot be read: {problem}", file)
+            return None
+
+    def json(self, file: Path) -> Mapping[str, Any]:
+        """A JSON object; empty where there is none, with a finding where it is no object."""
+        text = self.text(file)
+        if text is None:
+            return {}
+        try:
+            content = json.loads(text)
+        except ValueError as problem:
+            self.report("FG121", Severity.WARNING, f"{file.name} is not JSON: {problem}", file)
+            return {}
+        if not isinstance(content, dict):
+            self.report("FG121", Severity.WARNING, f"{file.name} is no object", file)
+            return {}
+        return content
+
+    def report(self, code: str, severity: Severity, message: str, file: Path, line: int = 0, hint: str = "") -> None:
+        """One finding about a file."""
+        self.findings.append(Finding(code, severity, message, location=Location(str(file), line), hint=hint))
+
+    def note(self, code: str, message: str, file: Path, line: int = 0, hint: str = "") -> None:
+        """A remark about a file."""
+        self.report(code, Severity.NOTE, message, file, line, hint)
+
+    def named(self, file: Path) -> str:
+        """The file as sources name it: by its place in the tree, never on this machine."""
+        place = file.relative_to(self.root.parent if self.root.name == _TREE_NAME else self.root).as_posix()
+        return f"{self.source}:{place}" if self.source else place
+
+
+def open_tree(folder: Path, source: str = "") -> DeviceTree:
+    """The tree around a folder: up to the parent that is called `device`, else the folder that holds platform.json."""
+    folder = folder.resolve()
+    for parent in folder.parents:
+        if parent.name == _TREE_NAME:
+            return DeviceTree(parent, source)
+    return DeviceTree(folder.parent if _is_platform(folder.parent) else folder, source)
+
+
+def _is_platform(folder: Path) -> bool:
+    return any((folder / name).exists() for name in ("platform.json", "default_sku", "installer.conf"))
+
+
+def _is_sku(folder: Path) -> bool:
+    return any((folder / name).exists() for name in ("port_config.ini", "hwsku.json"))
+
+
+@dataclass(frozen=True)
+class DeviceFolder:
+    """A platform folder with its SKUs, or one SKU's folder; a flat folder that holds the files of both is one, too."""
+
+    tree: DeviceTree
+    folder: Path
+
+    @cached_property
+    def platform(self) -> Path:
+        """The folder with platform.json."""
+        if not _is_sku(self.folder) or _is_platform(self.folder):
+            return self.folder
+        return self.folder.parent if self.folder != self.tree.root else self.folder
+
+    @cached_property
+    def default_sku(self) -> str:
+        """The SKU that SONiC takes where nobody says otherwise; "" where the folder names none."""
+        words = (self.tree.text(self.platform / "default_sku") or "").split()
+        return words[0] if words else ""
+
+    @cached_property
+    def skus(self) -> Mapping[str, Path]:
+        """hwsku -> folder, the default one first."""
+        if _is_sku(self.folder):
+            return {self.folder.name: self.folder}
+        found = {child.name: child for child in sorted(self.folder.iterdir()) if child.is_dir() and _is_sku(child)}
+        return dict(sorted(found.items(), key=lambda item: item[0] != self.default_sku))
