@@ -18,6 +18,14 @@ DUAL_STACK = {
     "links": ["10.128.0.0/10", "fd00:0:0:1::/64"],
     "hosts": ["10.64.0.0/10", "fd00:0:0:2::/64"],
 }
+DELL_LINKS = [
+    ["gpu/0:rail0", "leaf1:Ethernet0"],
+    ["gpu/0:rail1", "leaf2:Ethernet0"],
+    ["leaf1:Ethernet8", "spine1:Ethernet0"],
+    ["leaf1:Ethernet16", "spine2:Ethernet0"],
+    ["leaf2:Ethernet8", "spine1:Ethernet8"],
+    ["leaf2:Ethernet16", "spine2:Ethernet8"],
+]
 MANAGEMENT = {
     "addresses": "10.255.0.0/20",
     "gateway": "10.255.0.1",

@@ -8,6 +8,7 @@ the next run.
 import ctypes
 import errno
 import fcntl
+import glob
 import logging
 import os
 import re
@@ -102,7 +103,7 @@ class BundleWriter:
 
     def _remove_leftovers(self, parent: Path) -> None:
         """Staging folders of runs that were killed; one that is locked belongs to a run that lives."""
-        for leftover in parent.glob(f"{self._prefix}*"):
+        for leftover in parent.glob(f"{glob.escape(self._prefix)}*"):
             with suppress(OSError), _opened(leftover) as handle:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(leftover, ignore_errors=True)
@@ -121,8 +122,10 @@ def _same(file: Path, content: bytes) -> bool:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    for base, _, names in os.walk(folder):
-        for name in names:
+    """Everything below a folder that is no folder itself; a symbolic link counts as a file, wherever it leads."""
+    for base, folders, names in os.walk(folder):
+        links = [name for name in folders if (Path(base) / name).is_symlink()]
+        for name in (*names, *links):
             yield str((Path(base) / name).relative_to(folder))
 
 

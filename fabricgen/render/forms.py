@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
+from typing import NoReturn
 
 from fabricgen.origin import Origin, Value
 
-_SLOT = re.compile("\ue000([^\ue001]*)\ue001")
+_SLOT = re.compile("\ue000([a-z0-9_.]+)\ue001")
+_BROKEN = re.compile("[\ue000-\ue003]")
 _ORIGIN = re.compile("\ue002([0-9]+)\ue003")
 # A string, or a comma that nothing but white space parts from a closing bracket: templates may leave one there.
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
@@ -31,13 +33,11 @@ class Slot(Value):
         slot.origin = origin
         return slot
 
-    def __bool__(self) -> bool:
+    def _refuse(self, *_: object) -> NoReturn:
         raise SlotTestedError(f"{_named(self)} differs from row to row: print it, do not test it")
 
+    __bool__ = __len__ = __int__ = __float__ = __getitem__ = __eq__ = _refuse
     __hash__ = Value.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self)
 
 
 class Marks:
@@ -159,6 +159,10 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _compile(text: str) -> _Text:
     bare = _ORIGIN.sub("", text)
+    if _BROKEN.search(_SLOT.sub("", bare)):
+        raise NotRowsError(
+            f"{_BROKEN.sub('', _named(text))!r}, in which a filter has changed a blank: print it as it is"
+        )
     if not _SLOT.search(bare):
         return _Text(bare, slotted=False)
     return _Text(_SLOT.sub(r"%(\1)s", bare.replace("%", "%%")), slotted=True)

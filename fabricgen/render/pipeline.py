@@ -59,7 +59,8 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     findings += [*found, *_not_rendered(fabric)]
     step("allocate")
     old_lock = read_lock(inventory_root(path) / LOCK_NAME)
-    if old_lock is not None and old_lock.fabric != inventory.fabric:
+    named = "fabric" in inventory.node.mapping
+    if named and old_lock is not None and old_lock.fabric != inventory.fabric:
         message = f"{LOCK_NAME} belongs to fabric {old_lock.fabric!r}, this is {inventory.fabric!r}"
         hint = "a renamed fabric: change the name in the lock file, too; another one: keep it in a folder of its own"
         findings.append(error("FG384", message, inventory, "fabric", hint=hint))
@@ -85,17 +86,18 @@ def design_only(path: Path) -> tuple[Fabric, list[Finding]]:
     return fabric, [_placed(finding, inventory_root(path)) for finding in (*findings, *found)]
 
 
-def lock_would_change(plans: Plans, file: Path) -> list[Finding]:
-    """A finding where the lock file is not what the inventory needs; a note where there is none yet."""
+def lock_would_change(plans: Plans, file: Path, *, needed: bool = False) -> list[Finding]:
+    """A finding where the lock file is not what the inventory needs; where there is none yet a note, unless it is
+    needed."""
     if not plans.lock_changed or has_errors(plans.findings):
         return []
     place = Location(str(file), 1, 1)
     hint = "run `fabricgen render` and commit the lock file"
-    if plans.old_lock is None:
+    if plans.old_lock is None and not needed:
         return [
             Finding("FG387", Severity.NOTE, "no lock file yet: numbers are given in memory", location=place, hint=hint)
         ]
-    message = f"the lock file would change: {_lock_difference(plans.old_lock, plans.lock)}"
+    message = f"the lock file would change: {_lock_difference(plans.old_lock or Lock(plans.lock.fabric), plans.lock)}"
     return [Finding("FG382", Severity.ERROR, message, location=place, hint=hint)]
 
 
@@ -157,40 +159,44 @@ class BundleContent:
         sources: list[DeviceSources] = []
         for content, source in self._switches():
             sources.append(source)
-            yield f"sonic/{source.name}/config_db.json", content
+            if content is not None:
+                yield f"sonic/{source.name}/config_db.json", content
         yield "fabric.json", dump_wiring(wiring)
         yield "cabling.csv", dump_cabling(wiring)
         yield "sources.json", dump_sources(self._library.marks.origins, self._library.forms, sources)
 
-    def _switches(self) -> Iterator[tuple[bytes, DeviceSources]]:
+    def _switches(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
         if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
             yield from self._in_processes()
         else:
-            yield from map(self._switch, self.chosen)
+            yield from map(self._switch, self.plans.fabric.switches)
 
-    def _switch(self, switch: Switch) -> tuple[bytes, DeviceSources]:
+    def _switch(self, switch: Switch) -> tuple[bytes | None, DeviceSources]:
+        """The bytes (None where they are not asked for) and, for every switch, the sources."""
         rendered = self._renderer.render(switch)
         assert rendered is not None, "plans without an error have a plan for every switch"
         applied = apply_overrides(self.plans.fabric, switch, rendered.name, rendered.tables)
-        return dump(rendered.tables), DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
+        content = dump(rendered.tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
+        return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
-    def _in_processes(self) -> Iterator[tuple[bytes, DeviceSources]]:
+    def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
         """As in one process: every form is expanded here first, so that all processes number them alike."""
         global _content
-        for switch in self.chosen:
+        switches = self.plans.fabric.switches
+        for switch in switches:
             self._renderer.render(switch, stamp=False)
         _content = self
-        chunk = max(1, len(self.chosen) // (4 * self.jobs))
+        chunk = max(1, len(switches) // (4 * self.jobs))
         with ProcessPoolExecutor(self.jobs, mp_context=get_context("fork")) as pool:
-            yield from pool.map(_switch_at, range(len(self.chosen)), chunksize=chunk)
+            yield from pool.map(_switch_at, range(len(switches)), chunksize=chunk)
 
 
 _content: BundleContent | None = None
 
 
-def _switch_at(index: int) -> tuple[bytes, DeviceSources]:
+def _switch_at(index: int) -> tuple[bytes | None, DeviceSources]:
     assert _content is not None
-    return _content._switch(_content.chosen[index])
+    return _content._switch(_content.plans.fabric.switches[index])
 
 
 __all__ = ["BundleContent", "Plans", "TemplateProblemError", "design_only", "lock_would_change", "make_plans"]

@@ -15,7 +15,7 @@ def placeholder(reference: SecretReference) -> str:
 
 def literal_secrets(table: str, key: str, row: Mapping[str, object]) -> Iterator[str]:
     """The secret fields of a row that hold a text of their own instead of a reference; "*" for the key."""
-    if is_secret_key(table) and not key.startswith(_OPEN):
+    if is_secret_key(table) and not _is_reference(key):
         yield "*"
     for name, text in row.items():
         if is_secret_field(table, name) and isinstance(text, str) and not _is_reference(text):

@@ -1,5 +1,6 @@
 """The templates and their errors. A person's folder overlays single templates; all run in Jinja's sandbox."""
 
+import re
 import traceback
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
@@ -11,13 +12,20 @@ from fabricgen.findings import Finding, Location, Severity
 from fabricgen.render.forms import Form, Marks, NotRowsError, SlotTestedError, Tables
 from fabricgen.resources import resource
 
+# What a template's own expressions may raise beside Jinja's errors.
+_MISTAKES = (SlotTestedError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
+_NO_ATTRIBUTE = re.compile(r"'fabricgen\.[\w.]+\.([A-Z][a-z]+)\w* object' has no attribute '(\w+)'")
+
 
 class TemplateProblemError(Exception):
     """A template that cannot be used; carries the finding."""
 
     def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.message)
+        super().__init__(finding)  # also what it is rebuilt from when it comes from another process
         self.finding = finding
+
+    def __str__(self) -> str:
+        return self.finding.message
 
 
 class TemplateLibrary:
@@ -56,6 +64,9 @@ class TemplateLibrary:
             form.stamp(tables, slots)
         except NotRowsError as error:
             raise _problem(f"the templates disagree: {error}", self._file(form.template), device) from error
+        except KeyError as error:
+            message = f"there is no blank {error}: a filter has changed one; print it as it is"
+            raise _problem(message, self._file(form.template), device) from error
 
     def _expand(self, template: str, context: Mapping[str, object], device: str) -> Form:
         try:
@@ -65,13 +76,18 @@ class TemplateLibrary:
             raise _problem(f"template error: {error.message}", place, device) from error
         except jinja2.TemplateNotFound as error:
             raise _problem(f"no template {error.name}", Location(template), device) from error
-        except (jinja2.TemplateError, SlotTestedError, TypeError, ValueError, ZeroDivisionError) as error:
-            raise _problem(f"template error: {error}", _place(error, template), device) from error
+        except (jinja2.TemplateError, *_MISTAKES) as error:
+            raise _problem(f"template error: {_told(error)}", _place(error, template), device) from error
         except NotRowsError as error:
             raise _problem(f"the template renders {error}", self._file(template), device) from error
 
     def _file(self, template: str) -> Location:
         return Location(self._environment.get_template(template).filename or template)
+
+
+def _told(error: BaseException) -> str:
+    """What an error says, objects by their names in templates: 'the switch has no nme'."""
+    return _NO_ATTRIBUTE.sub(lambda match: f"the {match[1].lower()} has no {match[2]}", str(error))
 
 
 def _place(error: BaseException, template: str) -> Location:
