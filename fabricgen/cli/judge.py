@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.findings import Finding
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.summary import Counts
+
+if TYPE_CHECKING:
+    from fabricgen.sonic.yang import Models
 
 
 @dataclass
@@ -37,6 +41,13 @@ def validate(verdicts: Verdicts, select: Sequence[str] = (), ignore: Sequence[st
 
     verdicts.findings += run(verdicts.bundle, select, ignore)
     verdicts.rules = len(chosen_rules(select, ignore))
+
+
+def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = (), ignore: Sequence[str] = ()) -> None:
+    """What libyang says with a person's YANG models, merged with what the rules found."""
+    from fabricgen.rules.yang import with_yang
+
+    verdicts.findings = with_yang(verdicts.findings, verdicts.bundle, models, select, ignore)
 
 
 def simulate_deadlock(verdicts: Verdicts, plane: str | None = None) -> None:

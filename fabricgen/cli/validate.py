@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
-from fabricgen.cli.judge import open_verdicts, validate
+from fabricgen.cli.judge import ask_libyang, open_verdicts, validate
 from fabricgen.cli.output import exit_code, output_options, print_result
 from fabricgen.cli.settings import Settings, verb
 
@@ -28,12 +28,19 @@ def codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
     "--select", multiple=True, callback=codes, metavar="CODES", help="Only rules with these codes or prefixes."
 )
 @click.option("--ignore", multiple=True, callback=codes, metavar="CODES", help="No rules with these codes or prefixes.")
+@click.option(
+    "--yang",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Ask libyang as well, with the YANG models in this folder.",
+)
 @output_options
 @verb
 def command(
     settings: Settings,
     paths: tuple[Path, ...],
     links: Path | None,
+    yang: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fmt: str,
@@ -42,8 +49,17 @@ def command(
 ) -> int:
     """Judge PATHS: a bundle, or any config_db.json files or folders of them."""
     clock = Clock(settings)
+    models = None
+    if yang:
+        from fabricgen.sonic.yang import load_models
+
+        models = load_models(yang)
+        clock.lap("loaded", f"YANG models of {len(models.tables)} tables")
     verdicts = open_verdicts(paths, links)
     validate(verdicts, select, ignore)
     clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
+    if models:
+        ask_libyang(verdicts, models, select, ignore)
+        clock.lap("asked libyang", f"{len(verdicts.bundle.devices)} devices")
     print_result(settings, verdicts.findings, verdicts.counts, fmt=fmt, output=output)
     return exit_code(verdicts.findings, fail_on)

@@ -1,0 +1,58 @@
+"""What libyang says with a person's own YANG models, merged with what the rules found (`validate --yang`).
+
+No rule: it needs a folder of models and the `[yang]` extra. Its codes are explained in codes.yaml.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.findings import Finding, Severity, in_order
+from fabricgen.rules.defects import Defect, Place, grouped
+from fabricgen.sonic.schema import Violation, check, table_names
+from fabricgen.sonic.secrets import is_secret
+from fabricgen.sonic.yang import Models
+from fabricgen.sonic.yang import check as ask_libyang
+
+_UNKNOWN_TABLE = "FG401"
+_NO_MODEL = "FG498"
+_REFUSED = "FG499"
+
+
+def with_yang(
+    findings: Sequence[Finding], bundle: Bundle, models: Models, select: Sequence[str] = (), ignore: Sequence[str] = ()
+) -> list[Finding]:
+    """The findings, and libyang's where the built-in schema reports nothing at the same place or its row.
+
+    A table that only the given models know is no longer called unknown. `select` and `ignore` are prefixes of codes.
+    """
+    kept = [one for one in findings if one.code != _UNKNOWN_TABLE or one.path not in models.tables]
+    for device in bundle.devices.values():
+        if _is_chosen(_REFUSED, select, ignore):
+            kept += [one.finding(_REFUSED, Severity.ERROR) for one in grouped(_refused(device, models))]
+        if _is_chosen(_NO_MODEL, select, ignore):
+            kept += [one.finding(_NO_MODEL, Severity.NOTE) for one in _without_model(device, models)]
+    return in_order(kept)
+
+
+def _is_chosen(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
+    wanted = tuple(prefix.upper() for prefix in select) or ("",)
+    return code.startswith(wanted) and not code.startswith(tuple(prefix.upper() for prefix in ignore))
+
+
+def _refused(device: ObservedDevice, models: Models) -> Iterator[Defect]:
+    known = {(one.table, one.key, one.field) for one in check(device.config) if one.kind != "unknown-table"}
+    for one in ask_libyang(models, device.config):
+        if known.isdisjoint(((one.table, one.key, one.field), (one.table, one.key, ""), (one.table, "", ""))):
+            yield Defect(Place(device, one.table, one.key, one.field), _message(one), one.hint)
+
+
+def _message(one: Violation) -> str:
+    if is_secret(one.table, one.field):
+        return "the YANG models refuse the value; it may be a secret and is not shown"
+    return one.message
+
+
+def _without_model(device: ObservedDevice, models: Models) -> Iterator[Defect]:
+    for table in device.config:
+        if table in table_names() and table not in models.tables:
+            yield Defect(Place(device, table), f"{models.folder} has no YANG model of this table")

@@ -1,0 +1,161 @@
+"""libyang's complaints about a config_db.json, each at its table, key and field.
+
+libyang stops at its first complaint. What it names is left out, and it is asked again until it is content. A later
+complaint that may only follow from what was left out (a reference to a row that is gone, a rule about a field that is
+gone) is not repeated.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from fabricgen.sonic.schema import Violation
+from fabricgen.sonic.tables import split_key
+from fabricgen.sonic.yang.models import Models, Refusal
+from fabricgen.sonic.yang.translate import YangRow, translate
+
+_MOST_QUESTIONS = 200
+_LINE = re.compile(r"line number (\d+)")
+_DATA = re.compile(r'Data location "(.*?)"(?:, line number|\.$|$)', re.DOTALL)
+_SCHEMA = re.compile(r'Schema location "(.*?)"')
+_STEP = re.compile(r"""/(?:[\w.-]+:)?([\w.-]+)((?:\[[^=\]]+=(?:'[^']*'|"[^"]*")\])*)""")
+_KEY = re.compile(r"""\[(?:[\w.-]+:)?([\w.-]+)=(?:'([^']*)'|"([^"]*)")\]""")
+_REFERENCE = re.compile(r'Invalid (leafref|union) value "(.*?)" - no (?:target instance "([^"]*)")?', re.DOTALL)
+
+
+def check(models: Models, config: Mapping[str, Any]) -> list[Violation]:
+    """Everything that the models refuse in a parsed config_db.json; tables without a model are left out.
+
+    Takes any JSON object and never raises. Messages are libyang's own words.
+    """
+    rows, found = translate(models, config)
+    inquiry = _Inquiry(rows)
+    inquiry.gone.update((one.table, part) for one in found if not one.field for part in split_key(one.key))
+    inquiry.cut.update((one.table, one.key) for one in found)
+    for _ in range(_MOST_QUESTIONS):
+        refusal = models.refusal(inquiry.xml())
+        if refusal is None:
+            return found + inquiry.found
+        if not inquiry.settle(refusal):
+            return [*found, *inquiry.found, Violation("yang", "", "", "", refusal.message)]
+    more = f"libyang was asked {_MOST_QUESTIONS} times and refuses the rest, too: correct these first"
+    return [*found, *inquiry.found, Violation("yang", "", "", "", more)]
+
+
+@dataclass
+class _Inquiry:
+    """The rows that are left and what was found.
+
+    `gone` holds (table, part of the key) of rows that were left out, `cut` (table, key) of rows that lost a field.
+    """
+
+    rows: list[YangRow]
+    gone: set[tuple[str, str]] = field(default_factory=set)
+    found: list[Violation] = field(default_factory=list)
+    cut: set[tuple[str, str]] = field(default_factory=set)
+
+    def xml(self) -> str:
+        """The rows as YANG data, one element a line, so that a line number is a place."""
+        return "\n".join(text for _, _, text in self._lines())
+
+    def _lines(self) -> Iterator[tuple[YangRow | None, str, str]]:
+        modules: dict[str, dict[str, list[YangRow]]] = {}
+        for row in self.rows:
+            modules.setdefault(row.table.module, {}).setdefault(row.table.name, []).append(row)
+        for module, tables in modules.items():
+            namespace = next(iter(tables.values()))[0].table.namespace
+            yield None, "", f"<{module} xmlns={quoteattr(namespace)}>"
+            for table, rows in tables.items():
+                yield None, "", f"<{table}>"
+                for row in rows:
+                    yield from ((row, name, text) for name, text in row.lines())
+                yield None, "", f"</{table}>"
+            yield None, "", f"</{module}>"
+
+    def settle(self, refusal: Refusal) -> bool:
+        """Report a complaint and leave out what it names. False when it names nothing that is there."""
+        about, name = self._place(refusal)
+        if not about:
+            return False
+        reference = _REFERENCE.match(refusal.message)
+        if reference:
+            self._settle_reference(refusal.message, about[0], name, reference)
+            return True
+        is_value = bool(_LINE.search(refusal.path))
+        for row in self._alike(about[0], name) if is_value else about:
+            if is_value or not self._may_follow(row):
+                self._report(row, name, refusal.message)
+            self._leave_out(row, name)
+        return True
+
+    def _settle_reference(self, message: str, row: YangRow, name: str, reference: re.Match[str]) -> None:
+        """Rows that refer alike are judged at once: a name that no row of the target has is as wrong."""
+        kind, value, target = reference.groups()
+        rows = {id(one): one for one in self._alike(row, name)}
+        table = leaf = ""
+        known: set[str] = set()
+        if kind == "leafref":
+            _, table, _, leaf = (step[1] for step in _STEP.finditer(target))
+        by_name = bool(table) and not row.model.entry  # a map's entry refers in its key or in its value
+        if by_name:
+            known = {text for one in self.rows if one.table.name == table for text in one.texts(leaf)}
+            same_kind = (one for one in self.rows if one.model is row.model)
+            rows |= {id(one): one for one in same_kind if not known.issuperset(one.texts(name))}
+        for one in rows.values():
+            wrong = [text for text in one.texts(name) if by_name and text not in known] or [value]
+            tables = {place for place, part in self.gone if part in wrong}
+            if not (table in tables if table else tables - {one.table.name}):
+                self._report(one, name, f"no row of {table} has the {leaf} {wrong[0]!r}" if table else message)
+        for one in rows.values():
+            self._leave_out(one, name)
+
+    def _alike(self, like: YangRow, name: str) -> list[YangRow]:
+        """The rows of one kind that say the same in this field, and so are refused for the same reason."""
+        texts = like.texts(name)
+        return [row for row in self.rows if row.model is like.model and row.texts(name) == texts] if texts else [like]
+
+    def _may_follow(self, row: YangRow) -> bool:
+        """Whether a rule may be broken in this row only because of what was left out before."""
+        return (row.table.name, row.key) in self.cut or split_key(row.key)[0] in {part for _, part in self.gone}
+
+    def _report(self, row: YangRow, name: str, message: str) -> None:
+        known = "" if name in row.key_leaves else name
+        self.found.append(Violation("yang", row.table.name, row.key, known, message, f"see {row.table.module}.yang"))
+
+    def _leave_out(self, row: YangRow, name: str) -> None:
+        if name in row.fields:
+            del row.fields[name]
+            self.cut.add((row.table.name, row.key))
+        else:
+            self.rows.remove(row)
+            self.gone.update((row.table.name, part) for part in split_key(row.key))
+
+    def _place(self, refusal: Refusal) -> tuple[list[YangRow], str]:
+        """The row (or every row of the table, where no more is known) and the field or leaf of the key."""
+        if line := _LINE.search(refusal.path):
+            row, name, _ = next(islice(self._lines(), int(line[1]) - 1, None), (None, "", ""))
+            if row is not None:
+                return [row], name
+        if data := _DATA.search(refusal.path):
+            return self._at([(step[1], step[2]) for step in _STEP.finditer(data[1])][1:])
+        if schema := _SCHEMA.search(refusal.path):
+            _, table, *element, name = [step[1] for step in _STEP.finditer(schema[1])]
+            rows = [row for row in self.rows if row.table.name == table and row.model.element in element]
+            return next(([row] for row in rows if name not in row.fields), rows), name
+        return [], ""
+
+    def _at(self, steps: list[tuple[str, str]]) -> tuple[list[YangRow], str]:
+        """Rows and field of a data path: steps of (element, predicates) from the table on."""
+        rows = [row for row in self.rows if steps and row.table.name == steps[0][0]]
+        if len(steps) < 2:
+            return rows, ""
+        element, keys = steps[1]
+        wanted = {key[1]: key[2] or key[3] or "" for key in _KEY.finditer(keys)}
+        rows = [row for row in rows if row.model.element == element and wanted.items() <= row.key_leaves.items()]
+        if len(steps) < 3:
+            return rows, ""
+        entry = _KEY.search(steps[2][1])  # of a map, the entry's key is the field
+        return rows, (entry[2] or entry[3] or "") if entry and rows and rows[0].model.entry else steps[2][0]

@@ -1,0 +1,149 @@
+"""From config_db.json to YANG data, as SONiC's own translation does it, row by row.
+
+Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py. A row belongs to the first list whose key is as long and
+that knows all of its fields, else to the container of its name. Unlike there, a list that is given as a plain text is
+refused instead of being read letter by letter.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape
+
+from fabricgen.sonic.schema import Violation
+from fabricgen.sonic.schema.violations import did_you_mean, shown
+from fabricgen.sonic.tables import split_key
+from fabricgen.sonic.yang.models import Leaf, Models, RowModel, TableModel
+
+# Lists that CONFIG_DB holds as one text (LEAF_LIST_WITH_STRING_VALUE_DICT of sonic_yang_ext.py).
+_SEPARATORS = {
+    ("BGP_ALLOWED_PREFIXES", "prefixes_v4"): ",",
+    ("BGP_ALLOWED_PREFIXES", "prefixes_v6"): ",",
+    ("BUFFER_PORT_EGRESS_PROFILE_LIST", "profile_list"): ",",
+    ("BUFFER_PORT_INGRESS_PROFILE_LIST", "profile_list"): ",",
+    ("MIRROR_SESSION", "src_ip"): ",",
+    ("NTP", "src_intf"): ";",
+    ("PORT", "adv_interface_types"): ",",
+    ("PORT", "adv_speeds"): ",",
+}
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_LINE_ENDS = {"\n": "&#10;", "\r": "&#13;"}
+
+
+class _UntranslatableError(Exception):
+    """Why a row, or a field of it, cannot be written as YANG data."""
+
+    def __init__(self, kind: str, field: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self._kind, self._field, self._message, self._hint = kind, field, message, hint
+
+    def violation(self, table: str, key: str) -> Violation:
+        """The same as a finding's material."""
+        return Violation(self._kind, table, key, self._field, self._message, self._hint)
+
+
+@dataclass(frozen=True, eq=False)
+class YangRow:
+    """A row as YANG data: field -> its texts, the leaves of the key apart."""
+
+    table: TableModel
+    key: str
+    model: RowModel
+    key_leaves: Mapping[str, str]
+    fields: dict[str, list[str]]
+
+    def texts(self, name: str) -> list[str]:
+        """What a field or a leaf of the key says; nothing where there is none."""
+        return [self.key_leaves[name]] if name in self.key_leaves else self.fields.get(name, [])
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """(field, XML) for each line; "" for lines of the row itself, and the leaf's name for the key's."""
+        yield "", f"<{self.model.element}>"
+        for name, text in self.key_leaves.items():
+            yield name, _element(name, text)
+        for field, texts in self.fields.items():
+            if self.model.entry:
+                inner, key, value = self.model.entry
+                yield field, f"<{inner}>{_element(key, field)}{_element(value, texts[0])}</{inner}>"
+            else:
+                yield from ((field, _element(field, text)) for text in texts)
+        yield "", f"</{self.model.element}>"
+
+
+def _element(name: str, text: str) -> str:
+    return f"<{name}>{escape(text, _LINE_ENDS)}</{name}>"
+
+
+def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow], list[Violation]]:
+    """The rows of all tables that have a model, and what could not be translated. The same tables stand together."""
+    rows: list[YangRow] = []
+    found: list[Violation] = []
+    for name, content in config.items():
+        table = models.tables.get(name)
+        if table is None:
+            continue
+        if not isinstance(content, dict):
+            found.append(Violation("wrong-type", name, "", "", f"a table holds rows, not {shown(content)}"))
+            continue
+        for key, fields in content.items():
+            try:
+                model, key_leaves = _model_of(table, key, fields)
+            except _UntranslatableError as error:
+                found.append(error.violation(name, key))
+                continue
+            texts: dict[str, list[str]] = {}
+            for field, value in fields.items():
+                try:
+                    texts[field] = _texts(name, model, field, value)
+                except _UntranslatableError as error:
+                    found.append(error.violation(name, key))
+            rows.append(YangRow(table, key, model, key_leaves, texts))
+    return rows, found
+
+
+def _model_of(table: TableModel, key: str, fields: Any) -> tuple[RowModel, dict[str, str]]:
+    """The kind of row, and the leaves of its key."""
+    if not isinstance(fields, dict):
+        raise _UntranslatableError("wrong-type", "", f"a row holds fields, not {shown(fields)}")
+    if _NO_XML.search(key):
+        raise _UntranslatableError("wrong-key", "", f"{shown(key)} has a control character")
+    parts = [part.strip() for part in split_key(key)]
+    candidates = [model for model in table.lists if len(model.keys) == len(parts)]
+    candidates += [table.named[key]] if key in table.named else []
+    if not candidates:
+        forms = ["|".join(f"<{name}>" for name in model.keys) for model in table.lists] + sorted(table.named)[:5]
+        hint = did_you_mean(key, table.named)
+        raise _UntranslatableError("wrong-key", "", f"no row has such a key; keys here are {' or '.join(forms)}", hint)
+    model = next((each for each in candidates if each.entry or set(fields) <= set(each.leaves)), candidates[-1])
+    return model, dict(zip(model.keys, parts, strict=False))
+
+
+def _texts(table: str, model: RowModel, field: str, value: Any) -> list[str]:
+    if model.entry:
+        return [_text(Leaf(False, False), field, value)]
+    leaf = model.leaves.get(field)
+    if leaf is None:
+        hint = did_you_mean(field, model.leaves)
+        raise _UntranslatableError("unknown-field", field, "the YANG model has no such field here", hint)
+    if not leaf.is_list:
+        return [_text(leaf, field, value)]
+    if isinstance(value, str) and (table, field) in _SEPARATORS:
+        value = [item.strip() for item in value.split(_SEPARATORS[table, field])]
+    if not isinstance(value, list) and value != "":
+        raise _UntranslatableError("wrong-type", field, f"must be a list of texts, not {shown(value)}")
+    return [_text(leaf, field, item) for item in value if item != ""]  # Redis keeps an empty list as one empty text
+
+
+def _text(leaf: Leaf, field: str, value: Any) -> str:
+    if isinstance(value, dict | list) or value is None:
+        raise _UntranslatableError("wrong-type", field, f"must be one text, not {shown(value)}")
+    text = str(value)
+    if _NO_XML.search(text) or _NO_XML.search(field):
+        raise _UntranslatableError("bad-pattern", field, f"{shown(text)} has a control character")
+    if leaf.unsigned:
+        try:
+            return str(int(text, 10))
+        except ValueError as error:
+            raise _UntranslatableError("wrong-type", field, f"{shown(text)} is not a whole number") from error
+    return text
