@@ -2,6 +2,8 @@
 
 import re
 
+import orjson
+
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
@@ -30,7 +32,7 @@ def locate(text: bytes, path: list[str]) -> tuple[int, int]:
         elif token == b",":
             expect_key = bool(keys) and keys[-1] is not None
         elif token != b":" and expect_key:
-            keys[-1] = token[1:-1]
+            keys[-1] = orjson.loads(token).encode() if b"\\" in token else token[1:-1]
             expect_key = False
             if len(keys) == depth_found + 1 and len(keys) <= len(wanted) and keys == wanted[: len(keys)]:
                 best, depth_found = match.start(), len(keys)

@@ -7,7 +7,8 @@ import click
 
 from fabricgen import OUTPUT_VERSION
 from fabricgen.allocation.lock import write_lock
-from fabricgen.bundle.manifest import read_manifest
+from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
+from fabricgen.bundle.manifest import Manifest, digest, read_manifest
 from fabricgen.bundle.write import BundleWriter, compare
 from fabricgen.cli.clock import Clock
 from fabricgen.cli.output import exit_code, print_result
@@ -50,7 +51,7 @@ def command(
     clock = Clock(settings)
     plans = make_plans(inventory)
     if locked or check:
-        plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
+        plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME, needed=locked)
     if has_errors(plans.findings):
         print_result(settings, plans.findings, _counts(plans), fmt="text", output=None)
         return exit_code(plans.findings, "error")
@@ -107,7 +108,16 @@ def _write(
 
 def _check(settings: Settings, content: BundleContent, output: Path) -> int:
     """Name every file that is not on disk as it would be rendered."""
-    stale = [path for path, data in content.files() if not compare(output, path, data)]
+    stale = []
+    digests = {}
+    for path, data in content.files():
+        digests[path] = digest(data)
+        if not compare(output, path, data):
+            stale.append(path)
+    inventory = content.plans.fabric.inventory
+    manifest = Manifest(inventory.fabric, OUTPUT_VERSION, inventory.digest, digests)
+    if content.only is None and not compare(output, MANIFEST_NAME, manifest.dump()):
+        stale.append(MANIFEST_NAME)
     names = set(content.names)
     folders = (output / "sonic").glob("*/config_db.json") if content.only is None else ()
     extra = sorted(str(file.relative_to(output)) for file in folders if file.parent.name not in names)
