@@ -4,11 +4,13 @@ import csv
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import has_errors
 from fabricgen.platforms.catalog import (
     host_model,
     host_names,
@@ -17,12 +19,18 @@ from fabricgen.platforms.catalog import (
     switch_names,
     switch_platform,
 )
+from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import HostModel, Layout, SwitchPlatform
+from fabricgen.platforms.sonic_device.entry import import_device
 from tests.shared_material import shared
 
 DEVICE_FOLDERS = {
     "arista-7060x6-64pe": "arista_7060x6_64pe",
     "dell-z9664f": "dell_z9664f",
+    "dell-z9864f": "dell_z9864f",
+    "micas-w6940-64oc": "micas_w6940_64oc",
+    "nokia-ixr7220-h5-64d": "nokia_ixr7220_h5_64d",
+    "nvidia-sn4700": "nvidia_msn4700",
     "nvidia-sn5600": "nvidia_sn5600",
 }
 
@@ -48,6 +56,7 @@ every_layout = pytest.mark.parametrize("layout", layouts(), ids=lambda layout: l
 
 def test_models_are_there() -> None:
     assert {*DEVICE_FOLDERS, "generic-64x400g"} <= set(switch_names())
+    assert len(DEVICE_FOLDERS) == 7
     assert {"dgx-h100", "dgx-h200", "dgx-b200", "hgx-h100"} <= set(host_names())
     assert switch_platform("arista-7060x6-64p") is None
     assert host_model("dgx") is None
@@ -81,7 +90,8 @@ def test_lane_count_and_name_step_agree(layout: Layout) -> None:
     assert len(counts) == 1
     step = counts.pop()
     numbers = [int(port.name.removeprefix("Ethernet")) for port in layout.fabric_ports]
-    assert numbers == list(range(0, step * len(numbers), step))
+    first = numbers[0]  # Micas counts from 1
+    assert numbers == list(range(first, first + step * len(numbers), step))
 
 
 @every_layout
@@ -113,10 +123,28 @@ def test_headroom_rows_are_unique(layout: Layout) -> None:
     assert len(layout.headroom_by_key) == len(layout.headroom)
 
 
+@pytest.mark.parametrize("name", switch_names())
+def test_pools_fit_the_chip(name: str) -> None:
+    """Pools and their headroom are part of the chip's memory, and one port's headroom is part of the pool's."""
+    mmu_bytes = switch(name).mmu_bytes
+    assert mmu_bytes is not None or "mmu_bytes" in switch(name).sources or "all" in switch(name).sources
+    for layout in switch(name).layouts:
+        for defaults in layout.buffers.values():
+            for kind in ("ingress", "egress"):
+                pools = [pool for pool in defaults.pools.values() if pool["type"] == kind]
+                total = sum(int(pool.get("size", 0)) + int(pool.get("xoff", 0)) for pool in pools)
+                assert mmu_bytes is None or total <= mmu_bytes
+            shared_headroom = int(defaults.pools["ingress_lossless_pool"].get("xoff", 0))
+            at_speed = [row for row in layout.headroom if row.speed_mbps == layout.speed_mbps]
+            assert not shared_headroom or all(row.xoff_bytes < shared_headroom for row in at_speed)
+
+
+@every_layout
+def test_name_tells_the_radix(layout: Layout) -> None:
+    assert layout.name == f"{len(layout.fabric_ports)}x{layout.speed_mbps // 1000}g"
+
+
 def test_radix_counts_no_service_ports() -> None:
-    counted = {name: len(switch(name).layouts[0].fabric_ports) for name in switch_names()}
-    assert counted["arista-7060x6-64pe"] == counted["nvidia-sn5600"] == 128
-    assert counted["dell-z9664f"] == counted["generic-64x400g"] == 64
     assert switch("arista-7060x6-64pe").layout_for(400_000) is switch("arista-7060x6-64pe").layouts[0]
     assert switch("arista-7060x6-64pe").layout_for(10_000) is None
 
@@ -164,11 +192,13 @@ def test_ports_and_headroom_equal_the_skus_own_files(name: str, folder: str) -> 
 @pytest.mark.parametrize("name", DEVICE_FOLDERS)
 def test_pools_fit_the_survey_of_all_skus(name: str) -> None:
     platform = switch(name)
-    topologies = {"leaf": "t0", "spine": "t1", "core": "t1"}
+    topologies = {"leaf": ("t0",), "spine": ("t1",), "core": ("t2", "t1")}
     with shared("data", "sonic", "pools.csv").open() as file:
         surveyed = [row for row in csv.DictReader(file) if row["buffer_model"] == platform.buffer_model]
     for layout in platform.layouts:
+        of_sku = [row for row in surveyed if row["hwsku"] == layout.hwsku]
         for role, defaults in layout.buffers.items():
+            topology = next(each for each in topologies[role] if any(row["topo"] == each for row in of_sku))
             rows = {
                 row["pool"]: {
                     "type": row["type"],
@@ -176,13 +206,30 @@ def test_pools_fit_the_survey_of_all_skus(name: str) -> None:
                     "size": row["size_bytes"],
                     "xoff": row["xoff_bytes"],
                 }
-                for row in surveyed
-                if row["hwsku"] == layout.hwsku and row["topo"] == topologies[role]
+                for row in of_sku
+                if row["topo"] == topology
             }
             assert {
                 pool: {key: fields.get(key, "") for key in ("type", "mode", "size", "xoff")}
                 for pool, fields in defaults.pools.items()
             } == rows
+
+
+@pytest.mark.parametrize("name", switch_names())
+def test_files_are_written_in_one_form(name: str) -> None:
+    """A shipped file is what the importer would write for it, to the byte."""
+    assert switch_entry_text(switch(name)) == Path(switch(name).file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "folder"), DEVICE_FOLDERS.items())
+def test_an_import_gives_the_shipped_ports_and_headroom(name: str, folder: str) -> None:
+    shipped = switch(name).layouts[0]
+    imported, findings = import_device(shared("data", "sonic", "device", folder), shipped.hwsku)
+    assert imported and not has_errors(findings)
+    (layout,) = imported.layouts
+    assert (layout.name, layout.hwsku, layout.headroom) == (shipped.name, shipped.hwsku, shipped.headroom)
+    fec_elsewhere = "fec" in shipped.sources  # Dell states it in platform-def.json
+    assert layout.ports == tuple(replace(p, fec="") if fec_elsewhere else p for p in shipped.ports)
 
 
 def refusal(tmp_path: Path, text: str) -> str:

@@ -39,8 +39,8 @@ class Split:
 def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping[int, Cage]:
     """lane -> cage. Entries without lanes are left out; raises ValueError for lanes that are no numbers."""
     found = {}
-    chosen = _mapping(hwsku.get("interfaces"))
-    for parent, entry in _mapping(platform.get("interfaces")).items():
+    chosen = _interfaces(hwsku)
+    for parent, entry in _interfaces(platform).items():
         if not _mapping(entry).get("lanes"):
             continue
         own = _mapping(chosen.get(parent))
@@ -55,6 +55,16 @@ def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping
         )
         found.update(dict.fromkeys(cage.lanes, cage))
     return found
+
+
+def unsplit_modes(hwsku: Mapping[str, Any]) -> Mapping[str, str]:
+    """port -> breakout mode of one port, for platforms whose platform.json lists no cages."""
+    modes = {port: str(_mapping(entry).get("default_brkout_mode", "")) for port, entry in _interfaces(hwsku).items()}
+    return {port: mode for port, mode in modes.items() if mode.startswith("1x")}
+
+
+def _interfaces(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _mapping(content.get("interfaces"))
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

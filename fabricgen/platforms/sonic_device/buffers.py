@@ -80,6 +80,8 @@ def _defaults(tree: DeviceTree, file: Path, template: BufferTemplate, port: str)
         },
     )
     _refuse_dangling(defaults)
+    if "lossy" in (pool := profiles[defaults.lossless_queue_profile]["pool"]):
+        raise TemplateRefusedError(f"its queue {_LOSSLESS} draws on {pool}, so nothing of it is lossless")
     if rewritten:
         message = (
             f"references such as {min(rewritten)} are refused by SONiC's YANG and by orchagent: bare names instead"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fabricgen.findings import Severity
 from fabricgen.platforms.model import PlatformPort
-from fabricgen.platforms.sonic_device.breakout import Cage, modes_that_fit, read_cages, split
+from fabricgen.platforms.sonic_device.breakout import Cage, modes_that_fit, read_cages, split, unsplit_modes
 from fabricgen.platforms.sonic_device.tree import DeviceTree
 
 FILE = "port_config.ini"
@@ -36,7 +36,7 @@ def read_ports(tree: DeviceTree, sku: Path, platform: Path) -> tuple[PlatformPor
         cages = {}
     text = tree.text(sku / FILE)
     rows = _rows(tree, sku / FILE, text) if text else list(_rows_of_modes(tree, sku / "hwsku.json", cages))
-    return _Completion(tree, sku / FILE, cages).ports(rows)
+    return _Completion(tree, sku / FILE, cages, unsplit_modes(hwsku_json)).ports(rows)
 
 
 def _rows(tree: DeviceTree, file: Path, text: str) -> list[tuple[int, Row]]:
@@ -84,8 +84,8 @@ def _rows_of_modes(tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> I
 class _Completion:
     """Rows to ports: what a row leaves open is looked up in its cage."""
 
-    def __init__(self, tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> None:
-        self.tree, self.file, self.cages = tree, file, cages
+    def __init__(self, tree: DeviceTree, file: Path, cages: Mapping[int, Cage], unsplit: Mapping[str, str]) -> None:
+        self.tree, self.file, self.cages, self.unsplit = tree, file, cages, unsplit
         self.seen: set[str | int] = set()  # names and lanes of the ports so far
         self.left_out: dict[str, list[tuple[int, str]]] = {}  # problem -> (line, port)
 
@@ -165,7 +165,7 @@ class _Completion:
         """The breakout mode of a cage: hwsku.json's, else the only one that makes just these ports."""
         cage = self.cages.get(members[0][1][0])
         if cage is None:
-            return ""
+            return self.unsplit.get(members[0][0]["name"], "")
         if cage.mode:
             return cage.mode
         made = [(lanes, int(row["speed"])) for row, lanes in members if "speed" in row]
