@@ -97,8 +97,9 @@ class _Inquiry:
         rows = {id(one): one for one in self._alike(row, name)}
         table = leaf = ""
         known: set[str] = set()
-        if kind == "leafref":
-            _, table, _, leaf = (step[1] for step in _STEP.finditer(target))
+        steps = [step[1] for step in _STEP.finditer(target or "")]
+        if kind == "leafref" and len(steps) == 4:  # module, table, list, leaf; else a path from the row itself
+            _, table, _, leaf = steps
         by_name = bool(table) and not row.model.entry  # a map's entry refers in its key or in its value
         if by_name:
             known = {text for one in self.rows if one.table.name == table for text in one.texts(leaf)}
