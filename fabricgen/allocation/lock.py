@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -25,6 +26,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "blocks": ipaddress.ip_network,
 }
 
+_RESOLVER: Any = yaml.resolver.Resolver()
 _HEADER = """\
 # What every switch was given, by identity. Written by `fabricgen render`; commit it beside the inventory.
 # Lines may be edited to keep numbers from elsewhere; deleting one gives its numbers back.
@@ -44,18 +46,26 @@ class Lock:
 
     def dump(self) -> str:
         """The text of the file."""
-        lines = [_HEADER + f"version: {VERSION}\nfabric: {self.fabric}"]
+        lines = [_HEADER + f"version: {VERSION}\nfabric: {_scalar(self.fabric)}"]
         for section in SECTIONS:
             entries: Mapping[str, object] = getattr(self, section)
             lines.append(f"{section}:" if entries else f"{section}: {{}}")
             for key in sorted(entries, key=natural_key):
                 value = entries[key]
-                lines.append(f"  {key}: [{', '.join(value)}]" if isinstance(value, list) else f"  {key}: {value}")
+                text = f"[{', '.join(map(_scalar, value))}]" if isinstance(value, list) else _scalar(value)
+                lines.append(f"  {key}: {text}")
         return "\n".join(lines) + "\n"
 
     def entries(self) -> int:
         """How many things are given."""
         return sum(len(getattr(self, section)) for section in SECTIONS)
+
+
+def _scalar(value: object) -> str:
+    """Text or a number as YAML; in quotes where YAML would read a text as something else, such as 'on' or '12'."""
+    text = str(value)
+    is_text = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).endswith(":str") and text.strip(":") == text
+    return text if is_text or isinstance(value, int) else f'"{text}"'
 
 
 def read_lock(file: Path) -> Lock | None:

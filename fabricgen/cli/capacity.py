@@ -18,7 +18,7 @@ from fabricgen.report.summary import Counts
 @click.argument("inventory", type=click.Path(path_type=Path))
 @click.option(
     "--format", "fmt", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
-    envvar="FABRICGEN_FORMAT", help="Form of the table.",
+    help="Form of the table.",
 )  # fmt: skip
 @verb
 def command(settings: Settings, inventory: Path, fmt: str) -> int:

@@ -1,9 +1,12 @@
 """`fabricgen init`: an inventory that renders at once."""
 
+import json
+import re
 from pathlib import Path
 
 import click
 import jinja2
+import yaml
 
 from fabricgen.allocation.lock import write_lock
 from fabricgen.cli.output import print_result
@@ -51,6 +54,12 @@ def command(settings: Settings, folder: Path, design: str, hosts: int, platform:
     return 0
 
 
+def _fabric_name(folder: Path) -> str:
+    """The folder's name as far as it can name a fabric, in quotes where YAML would read something else than text."""
+    name = re.sub("[^A-Za-z0-9_.-]", "-", folder.resolve().name).lstrip("-_.")[:63] or "fabric"
+    return name if isinstance(yaml.safe_load(name), str) else json.dumps(name)
+
+
 def _inventory(folder: Path, design: str, hosts: int, platform: str) -> str:
     """The text of an inventory with room to grow: the next power of two of units, four at least."""
     model = catalog.switch_platform(platform)
@@ -67,10 +76,7 @@ def _inventory(folder: Path, design: str, hosts: int, platform: str) -> str:
     template = resource("templates", "init", f"{design}.yaml.j2").read_text(encoding="utf-8")
     return environment.from_string(template).render(
         schema="inventory.schema.json",
-        fabric="".join(
-            letter if letter.isalnum() or letter in "-_." else "-" for letter in folder.resolve().name
-        ).lstrip("-_.")
-        or "fabric",
+        fabric=_fabric_name(folder),
         model=MODEL,
         hosts=hosts,
         units=units,

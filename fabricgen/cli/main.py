@@ -17,7 +17,6 @@ EXIT_FINDINGS = 1
 EXIT_USAGE = 2
 EXIT_BUG = 3
 EXIT_INTERRUPTED = 130
-_SETTINGS = "fabricgen.settings"
 
 # verb -> (module, one line). The line stands here, so that help imports no verb.
 _VERBS = {
@@ -47,7 +46,7 @@ class Verbs(click.Group):
             return None
         command: click.Command = importlib.import_module(_VERBS[cmd_name][0]).command
         name_variables(command)
-        content = ctx.meta.get(_SETTINGS, {})
+        content = read_settings()
         shared = {key.replace("_", "-"): value for key, value in content.items() if not isinstance(value, dict)}
         ctx.default_map = {cmd_name: file_defaults(command, cmd_name, content, shared)}
         return command
@@ -77,7 +76,6 @@ def main(ctx: click.Context, /, **given: object) -> None:
     Two commands to a fabric:  fabricgen init my-fabric,  then  fabricgen check my-fabric.
     """
     ctx.obj = Settings().updated(given)
-    ctx.meta[_SETTINGS] = read_settings()
 
 
 name_variables(main)

@@ -23,13 +23,13 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """--format, --output, --fail-on."""
     options = [
         click.option(
-            "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True, envvar="FABRICGEN_FORMAT",
+            "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True,
             help="Form of the result on standard output.",
         ),
         click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="File for the result instead."),
         click.option(
             "--fail-on", type=click.Choice(["error", "warning", "never"]), default="error", show_default=True,
-            envvar="FABRICGEN_FAIL_ON", help="Least severity that makes the exit code 1.",
+            help="Least severity that makes the exit code 1.",
         ),
     ]  # fmt: skip
     for option in reversed(options):
@@ -66,7 +66,7 @@ def print_result(
     if output is not None:
         output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
     else:
-        click.echo(text, nl=bool(text) and not text.endswith("\n"))
+        click.echo(text, nl=bool(text) and not text.endswith("\n"), color=color)
 
 
 def exit_code(findings: Sequence[Finding], fail_on: str) -> int:

@@ -2,21 +2,23 @@
 
 The command line beats the environment (FABRICGEN_<OPTION>), which beats fabricgen.toml or [tool.fabricgen] in
 pyproject.toml of the working directory. There, a key names an option for every verb that has it; a table names a verb.
+The one option without a variable is the --output of judging verbs: FABRICGEN_OUTPUT is the bundle's folder.
 """
 
 import logging
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from fabricgen.errors import UnreadableInputError
+from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 
 
@@ -49,7 +51,7 @@ class Settings:
     def say(self, text: str) -> None:
         """A line about the work, for people: on standard error, silent with -q."""
         if not self.quiet:
-            click.echo(text, err=True)
+            click.echo(text, err=True, color=self.paints(sys.stderr))
 
 
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,12 +62,29 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--color", type=click.Choice(["auto", "always", "never"]), help="Colour of text output. [default: auto]"
         ),
-        click.option("--jobs", type=click.IntRange(1), envvar="FABRICGEN_JOBS", help="Processes to use. [default: 1]"),
-        click.option("--debug", is_flag=True, envvar="FABRICGEN_DEBUG", help="Show tracebacks."),
+        click.option("--jobs", type=click.IntRange(1), help="Processes to use. [default: 1]"),
+        click.option("--debug", is_flag=True, help="Show tracebacks."),
     ]
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def name_variables(command: click.Command) -> None:
+    """Give every option of a command, and of its members, its environment variable."""
+    for each in command.commands.values() if isinstance(command, click.Group) else ():
+        name_variables(each)
+    for option in _options(command).values():
+        if option.envvar is None and option.name != "output":
+            option.envvar = f"FABRICGEN_{_long_name(option).replace('-', '_').upper()}"
+
+
+def _options(command: click.Command) -> dict[str, click.Option]:
+    return {_long_name(option): option for option in command.params if isinstance(option, click.Option)}
+
+
+def _long_name(option: click.Option) -> str:
+    return max(option.opts, key=len).lstrip("-")
 
 
 def verb(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,15 +94,22 @@ def verb(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.pass_context
     @wraps(function)
     def wrapped(ctx: click.Context, /, **given: Any) -> Any:
-        settings = (ctx.obj or Settings()).updated(given)
+        common = {name: value for name, value in given.items() if not _beaten(ctx, name)}
+        settings = (ctx.obj or Settings()).updated(common)
         own = {name: value for name, value in given.items() if name not in {field.name for field in fields(Settings)}}
         return function(settings, **own)
 
     return wrapped
 
 
-def file_defaults(verbs: Sequence[str]) -> dict[str, Any]:
-    """click's default map from fabricgen.toml or pyproject.toml."""
+def _beaten(ctx: click.Context, name: str) -> bool:
+    """Whether an option stood before the verb, while the verb itself has it from the environment or a file."""
+    given = ParameterSource.COMMANDLINE
+    return ctx.find_root().get_parameter_source(name) is given is not ctx.get_parameter_source(name)
+
+
+def read_settings() -> Mapping[str, Any]:
+    """The content of fabricgen.toml, else of [tool.fabricgen]. Raises UnreadableInputError."""
     for name, keys in (("fabricgen.toml", ()), ("pyproject.toml", ("tool", "fabricgen"))):
         file = Path(name)
         if not file.is_file():
@@ -93,12 +119,32 @@ def file_defaults(verbs: Sequence[str]) -> dict[str, Any]:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             raise UnreadableInputError(f"not TOML: {error}", Location(name)) from error
         for key in keys:
-            content = content.get(key, {})
+            content = content.get(key, {}) if isinstance(content, dict) else content
+        if not isinstance(content, dict):
+            raise UnreadableInputError(f"{'.'.join(keys)} is no table", Location(name))
         if content:
-            shared = {key.replace("-", "_"): value for key, value in content.items() if not isinstance(value, dict)}
-            own = {key: value for key, value in content.items() if isinstance(value, dict)}
-            return {each: {**shared, **own.get(each, {}), **own.get(each, {})} for each in verbs}
+            return content
     return {}
+
+
+def file_defaults(
+    command: click.Command, name: str, content: Mapping[str, Any], above: Mapping[str, Any]
+) -> dict[str, Any]:
+    """click's default map for a verb: what is set for all verbs (`above`), then what its own table says.
+
+    Raises UsageError for a key of its own table that is none of its options.
+    """
+    own = content.get(name, {})
+    if not isinstance(own, dict):
+        raise UsageError(f"fabricgen's settings: {name!r} names a verb, so it must be a table")
+    shared = {**above, **{key.replace("_", "-"): value for key, value in own.items() if not isinstance(value, dict)}}
+    if isinstance(command, click.Group):
+        return {each: file_defaults(member, each, own, shared) for each, member in command.commands.items()}
+    options = _options(command)
+    for key in own:
+        if key.replace("_", "-") not in options:
+            raise UsageError(f"fabricgen's settings: {name} has no option {key!r}; it has {', '.join(options)}")
+    return {str(options[key].name): value for key, value in shared.items() if key in options}
 
 
 def interactive() -> bool:

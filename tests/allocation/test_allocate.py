@@ -296,3 +296,12 @@ def test_sessions_of_both_families(tmp_path: Path) -> None:
 def _far_end(link: Link, near: str, plans: Plans) -> Any:
     far, port = (link.b, link.b_port) if link.a.key == near else (link.a, link.a_port)
     return plans.control.ends[far.key][port]
+
+
+@pytest.mark.parametrize("name", ["10", "on", "1e3", "null", "0x1F", "2025-01-01", "1_0", "leaf1", "12.5"])
+def test_names_that_yaml_would_read_as_something_else(name: str, tmp_path: Path) -> None:
+    lock = Lock(
+        name, names={"p/leaf/a": name}, asns={"p/leaf/a": 7}, loopbacks={"p/leaf/a": ["1:2:3:4:5:6:7:8", "::1", "1::"]}
+    )
+    write_lock(tmp_path / LOCK_NAME, lock)
+    assert read_lock(tmp_path / LOCK_NAME) == lock

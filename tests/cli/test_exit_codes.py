@@ -1,0 +1,130 @@
+"""0 done, 1 findings, 2 no verdict possible, 3 a bug of ours, 130 interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli
+from tests.inventories import QUICKSTART, explicit, rail_optimized, write
+
+
+@pytest.fixture
+def bundle(cli: Cli, tmp_path: Path) -> Path:
+    assert cli("render", write(tmp_path / "inventory", explicit()), "-o", tmp_path / "b", "-q").code == 0
+    return tmp_path / "b"
+
+
+@pytest.fixture
+def faulty(bundle: Path) -> Path:
+    """The bundle with an error: a leaf whose PFC misses a priority."""
+    file = bundle / "sonic/leaf1/config_db.json"
+    file.write_text(file.read_text().replace('"pfc_enable": "3,4"', '"pfc_enable": "3"'))
+    return bundle
+
+
+def test_done(cli: Cli, bundle: Path) -> None:
+    for command in (["validate", bundle], ["simulate", "deadlock", bundle], ["check", QUICKSTART]):
+        outcome = cli(*command)
+        assert (outcome.code, "0 errors" in outcome.out) == (0, True), outcome.out
+
+
+def test_findings(cli: Cli, faulty: Path) -> None:
+    outcome = cli("validate", faulty)
+    assert outcome.code == 1 and "error FG5" in outcome.out and "leaf1 PORT_QOS_MAP|" in outcome.out
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("error", 1), ("warning", 1), ("never", 0)])
+def test_fail_on(fail_on: str, code: int, cli: Cli, faulty: Path, tmp_path: Path) -> None:
+    assert cli("validate", faulty, "--fail-on", fail_on).code == code
+    tree = explicit()
+    tree["overrides"] = [{"match": {"name": "nobody"}, "config_db": {"PORT": {"Ethernet0": {"mtu": 1}}}}]
+    write(tmp_path / "warned", tree)
+    assert cli("check", tmp_path / "warned", "--fail-on", fail_on).code == int(fail_on == "warning")
+    tree["planes"]["compute"]["mtu"] = "large"
+    write(tmp_path / "wrong", tree)
+    assert cli("check", tmp_path / "wrong", "--fail-on", fail_on).code == int(fail_on != "never")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["nonsense"],
+        ["check"],
+        ["check", "nowhere"],
+        ["check", "empty"],
+        ["render", "inventory"],
+        ["render", "inventory", "-o", "inventory/fabric.yaml"],
+        ["render", "inventory", "-o", "b", "--only", "zz*"],
+        ["validate", "empty"],
+        ["validate", "b", "--select", "X5"],
+        ["validate", "b", "--format", "xml"],
+        ["validate", "b", "--links", "nowhere.json"],
+        ["simulate", "deadlock", "b", "--plane", "storage"],
+        ["explain", "FG999"],
+        ["schema", "nothing"],
+        ["init", "inventory"],
+        ["capacity", "inventory", "--jobs", "0"],
+    ],
+)
+def test_no_verdict_possible(command: list[str], cli: Cli, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(bundle.parent)
+    Path("empty").mkdir()
+    outcome = cli(*command)
+    assert outcome.code == 2 and outcome.err
+    assert "Traceback" not in outcome.err and "bug" not in outcome.err
+
+
+def test_files_that_are_no_json(cli: Cli, bundle: Path) -> None:
+    (bundle / "sonic/leaf1/config_db.json").write_text('{\n "PORT": {,}\n}')
+    outcome = cli("validate", bundle)
+    assert outcome.code == 2 and "leaf1/config_db.json:2" in outcome.err
+    (bundle / "fabric.json").write_text("{")
+    assert cli("validate", bundle).code == 2
+
+
+@pytest.mark.parametrize("debug", [[], ["--debug"]])
+def test_a_bug_is_told_as_one(debug: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr("fabricgen.cli.capacity.design_only", broken)
+    outcome = cli("capacity", QUICKSTART, *debug)
+    assert outcome.code == 3 and outcome.out == ""
+    assert "fabricgen has a bug: ZeroDivisionError: on purpose" in outcome.err and "--debug" in outcome.err
+    assert ("Traceback" in outcome.err) is bool(debug)
+
+
+def test_interrupted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fabricgen.cli.capacity.design_only", interrupted)
+    outcome = cli("capacity", QUICKSTART)
+    assert (outcome.code, outcome.out) == (130, "") and "Traceback" not in outcome.err
+
+
+def test_a_signal_leaves_nothing_half_written(tmp_path: Path) -> None:
+    inventory = write(tmp_path / "inventory", rail_optimized(64, 1, 64, oversubscription=0.5, spine={
+        "platform": "arista-7060x6-64pe"}, core={"platform": "arista-7060x6-64pe"}))  # fmt: skip
+    command = [sys.executable, "-m", "fabricgen", "render", str(inventory), "-o", str(tmp_path / "b")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    while "planned" not in process.stderr.readline():
+        assert process.poll() is None
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    rest = process.communicate()[1]
+    assert process.returncode == 130, rest
+    assert "Traceback" not in rest
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["inventory"]
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m fabricgen schema inventory | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, env=dict(os.environ))
+    assert done.returncode == 0 and done.stderr == b""

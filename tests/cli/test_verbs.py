@@ -1,0 +1,152 @@
+"""The verbs: help without heavy imports, init, capacity, explain, schema."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fabricgen.codes import codes
+from fabricgen.rules.registry import all_rules
+from tests.conftest import Cli
+from tests.inventories import ARISTA, DELL, GENERIC, NVIDIA, QUICKSTART, rail_optimized, write
+
+PACKAGE = Path(sys.modules["fabricgen"].__file__ or "").parent
+VERBS = ["init", "render", "validate", "simulate", "check", "capacity", "handoff", "explain", "schema"]
+SOURCES = [file for file in PACKAGE.rglob("*.py") if "_shipped" not in file.parts]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    script = (
+        "import sys\nfrom fabricgen.cli.main import _exit_code\ncode = _exit_code(['--help'], False)\n"
+        "heavy = {'numpy', 'jinja2', 'jsonschema', 'yaml', 'orjson', 'netaddr'} & set(sys.modules)\n"
+        "print(sorted(heavy), file=sys.stderr)\nsys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert all(re.search(rf"^  {verb} ", done.stdout, re.MULTILINE) for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "simulate deadlock", "handoff ansible"])
+def test_every_verb_has_help(verb: str, cli: Cli) -> None:
+    outcome = cli(*verb.split(), "--help")
+    assert outcome.code == 0 and outcome.out.startswith(f"Usage: fabricgen {verb}")
+
+
+def test_version_and_suggestion(cli: Cli) -> None:
+    assert re.fullmatch(r"fabricgen \d+\.\d+\.\d+\n", cli("--version").out)
+    outcome = cli("rendr", "x")
+    assert outcome.code == 2 and "no command 'rendr'; did you mean 'render'?" in outcome.err
+
+
+@pytest.mark.parametrize("platform", [ARISTA, NVIDIA, DELL])
+def test_init_then_check(platform: str, cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("init", tmp_path / "fabric", "--platform", platform)
+    assert outcome.code == 0 and "32 hosts, 256 GPUs" in outcome.out
+    assert sorted(each.name for each in (tmp_path / "fabric").iterdir()) == ["allocations.lock.yaml", "fabric.yaml"]
+    outcome = cli("check", tmp_path / "fabric")
+    assert outcome.code == 0 and "0 errors, 0 warnings, 0 notes" in outcome.out
+    assert "free, proved" in outcome.out
+    assert cli("init", tmp_path / "fabric").code == 2
+
+
+@pytest.mark.parametrize(
+    ("folder", "fabric"),
+    [
+        ("2025", "2025"),
+        ("on", "on"),
+        ("1e3", "1e3"),
+        ("hall 1", "hall-1"),
+        ("é", "fabric"),
+        ("_x.y", "x.y"),
+        ("n" * 90, "n" * 63),
+    ],
+)
+def test_init_names_the_fabric_after_the_folder(folder: str, fabric: str, cli: Cli, tmp_path: Path) -> None:
+    assert cli("init", tmp_path / folder, "--hosts", 1).code == 0
+    lock = yaml.safe_load((tmp_path / folder / "allocations.lock.yaml").read_text())
+    assert lock["fabric"] == fabric
+    assert cli("render", tmp_path / folder, "-o", tmp_path / "b", "--locked", "-q").code == 0
+    assert json.loads((tmp_path / "b/fabric.json").read_text())["fabric"] == fabric
+
+
+@pytest.mark.parametrize("hosts", [1, 64, 65, 513])
+def test_init_lays_out_any_size(hosts: int, cli: Cli, tmp_path: Path) -> None:
+    assert cli("init", tmp_path / "f", "--hosts", hosts).code == 0
+    plane = json.loads(cli("capacity", tmp_path / "f", "--format", "json").out)["capacity"]["planes"][0]
+    assert plane["endpoints"] == hosts * 8
+
+
+def test_init_refuses_what_cannot_be_rendered(cli: Cli, tmp_path: Path) -> None:
+    assert "counting only" in cli("init", tmp_path / "f", "--platform", GENERIC).err
+    assert "no switch platform is called" in cli("init", tmp_path / "f", "--platform", "x").err
+    assert not (tmp_path / "f" / "fabric.yaml").exists()
+
+
+def test_check_writes_nothing(cli: Cli, tmp_path: Path) -> None:
+    inventory = write(tmp_path / "i", rail_optimized())
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    assert cli("check", inventory).code == 0
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+
+
+def test_capacity_in_three_forms(cli: Cli) -> None:
+    plane = json.loads(cli("capacity", QUICKSTART, "--format", "json").out)["capacity"]["planes"][0]
+    assert {
+        key: plane[key] for key in ("name", "hosts", "endpoints", "switches", "links", "oversubscription", "lids")
+    } == {
+        "name": "compute",
+        "hosts": 32,
+        "endpoints": 256,
+        "switches": {"leaf": 16, "spine": 4, "core": 0},
+        "links": {"host-leaf": 256, "leaf-spine": 256, "spine-core": 0},
+        "oversubscription": {"leaf": 1.0},
+        "lids": None,
+    }
+    assert plane["bisection_gbps"] == 256 * 400 // 2
+    assert plane["ports"][0] == {"role": "leaf", "used": 512, "spare": 16 * 128 - 512}
+    text, markdown = cli("capacity", QUICKSTART).out, cli("capacity", QUICKSTART, "--format", "markdown").out
+    for shown in ("16 (room for 32)", "256 in 128 cables", "1:1", "51200 Gb/s"):
+        assert shown in text and shown in markdown
+    assert markdown.startswith("|") and not text.startswith("|")
+
+
+def test_capacity_of_a_fabric_that_cannot_be(cli: Cli, tmp_path: Path) -> None:
+    inventory = write(tmp_path, rail_optimized(8, 40, 1, GENERIC))
+    outcome = cli("capacity", inventory)
+    assert outcome.code == 1 and "a leaf needs 80 ports (40 hosts + 40 uplinks), its platform has 64" in outcome.out
+    assert json.loads(cli("capacity", inventory, "--format", "json").out)["findings"][0]["code"] == "FG201"
+
+
+def emitted() -> set[str]:
+    return {code for file in SOURCES for code in re.findall(r'"(FG\d{3})"', file.read_text())}
+
+
+def test_every_code_is_explained_and_none_twice() -> None:
+    rules, others = {rule.code for rule in all_rules()}, set(codes())
+    assert emitted() - rules - others == set(), "emitted and not explained"
+    assert rules & others == set(), "a rule's page is its docstring"
+    assert others - emitted() == set(), "explained and never emitted"
+
+
+def test_explain_has_a_page_for_every_code(cli: Cli) -> None:
+    assert len(all_rules()) >= 15
+    for code in {rule.code for rule in all_rules()} | set(codes()):
+        outcome = cli("explain", code.lower())
+        assert outcome.code == 0 and outcome.out.startswith(code) and len(outcome.out.splitlines()) > 3
+    assert "Fix\n" in cli("explain", "FG381").out
+
+
+def test_explain_a_value(cli: Cli, tmp_path: Path) -> None:
+    cli("render", write(tmp_path / "i", rail_optimized()), "-o", tmp_path / "b", "-q")
+    outcome = cli("explain", tmp_path / "b", "compute-su00-r0-leaf:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff")
+    assert outcome.code == 0 and "pg_profile_lookup.ini" in outcome.out
+    assert cli("explain", tmp_path / "b", "nobody:PORT|Ethernet0|mtu").code == 2
+
+
+@pytest.mark.parametrize("name", ["inventory", "findings"])
+def test_schema_prints_one(name: str, cli: Cli) -> None:
+    assert json.loads(cli("schema", name).out)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
