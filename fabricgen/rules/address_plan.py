@@ -1,6 +1,6 @@
 """The address plan: nothing held twice, nothing overlapping, nothing far from the rest."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from ipaddress import ip_address
 
@@ -163,7 +163,8 @@ def ip_range(held_at: Iterable[tuple[Place, int, int]], without: int) -> str:
 
 @rule("FG319", Severity.ERROR, "The management gateway or address does not fit")
 def management(fabric: Fabric) -> Iterator[Defect]:
-    """What: gwaddr lies in the subnet of its MGMT_INTERFACE address and is not that address; no two switches share one.
+    """What: gwaddr lies in the subnet of its MGMT_INTERFACE address and is not that address; no two switches share an
+    address; management subnets are equal or apart.
 
     Why: a switch that cannot be reached cannot be repaired.
 
@@ -188,3 +189,20 @@ def management(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(one.place("MGMT_INTERFACE", mine), message)
             elif held:
                 owners[held.ip] = (switch, key)
+    yield from _nested_management(fabric)
+
+
+def _nested_management(fabric: Fabric) -> Iterator[Defect]:
+    """Management addresses whose subnet overlaps the one that more switches use, with another prefix length."""
+    held_by = [
+        (switch, key, held.network)
+        for switch in fabric.switches.values()
+        for key in switch.device.table("MGMT_INTERFACE")
+        if (held := parse_interface(key.partition("|")[2]))
+    ]
+    common = [network for network, _ in Counter(network for _, _, network in held_by).most_common()]
+    for switch, key, network in held_by if len(common) > 1 else ():
+        first = next(other for other in common if other.version == network.version and other.overlaps(network))
+        if first != network:
+            message = f"the management subnet is {network}, other switches have {first}"
+            yield Defect(switch.place("MGMT_INTERFACE", key), message, "use one prefix length")

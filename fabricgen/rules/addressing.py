@@ -7,13 +7,13 @@ from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import End, Fabric, Switch
 from fabricgen.rules.registry import rule
-from fabricgen.rules.subnets import end_addresses, misfits
+from fabricgen.rules.subnets import end_addresses, misfits, missing_addresses
 
 
 @rule("FG311", Severity.ERROR, "A wired port has no address")
 def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: a wired port is a routed port with an address in INTERFACE, or a member of a VLAN or port channel, or uses
-    IPv6 link-local addresses on purpose.
+    """What: a wired port is a routed port with an address of each family that the far end has, or a member of a VLAN or
+    port channel, or uses IPv6 link-local addresses on purpose.
 
     Why: without an address the port forwards nothing.
 
@@ -23,6 +23,7 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage sonic-interface.yang; src/sonic-bgpcfgd waits for the interface.
     """
+    missing = missing_addresses(fabric)
     for switch in fabric.switches.values():
         rows = switch.device.table("INTERFACE")
         members = {
@@ -35,24 +36,12 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
         for end in fabric.ends_of[switch.name].values():
             if end.port in members or rows.get(end.port, {}).get("ipv6_use_link_local_only") == "enable":
                 continue
-            if end.port not in switch.addresses_of:
-                expected = _expected_address(fabric, end)
-                key = f"{end.port}|{expected}" if expected else end.port
-                hint = f"add the row INTERFACE|{key}" if expected else "add its address row"
-                yield Defect(switch.place("INTERFACE", key), f"the port to {end.far_name} has no address", hint)
-
-
-def _expected_address(fabric: Fabric, end: End) -> str:
-    """The other address of the far end's /31 or /127, where it is known to have one."""
-    texts = [str(held.value) for held in end_addresses(end.far)] if end.far else []
-    if end.far_name in fabric.hosts:
-        nics = fabric.hosts[end.far_name].nics
-        texts = [text for nic in nics if nic.name == end.far_port for text in nic.addresses]
-    for theirs in map(parse_interface, texts):
-        if theirs and theirs.network.num_addresses == 2:
-            other = next(ip for ip in theirs.network if ip != theirs.ip)
-            return f"{other}/{theirs.network.prefixlen}"
-    return ""
+            for address in missing.get(end, ()):
+                key = f"{end.port}|{address}" if address else end.port
+                hint = f"add the row INTERFACE|{key}" if address else "add its address row"
+                family = f"IPv{6 if ':' in address else 4} " if address else ""
+                message = f"the port to {end.far_name} has no {family}address"
+                yield Defect(switch.place("INTERFACE", key), message, hint)
 
 
 @rule("FG312", Severity.ERROR, "The two ends of a link are not in one subnet")

@@ -9,7 +9,7 @@ from fabricgen.rules.addresses import parse_interface
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import End, Fabric, Switch
 from fabricgen.rules.registry import rule
-from fabricgen.rules.subnets import end_addresses, misfits
+from fabricgen.rules.subnets import end_addresses, misfits, missing_addresses
 from fabricgen.sonic.tables import Row
 
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
@@ -199,6 +199,7 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
     """
     expected = {(session.end.switch.name, session.peer_ip) for session in sessions(fabric)}
     wrong = misfits(fabric)
+    lost = {text.partition("/")[0] for texts in missing_addresses(fabric).values() for text in texts}
     for switch in fabric.switches.values():
         ends = fabric.ends_of[switch.name]
         strays = {
@@ -216,5 +217,7 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
                 continue
             if row.get("local_addr") in unfit_ips or row.get("name") in {end.far_name for end in unfit}:
                 continue  # FG312 names the link
+            if key in lost or row.get("local_addr") in lost:
+                continue  # FG311 names the end without address
             message = f"neighbour {row.get('name', '')} {key} is on no link of the switch".replace("  ", " ")
             yield Defect(switch.place("BGP_NEIGHBOR", key), message, "use the address of the far end")

@@ -12,6 +12,7 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Place
+from fabricgen.rules.shape import well_shaped
 from fabricgen.sonic.tables import Row
 
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
@@ -158,7 +159,7 @@ class Fabric:
         lookup = layout_lookup or layout_by_hwsku
         self._usual_values: dict[Callable[[End], object], Mapping[tuple[object, ...], object | None]] = {}
         self.switches: dict[str, Switch] = {}
-        for name, device in bundle.devices.items():
+        for name, device in ((name, well_shaped(device)) for name, device in bundle.devices.items()):
             hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
             found = lookup(hwsku) if hwsku else None
             self.switches[name] = Switch(device, *(found or (None, None)))

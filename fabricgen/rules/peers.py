@@ -70,18 +70,55 @@ def odd_fields(key: str, rows: Sequence[object], skip: frozenset[str], least: in
                 yield index, Odd(key, field, row.get(field), usual)
 
 
-def odd_defect(place: Place, odd: Odd, peers: str, example: Place) -> Defect:
-    related = ((f"one of {peers}", example),)
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An odd value at its place, and where a peer has the usual one."""
+
+    switch: Switch
+    odd: Odd
+    place: Place
+    example: Place
+
+    @property
+    def deviation(self) -> tuple[str, str, str, str]:
+        """What deviates, and to what: equal on switches that were made alike."""
+        return (self.place.table, self.odd.key, self.odd.field, repr(self.odd.value))
+
+
+def slips(candidates: Iterable[Candidate], switches: Iterable[Switch], peers: str) -> Iterator[Defect]:
+    """Defects for the odd values, except where exactly all switches of a rail, SU or pod deviate alike, as meant."""
+    found = list(candidates)
+    deviants: dict[tuple[str, str, str, str], set[Switch]] = defaultdict(set)
+    for one in found:
+        deviants[one.deviation].add(one.switch)
+    variants = _wings(switches) if found else set()
+    for one in found:
+        if frozenset(deviants[one.deviation]) not in variants:
+            yield _defect(one, peers)
+
+
+def _wings(switches: Iterable[Switch]) -> set[frozenset[Switch]]:
+    """The sets of at least two switches that share a rail, an SU or a pod."""
+    wings: dict[tuple[str, int], set[Switch]] = defaultdict(set)
+    for switch in switches:
+        for trait in ("rail", "su", "pod"):
+            value = getattr(switch.device.wired, trait, None)
+            if value is not None:
+                wings[trait, value].add(switch)
+    return {frozenset(members) for members in wings.values() if len(members) > 1}
+
+
+def _defect(one: Candidate, peers: str) -> Defect:
+    odd, related = one.odd, ((f"one of {peers}", one.example),)
     if not odd.field:
-        message = (
-            f"the row is missing, {peers} have it" if odd.value is _ABSENT else f"the row is one that {peers} lack"
-        )
-        return Defect(place, message, "", related)
-    if is_secret(place.table, place.field):
-        return Defect(place, f"{odd.field} differs from that of {peers} (the values may be secrets)", "", related)
+        lacks = odd.value is _ABSENT
+        message = f"the row is missing, {peers} have it" if lacks else f"the row is one that {peers} lack"
+        return Defect(one.place, message, "", related)
+    if is_secret(one.place.table, one.place.field):
+        return Defect(one.place, f"{odd.field} differs from that of {peers} (the values may be secrets)", "", related)
     found, usual = (str("not set" if value is _ABSENT else value) for value in (odd.value, odd.usual))
     hint = f"remove {odd.field}" if odd.usual is _ABSENT else f"set {odd.field} to {usual}"
-    return Defect(place, f"{odd.field} is {found}, {peers} have {usual}", hint, related)
+    return Defect(one.place, f"{odd.field} is {found}, {peers} have {usual}", hint, related)
 
 
 def has_usual(table: Mapping[str, object], odd: Odd) -> bool:

@@ -3,10 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+import orjson
+
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, Switch
-from fabricgen.rules.peers import NO_FIELDS, OWN_FIELDS, groups, odd_defect, odd_fields, odd_rows, plural
+from fabricgen.rules.peers import NO_FIELDS, OWN_FIELDS, Candidate, groups, odd_fields, odd_rows, plural, slips
 from fabricgen.rules.qos import PORT_TABLES, PortQos, port_place
 from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import Basis, rule
@@ -60,20 +62,23 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _odd_qos(members: Sequence[tuple[PortQos, Switch, str]], peers: str) -> Iterator[Defect]:
-    """Odd rows among the QoS classes of one kind of port: classes are compared, each counted by its ports."""
-    counts = Counter(ports for ports, _, _ in members)
-    usual = max(counts, key=lambda ports: counts[ports])
-    if len({id(ports.rows) for ports in counts}) <= 1 or 2 * counts[usual] <= len(members) or len(members) < 3:
+    """Odd QoS rows among the ports of one kind: distinct contents are compared, each counted by its ports."""
+    contents = {ports: orjson.dumps(ports.rows) for ports, _, _ in members}
+    counts = Counter(contents[ports] for ports, _, _ in members)
+    most, count = counts.most_common(1)[0]
+    if len(counts) == 1 or 2 * count <= len(members) or len(members) < 3:
         return
-    example = next((switch, port) for ports, switch, port in members if ports is usual)
+    usual, *_ = example = next(one for one in members if contents[one[0]] == most)
+    found = []
     for ports, switch, port in members:
-        for table in PORT_TABLES if ports is not usual else ():
+        for table in PORT_TABLES if contents[ports] != most else ():
             if ports.rows[table] != usual.rows[table]:
                 for index, odd in odd_rows((ports.rows[table], usual.rows[table], usual.rows[table]), NO_FIELDS, 3):
                     if index == 0:
-                        place = port_place(switch, table, port, odd.key, odd.field)
-                        other = port_place(example[0], table, example[1], odd.key, odd.field)
-                        yield odd_defect(place, odd, peers, other)
+                        at = ((switch, port), example[1:])
+                        places = (port_place(one, table, name, odd.key, odd.field) for one, name in at)
+                        found.append(Candidate(switch, odd, *places))
+    yield from slips(found, dict.fromkeys(switch for _, switch, _ in members), peers)
 
 
 def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str) -> Iterator[Defect]:
@@ -86,13 +91,15 @@ def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str)
     contents = {tuple((field, str(row[field])) for field in row if field not in skip) for row in rows}
     if len(contents) <= 1:
         return
+    found = []
     for index, odd in odd_fields("", rows, skip, 3):
         switch, port = members[index]
         place = switch.place(table, *((port, odd.field) if table == "PORT" else (switch.cable_row, port)))
         same = (n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
         other, other_port = members[next(same)]
         example = other.place(table, other_port if table == "PORT" else other.cable_row, odd.field)
-        yield odd_defect(place, odd, peers, example)
+        found.append(Candidate(switch, odd, place, example))
+    yield from slips(found, dict.fromkeys(switch for switch, _ in members), peers)
 
 
 @rule("FG594", Severity.WARNING, "A session, route or interface has unusual options", Basis.PEERS)
@@ -140,8 +147,10 @@ def _odd_population(
     rows = [row for _, _, row in members]
     if not any(row.keys() - skip for row in rows):
         return
+    found = []
     for index, odd in odd_fields("", rows, skip, 3):
         switch, key, _ = members[index]
         same = next(n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
         example = members[same][0].place(table, members[same][1], odd.field)
-        yield odd_defect(switch.place(table, key, odd.field), odd, peers, example)
+        found.append(Candidate(switch, odd, switch.place(table, key, odd.field), example))
+    yield from slips(found, dict.fromkeys(switch for switch, _, _ in members), peers)

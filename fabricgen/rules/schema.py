@@ -13,7 +13,8 @@ from fabricgen.sonic.secrets import is_secret
 def _violations(fabric: Fabric) -> Mapping[str, list[Violation]]:
     found: Mapping[str, list[Violation]] | None = fabric.derived.get("schema")
     if found is None:
-        found = fabric.derived["schema"] = {name: check(s.device.config) for name, s in fabric.switches.items()}
+        devices = fabric.bundle.devices
+        found = fabric.derived["schema"] = {name: check(device.config) for name, device in devices.items()}
     return found
 
 

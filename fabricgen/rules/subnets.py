@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fabricgen.rules.addresses import HeldAddress
+from fabricgen.rules.addresses import HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.fabric import End, Fabric
 
 
@@ -36,3 +36,36 @@ def _mismatched(pair: tuple[End, End]) -> list[tuple[HeldAddress, HeldAddress]]:
         if ours and theirs and not fits:
             found.append((ours[0], theirs[0]))
     return found
+
+
+def missing_addresses(fabric: Fabric) -> Mapping[End, tuple[str, ...]]:
+    """Ends that lack an address of a family which the other end of the link has -> the addresses they should have.
+
+    The address is the other one of the far end's /31 or /127, "" where that tells nothing.
+    """
+    known: Mapping[End, tuple[str, ...]] | None = fabric.derived.get("missing")
+    if known is None:
+        found = {end: _missing(fabric, end) for end in fabric.ends}
+        known = fabric.derived["missing"] = {end: texts for end, texts in found.items() if texts}
+    return known
+
+
+def _missing(fabric: Fabric, end: End) -> tuple[str, ...]:
+    own = end_addresses(end)
+    theirs = [held.value for held in end_addresses(end.far)] if end.far else _nic_addresses(fabric, end)
+    versions = {held.value.version for held in own}
+    lacking = tuple(_neighbour(one) for one in theirs if one.version not in versions)
+    return lacking or (() if own else ("",))
+
+
+def _nic_addresses(fabric: Fabric, end: End) -> list[IpInterface]:
+    host = fabric.hosts.get(end.far_name)
+    texts = [text for nic in host.nics if nic.name == end.far_port for text in nic.addresses] if host else []
+    return [address for text in texts if (address := parse_interface(text))]
+
+
+def _neighbour(address: IpInterface) -> str:
+    if address.network.num_addresses != 2:
+        return ""
+    other = next(ip for ip in address.network if ip != address.ip)
+    return f"{other}/{address.network.prefixlen}"

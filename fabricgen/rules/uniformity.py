@@ -7,7 +7,7 @@ import orjson
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, Switch
-from fabricgen.rules.peers import NO_FIELDS, OWN_FIELDS, groups, has_usual, odd_defect, odd_rows, plural
+from fabricgen.rules.peers import NO_FIELDS, OWN_FIELDS, Candidate, groups, has_usual, odd_rows, plural, slips
 from fabricgen.rules.qos import PORT_TABLES
 from fabricgen.rules.registry import Basis, rule
 from fabricgen.sonic.tables import Table
@@ -44,7 +44,8 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG592", Severity.WARNING, "A switch is configured unlike its peers", Basis.PEERS)
 def odd_switch(fabric: Fabric) -> Iterator[Defect]:
     """What: switches of one plane, role and hwsku agree on every table that is not about their own ports, addresses and
-    sessions; at least three switches, and more than half must agree before the rest is called odd.
+    sessions; at least three switches, and more than half must agree before the rest is called odd. What exactly
+    all switches of a rail, an SU or a pod have alike was meant.
 
     Why: a difference that nobody planned is a slip or a leftover. It shows as a rail that is slower than the others.
 
@@ -85,13 +86,14 @@ def _odd_tables(
     tables = [rows_of(switch) if rows_of else switch.device.table(table) for switch in switches]
     if len({orjson.dumps(rows) for rows in tables}) <= 1:
         return
+    found = []
     for index, odd in odd_rows(tables, OWN_FIELDS.get(table, NO_FIELDS), least):
         switch = switches[index]
-        if _is_own_address(switch, odd.value):
-            continue
-        example = next(other for n, other in enumerate(switches) if n != index and has_usual(tables[n], odd))
-        place, other = switch.place(table, odd.key, odd.field), example.place(table, odd.key, odd.field)
-        yield odd_defect(place, odd, peers, other)
+        if not _is_own_address(switch, odd.value):
+            example = next(other for n, other in enumerate(switches) if n != index and has_usual(tables[n], odd))
+            places = (one.place(table, odd.key, odd.field) for one in (switch, example))
+            found.append(Candidate(switch, odd, *places))
+    yield from slips(found, switches, peers)
 
 
 def _is_own_address(switch: Switch, value: object) -> bool:

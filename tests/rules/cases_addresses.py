@@ -6,6 +6,7 @@ META = ("DEVICE_METADATA", "localhost")
 
 CASES = [
     Case("FG311", drop("leaf1", "INTERFACE", "Ethernet0|10.64.0.0/31")),
+    Case("FG311", drop("spine1", "INTERFACE", "Ethernet0|10.128.0.13/31")),
     Case("FG312", rekey("leaf1", "INTERFACE", "Ethernet256|10.128.0.12/31", "Ethernet256|10.128.9.0/31")),
     Case("FG312", rekey("spine1", "INTERFACE", "Ethernet0|10.128.0.13/31", "Ethernet0|10.128.0.13/30")),
     Case("FG312", rekey("spine1", "INTERFACE", "Ethernet0|10.128.0.13/31", "Ethernet0|10.128.0.12/31")),
@@ -29,6 +30,7 @@ CASES = [
         rekey("leaf1", "MGMT_INTERFACE", "eth0|10.255.0.10/20", "eth0|10.255.0.11/20"),
         also_at=("leaf2",),
     ),
+    Case("FG319", rekey("leaf1", "MGMT_INTERFACE", "eth0|10.255.0.10/20", "eth0|10.255.0.10/19")),
     Case("FG331", put("4200000077", "leaf1", *META, "bgp_asn")),
     Case("FG331", put("4200000001", "spine1", *META, "bgp_asn")),
     Case("FG332", drop("leaf1", "BGP_NEIGHBOR", "10.128.0.13")),
