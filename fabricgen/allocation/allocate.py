@@ -9,9 +9,9 @@ from fabricgen.allocation.grant import Form, Grant, valid_prefixes
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.naming import name_hosts, name_switches, notes_by_identity
 from fabricgen.allocation.pools import ADDRESS_OF, Network, Run, block_size
-from fabricgen.design.model import Fabric, Link
+from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.model import Addressing, DeviceNote, PoolSpec
+from fabricgen.inventory.model import Addressing, DeviceNote, Plane, PoolSpec
 from fabricgen.inventory.references import error
 from fabricgen.sonic.canonical import natural_key
 
@@ -56,10 +56,10 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
     for design in fabric.planes:
         addressing = design.plane.addressing
         if addressing:
-            _give_addresses(fabric, design.plane.name, addressing, new, findings)
+            _give_addresses(fabric, design.plane, addressing, new, findings)
     _give_management(fabric, notes, new, findings)
     keys = [switch.key for switch in fabric.switches]
-    blocks = [block.key for block in fabric.blocks]
+    blocks = [block.key for block in _numbered_blocks(fabric)]
     allocation = Allocation(
         names=names,
         host_names=name_hosts(fabric, names.values(), findings),
@@ -95,13 +95,19 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding]) -> None:
             taken.add(asn)
 
 
-def _give_addresses(fabric: Fabric, plane: str, pools: Addressing, lock: Lock, findings: list[Finding]) -> None:
-    loopbacks = {switch.key: 1 for switch in fabric.switches if switch.identity.plane == plane}
+def _give_addresses(fabric: Fabric, plane: Plane, pools: Addressing, lock: Lock, findings: list[Finding]) -> None:
+    loopbacks = {switch.key: 1 for switch in fabric.switches if switch.identity.plane == plane.name}
     findings += Grant(pools.loopbacks, "loopbacks").fill(loopbacks, lock.loopbacks)
-    for name in ("links", "hosts"):
-        blocks = [block for block in fabric.blocks if block.plane == plane and block.pool == name]
+    for name in (name for name in ("links", "hosts") if name in pools.pools):
+        blocks = [block for block in _numbered_blocks(fabric) if block.plane == plane.name and block.pool == name]
         sizes = {block.key: block_size(block.slots) for block in blocks}
-        findings += Grant(getattr(pools, name), name, Form.PREFIX).fill(sizes, lock.blocks)
+        findings += Grant(pools.pools[name], name, Form.PREFIX).fill(sizes, lock.blocks)
+
+
+def _numbered_blocks(fabric: Fabric) -> list[Block]:
+    """The blocks that need addresses: not those of links that run unnumbered."""
+    planes = fabric.inventory.planes
+    return [block for block in fabric.blocks if block.pool == "hosts" or planes[block.plane].bgp == "numbered"]
 
 
 def _give_management(fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock, findings: list[Finding]) -> None:
@@ -132,8 +138,7 @@ def _check_overlaps(fabric: Fabric, findings: list[Finding]) -> None:
     pools: list[tuple[str, PoolSpec]] = []
     for plane in fabric.inventory.planes.values():
         if plane.addressing:
-            parts = {name: getattr(plane.addressing, name) for name in ("loopbacks", "links", "hosts")}
-            pools += [(f"{name} of plane {plane.name}", pool) for name, pool in parts.items()]
+            pools += [(f"{name} of plane {plane.name}", pool) for name, pool in plane.addressing.pools.items()]
     if fabric.inventory.management:
         pools.append(("management", fabric.inventory.management.addresses))
     seen: list[tuple[str, PoolSpec, Network]] = []

@@ -1,4 +1,4 @@
-"""eBGP as RFC 7938 has it: a session on every address family of every link between switches, and what is announced.
+"""eBGP as RFC 7938 has it: sessions on every link between switches, one for each address family, or unnumbered.
 
 SONiC announces only Loopback0, VLAN subnets and marked static routes (bgpcfgd), so each leaf announces the prefix
 of its host ports as a static blackhole route; the connected /31s below it are more specific.
@@ -39,6 +39,7 @@ class ControlPlane:
 
     asns: Mapping[str, int]
     ends: Mapping[str, Mapping[str, LinkEnd]]  # port -> end
+    router_ids: Mapping[str, str]  # the IPv4 address of Loopback0
     host_aggregates: Mapping[str, tuple[str, ...]]  # prefixes that a leaf announces for its hosts
 
 
@@ -68,4 +69,6 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation) -> ControlPlane:
         else:
             for network in allocation.blocks.get(link.block.key, ()):
                 aggregates.setdefault(upper.key, {})[str(network)] = None
-    return ControlPlane(asns, ends, {key: tuple(prefixes) for key, prefixes in aggregates.items()})
+    loopbacks = {key: [text for text in texts if ":" not in text] for key, texts in allocation.loopbacks.items()}
+    router_ids = {key: texts[0] for key, texts in loopbacks.items() if texts}
+    return ControlPlane(asns, ends, router_ids, {key: tuple(prefixes) for key, prefixes in aggregates.items()})

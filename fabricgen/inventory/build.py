@@ -92,6 +92,7 @@ def _plane(name: str, node: Node) -> Plane:
         mtu_bytes=_value(node, "mtu", DEFAULT_MTU_BYTES),
         roce_mtu_bytes=_value(node, "roce_mtu", DEFAULT_ROCE_MTU_BYTES),
         lossless=_lossless(node.mapping.get("lossless", Node({}, node.location)), f"{path}.lossless"),
+        bgp=_value(node, "bgp", "numbered"),
         addressing=_addressing(node.mapping["addressing"], f"{path}.addressing")
         if "addressing" in node.mapping
         else None,
@@ -157,7 +158,8 @@ def _addressing(node: Node, path: str) -> Addressing:
     return Addressing(
         node=node,
         path=path,
-        **{name: _pool(node.mapping[name], f"{path}.{name}") for name in ("loopbacks", "links", "hosts")},
+        **{name: _pool(node.mapping[name], f"{path}.{name}") for name in ("loopbacks", "hosts")},
+        links=_pool(node.mapping["links"], f"{path}.links") if "links" in node.mapping else None,
         asn_first=_value(asn, "first", RFC7938_ASNS[0]),
         asn_last=_value(asn, "last", RFC7938_ASNS[1]),
     )

@@ -116,10 +116,16 @@ class Addressing(Part):
     """The pools of a plane and the range of its ASNs."""
 
     loopbacks: PoolSpec
-    links: PoolSpec
+    links: PoolSpec | None  # None where links are unnumbered
     hosts: PoolSpec
     asn_first: int
     asn_last: int
+
+    @property
+    def pools(self) -> Mapping[str, PoolSpec]:
+        """The pools that there are, by purpose."""
+        named = {"loopbacks": self.loopbacks, "links": self.links, "hosts": self.hosts}
+        return {name: pool for name, pool in named.items() if pool is not None}
 
 
 @dataclass(frozen=True)
@@ -160,6 +166,7 @@ class Plane(Part):
     mtu_bytes: int
     roce_mtu_bytes: int
     lossless: LosslessSpec
+    bgp: str  # numbered | unnumbered
     addressing: Addressing | None
     switches: Mapping[str, tuple[SwitchSpec, ...]]  # leaf | spine | core, of an explicit design
     links: tuple[LinkSpec, ...]

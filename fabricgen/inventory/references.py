@@ -41,8 +41,9 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
             known = sorted(inventory.hosts)
             yield error("FG107", f"no host group is called {name!r}", plane, "hosts", index, hint=suggest(name, known))
     if plane.addressing:
-        for pool in (plane.addressing.loopbacks, plane.addressing.links, plane.addressing.hosts):
+        for pool in plane.addressing.pools.values():
             yield from _check_pool(pool)
+        yield from _check_links_pool(plane, plane.addressing)
         yield from _check_asn_range(plane.addressing)
         yield from _check_router_id(plane.addressing.loopbacks)
     first: dict[str, SwitchSpec] = {}
@@ -78,6 +79,13 @@ def _check_router_id(pool: PoolSpec) -> Iterator[Finding]:
     if pool.prefixes and all(":" in prefix for prefix in pool.prefixes):
         message = "no IPv4 prefix among the loopbacks, so no switch has a router id: SONiC starts no BGP session"
         yield error("FG388", message, pool, hint="add an IPv4 prefix: `loopbacks: [10.0.0.0/16, fd00::/64]`")
+
+
+def _check_links_pool(plane: Plane, addressing: Addressing) -> Iterator[Finding]:
+    """Numbered sessions need addresses for the links between switches; unnumbered ones use none."""
+    if plane.bgp == "numbered" and addressing.links is None and "links" not in addressing.node.cut:
+        hint = "add `links:` with a prefix, or `bgp: unnumbered` to the plane"
+        yield error("FG106", "numbered BGP needs a pool for links", addressing, hint=hint)
 
 
 def _check_pool(pool: PoolSpec) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from fabricgen.render.contexts import (
     ManagementAddress,
     ManagementContext,
     PortContext,
+    Prefix,
     SwitchContext,
 )
 from fabricgen.render.forms import Slot
@@ -30,20 +31,23 @@ def switch_context(
     switch: Switch,
     inventory: Inventory,
     *,
-    loopbacks: int,
-    aggregates: int,
+    loopbacks: Sequence[str],
+    aggregates: Sequence[str],
     management: Sequence[str],
     mac: bool,
     bgp: bool,
 ) -> SwitchContext:
     """The context of a switch with that many addresses of each kind."""
     platform, layout = switch.platform, switch.layout
+    unnumbered = inventory.planes[switch.identity.plane].bgp == "unnumbered"
     asked = switch.spec.source("platform")
     return SwitchContext(
         hostname=Slot("switch.hostname", Origin(inventory="names", steps=_LOCK.steps)),
         asn=Slot("switch.asn", _LOCK) if bgp else None,
-        loopbacks=tuple(Slot(f"switch.loopbacks.{index}", _LOCK) for index in range(loopbacks)),
-        aggregates=tuple(Slot(f"switch.aggregates.{index}", _LOCK) for index in range(aggregates)),
+        router_id=Slot("switch.router_id", _LOCK) if bgp and unnumbered else None,
+        unnumbered=unnumbered,
+        loopbacks=_prefixes("switch.loopbacks", loopbacks),
+        aggregates=_prefixes("switch.aggregates", aggregates),
         management=tuple(
             ManagementAddress(Slot(f"switch.management.{index}", _LOCK), _gateway(inventory.management, text))
             for index, text in enumerate(management)
@@ -53,6 +57,13 @@ def switch_context(
         hwsku=value(layout.hwsku, inventory=asked, platform=layout.sources.get("ports", "")),
         platform=value(platform.onie_platform, inventory=asked, platform=platform.sources.get("asic", "")),
         buffer_model=value(platform.buffer_model, inventory=asked, platform=platform.sources.get("buffer_model", "")),
+    )
+
+
+def _prefixes(slot: str, texts: Sequence[str]) -> tuple[Prefix, ...]:
+    return tuple(
+        Prefix(Slot(f"{slot}.{index}", _LOCK), f"ipv{ip_interface(text).version}_unicast")
+        for index, text in enumerate(texts)
     )
 
 
@@ -98,7 +109,7 @@ def port_context(switch: Switch, plane: Plane, port: PlatformPort, *, wired: boo
     )
 
 
-def link_context(end: LinkEnd, buffers: PortBuffers) -> LinkContext:
+def link_context(end: LinkEnd, plane: Plane, buffers: PortBuffers) -> LinkContext:
     """The context of all links that are alike at this end."""
     peer = end.peer_switch
     return LinkContext(
@@ -106,6 +117,7 @@ def link_context(end: LinkEnd, buffers: PortBuffers) -> LinkContext:
         peer_port=Slot("link.peer_port", _WIRING),
         peer_type=value(peer.device_type if peer else SERVER_TYPE),
         peer_hwsku=Slot("link.peer_hwsku", _WIRING) if peer else None,
+        unnumbered=peer is not None and plane.bgp == "unnumbered",
         addresses=tuple(
             LinkAddress(
                 local=Slot(f"link.addresses.{index}.local", _LOCK),

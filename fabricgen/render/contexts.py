@@ -18,14 +18,24 @@ class SwitchContext:
 
     hostname: Slot
     asn: Slot | None  # None where the plane runs no BGP
-    loopbacks: tuple[Slot, ...]  # with prefix length
-    aggregates: tuple[Slot, ...]  # host prefixes to announce
+    router_id: Slot | None  # set where BGP is unnumbered: the management framework takes nothing from Loopback0
+    unnumbered: bool
+    loopbacks: tuple["Prefix", ...]
+    aggregates: tuple["Prefix", ...]  # host prefixes to announce
     management: tuple["ManagementAddress", ...]
     mac: Slot | None  # None where the inventory does not tell it: the switch fills in its own
     type: Value
     hwsku: Value
     platform: Value
     buffer_model: Value
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """An address with its length, or a prefix. `family` is SONiC's word: ipv4_unicast or ipv6_unicast."""
+
+    text: Slot
+    family: str
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,7 @@ class LinkContext:
     peer_port: Slot
     peer_type: Value
     peer_hwsku: Slot | None  # None for a host
+    unnumbered: bool  # the session runs between the interfaces, without addresses
     addresses: tuple["LinkAddress", ...]
     buffers: PortBuffers
 

@@ -15,7 +15,7 @@ from fabricgen.render.contexts import ManagementContext, SonicContext
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateLibrary
 
-DEVICE_TEMPLATES = ("switch.json.j2", "management.json.j2", "qos.json.j2", "buffers.json.j2")
+DEVICE_TEMPLATES = ("switch.json.j2", "bgp.json.j2", "management.json.j2", "qos.json.j2", "buffers.json.j2")
 PORT_TEMPLATE = "port.json.j2"
 LINK_TEMPLATE = "link.json.j2"
 
@@ -69,7 +69,12 @@ class SwitchRenderer:
             "aggregates": list(self.control.host_aggregates.get(key, ())),
             "management": list(allocation.management.get(key, ())),
         }
-        slots = {"switch.hostname": rendered.name, "switch.mac": mac, "switch.asn": str(self.control.asns.get(key))}
+        slots = {
+            "switch.hostname": rendered.name,
+            "switch.mac": mac,
+            "switch.asn": str(self.control.asns.get(key)),
+            "switch.router_id": self.control.router_ids.get(key, ""),
+        }
         for name, texts in lists.items():
             slots |= {f"switch.{name}.{index}": text for index, text in enumerate(texts)}
         families = [tuple(ip_interface(text).version for text in texts) for texts in lists.values()]
@@ -78,10 +83,7 @@ class SwitchRenderer:
         profile = (*kind, *families, bool(mac), bgp)
 
         def context() -> dict[str, object]:
-            counts = {"loopbacks": len(lists["loopbacks"]), "aggregates": len(lists["aggregates"])}
-            own = switch_context(
-                switch, self.fabric.inventory, **counts, management=lists["management"], mac=bool(mac), bgp=bgp
-            )
+            own = switch_context(switch, self.fabric.inventory, **lists, mac=bool(mac), bgp=bgp)
             return {"switch": own, "plan": plan, "management": self._management}
 
         for template in DEVICE_TEMPLATES:
@@ -115,7 +117,7 @@ class SwitchRenderer:
 
         def context() -> dict[str, object]:
             own = port_context(switch, plane, port, wired=True)
-            return {"port": own, "link": link_context(end, buffers), "plan": plan}
+            return {"port": own, "link": link_context(end, plane, buffers), "plan": plan}
 
         index = self._stamp(rendered, LINK_TEMPLATE, (id(plan), id(buffers), peer_type, sessions), slots, context)
         rendered.port_forms.setdefault(index, []).append(port.name)
