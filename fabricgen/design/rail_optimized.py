@@ -73,7 +73,8 @@ def _rails(plane: Plane, hosts: list[Host], parts: PartsList) -> int | None:
         if wrong or not nics:
             has = f"NICs of {format_speed(wrong[0])}" if wrong else "no NIC on a rail"
             message = f"{model.name} has {has}, plane {plane.name} runs at {format_speed(plane.speed_mbps or 0)}"
-            parts.findings.append(error("FG209", message, plane, "hosts"))
+            hint = "set the plane's `speed` to that of the NICs, or give such hosts a plane of their own"
+            parts.findings.append(error("FG209", message, plane, "hosts", hint=hint))
             return None
     if len(counts) > 1:
         message = f"the hosts of plane {plane.name} have {' and '.join(map(str, sorted(counts)))} rails"
