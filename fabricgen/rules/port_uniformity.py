@@ -29,7 +29,7 @@ _POPULATIONS = (
 def odd_port(fabric: Fabric) -> Iterator[Defect]:
     """What: wired ports of one kind (plane, role, hwsku, speed, length of cable and role of the far end) have the same
     MTU, FEC, cable length, QoS maps, buffers, schedulers and watchdog; more than half of at least three must agree.
-    Unused ports of a switch model with as many lanes are compared, too.
+    Unused ports of a switch model are compared, too.
 
     Why: as with switches: an odd port is a slip, and the flows that hash onto it are the slow ones.
 
@@ -54,9 +54,9 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
         for port in switch.device.table("PORT").keys() - wired.keys():
-            use = known[port].kind if port in known else ""
-            lanes = str(switch.device.row("PORT", port).get("lanes")).count(",")  # tells ports of an unknown SKU apart
-            unused[switch.plane, switch.role, switch.hwsku, use, lanes].append((switch, port))
+            speed = str(switch.device.row("PORT", port).get("speed"))
+            use = known[port].kind if port in known else speed  # of an unknown SKU, the service ports are slower
+            unused[switch.plane, switch.role, switch.hwsku, use].append((switch, port))
     for idle in unused.values():
         yield from _odd_own_rows(idle, "PORT", "most unused ports")
 

@@ -4,7 +4,6 @@ import csv
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -228,8 +227,7 @@ def test_an_import_gives_the_shipped_ports_and_headroom(name: str, folder: str) 
     assert imported and not has_errors(findings)
     (layout,) = imported.layouts
     assert (layout.name, layout.hwsku, layout.headroom) == (shipped.name, shipped.hwsku, shipped.headroom)
-    fec_elsewhere = "fec" in shipped.sources  # Dell states it in platform-def.json
-    assert layout.ports == tuple(replace(p, fec="") if fec_elsewhere else p for p in shipped.ports)
+    assert layout.ports == shipped.ports
 
 
 def refusal(tmp_path: Path, text: str) -> str:

@@ -77,7 +77,7 @@ def test_ports() -> None:
 
 
 def test_ports_from_breakout_modes_alone() -> None:
-    """Without port_config.ini, as SONiC does it: FEC rs from 50G a lane; hwsku.json's mode lacks the other speeds."""
+    """Without port_config.ini, as SONiC does it; hwsku.json's mode lacks the other speeds."""
     layout = layout_of(DEVICE / BOX / "Acme-Box4-P4")
     assert [port.name for port in layout.fabric_ports] == ["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet24"]
     port = layout.port_by_name["Ethernet8"]
@@ -101,6 +101,20 @@ def test_buffers_of_each_role() -> None:
     assert buffers["spine"].lossy_queue_profile == "queue_lossy_profile"  # of the macro
     assert buffers["core"] == buffers["spine"]
     told(findings, "FG127", "no buffers_defaults_t2.j2: a core takes buffers_defaults_t1.j2")
+
+
+def test_pools_without_the_one_for_headroom(device: Path) -> None:
+    for file in (T0, T1, "buffers_defaults_objects.j2"):
+        replaced(file, "ingress_lossless_pool", "ingress_pool")(device)
+    platform, findings = imported(device / SKU)
+    assert platform.layouts[0].buffers == {}
+    told(findings, "FG124", "no ingress_lossless_pool")
+
+
+def test_fec_of_fast_lanes_is_known(device: Path) -> None:
+    replaced(PORTS, r" fec ", " mtu ")(device)
+    ports = layout_of(device / SKU).port_by_name
+    assert (ports["Ethernet0"].fec, ports["Ethernet32"].fec) == ("rs", "")
 
 
 def test_a_template_of_its_own_for_the_core(device: Path) -> None:
@@ -175,7 +189,8 @@ UNUSUAL = {
     "no JSON made": (replaced(T0, '"0", ', '"0" '), "FG124", "gives no buffers for a leaf"),
     "nothing made": (replaced(T0, "macro gen", "macro degen"), "FG124", "it defines no pools and profiles"),
     "dangling pool": (replaced(T1, "egress_lossless_pool", "egress_pool"), "FG124", "refers to pool egress_pool"),
-    "all lossy": (_rename_pool, "FG124", "draws on egress_lossy_pool"),
+    "all lossy": (_rename_pool, "FG124", "of egress_lossy_pool: nothing is lossless"),
+    "one profile for all": (replaced(T1, "queue_lossy", "egress_lossless"), "FG124", "nothing is lossless"),
     "sandbox": (replaced(T0, "60000000, 5000000", "''.__class__.__mro__, 1"), "FG124", "unsafe"),
 }  # fmt: skip
 

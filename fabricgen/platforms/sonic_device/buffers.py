@@ -24,6 +24,7 @@ _LISTS = {"generate_profile_lists": 1, "generate_profile_lists_with_inactive_por
 _GROUPS = {"generate_pg_profiles_with_inactive_ports": 2, "generate_pg_profils": 1}
 _QUEUES = {"generate_queue_buffers": 1, "generate_queue_buffers_with_inactive_ports": 2}
 _LOSSLESS, _LOSSY = 3, 0  # a priority of each kind in SONiC's own maps
+_HEADROOM_POOL = "ingress_lossless_pool"  # swss cfgmgr/buffermgr.h
 _OLD_REFERENCE = re.compile(r"\[[A-Z_]+\|([^\]|]+)\]")
 
 Rows = dict[str, dict[str, str]]
@@ -80,8 +81,11 @@ def _defaults(tree: DeviceTree, file: Path, template: BufferTemplate, port: str)
         },
     )
     _refuse_dangling(defaults)
-    if "lossy" in (pool := profiles[defaults.lossless_queue_profile]["pool"]):
-        raise TemplateRefusedError(f"its queue {_LOSSLESS} draws on {pool}, so nothing of it is lossless")
+    if _HEADROOM_POOL not in pools:
+        raise TemplateRefusedError(f"it has no {_HEADROOM_POOL}, the one that buffermgrd takes headroom from")
+    name = defaults.lossless_queue_profile
+    if name == defaults.lossy_queue_profile or "lossy" in profiles[name]["pool"]:
+        raise TemplateRefusedError(f"its queue {_LOSSLESS} has {name} of {profiles[name]['pool']}: nothing is lossless")
     if rewritten:
         message = (
             f"references such as {min(rewritten)} are refused by SONiC's YANG and by orchagent: bare names instead"

@@ -126,10 +126,6 @@ class _Import:
         if not rows and not dynamic:
             message = f"{hwsku} has no headroom rows: listed, and refused for lossless planes"
             self.tree.report("FG123", Severity.WARNING, message, sku, hint="choose a SKU with a pg_profile_lookup.ini")
-        if buffers and not dynamic and "ingress_lossless_pool" not in buffers[min(buffers)].pools:
-            message = f"{hwsku} has no ingress_lossless_pool, the one that buffermgrd takes headroom from"
-            self.tree.report("FG124", Severity.WARNING, message, sku)
-            buffers, sources = {}, {}
         own = {"ports": self._source(sku / ports.FILE, sku / "hwsku.json", self.device.platform / "platform.json")}
         if rows:
             own["headroom"] = self._source(sku / headroom.FILE)

@@ -1,7 +1,7 @@
 """The ports of a SKU: rows of port_config.ini, completed from platform.json and hwsku.json.
 
 Where a SKU has no port_config.ini, its ports are what hwsku.json's breakout modes make of platform.json's cages, as
-sonic-buildimage src/sonic-config-engine/portconfig.py does it, FEC included.
+sonic-buildimage src/sonic-config-engine/portconfig.py does it.
 """
 
 import re
@@ -19,7 +19,7 @@ _DEFAULT_COLUMNS = ("name", "lanes", "alias", "index")  # portconfig.py parse_po
 _USED = {"name", "lanes", "alias", "index", "speed", "fec", "subport", "role"}
 _NAME = re.compile(r"Ethernet(\d+)")
 _FRONT_PANEL_ROLES = ("", "Ext")  # the others lead to a chip inside the box
-_RS_LANE_MBPS = 50_000  # portconfig.py: lanes from this speed get FEC rs
+_PAM4_LANE_MBPS = 50_000  # from here on links work with RS-FEC only (IEEE 802.3 clause 119); portconfig.py sets it, too
 _MAX_SERVICE_PORTS = 4
 _MIN_SERVICE_RATIO = 4  # a service port is at least so much slower than the fastest
 
@@ -75,10 +75,7 @@ def _rows_of_modes(tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> I
             continue
         for part, alias in zip(made, aliases, strict=False):
             row = {"name": f"Ethernet{int(first[1]) + part.offset}", "lanes": ",".join(map(str, part.lanes))}
-            row |= {"alias": alias, "speed": str(part.speed_mbps)}
-            if part.speed_mbps >= _RS_LANE_MBPS * len(part.lanes):
-                row["fec"] = cage.fec or "rs"
-            yield 0, row
+            yield 0, row | {"alias": alias, "speed": str(part.speed_mbps)}
 
 
 class _Completion:
@@ -117,7 +114,7 @@ class _Completion:
                     parent=parent,
                     speed_mbps=speed,
                     kind="fabric",
-                    fec=row.get("fec") or (cage.fec if cage else ""),
+                    fec=row.get("fec") or (cage.fec if cage else "") or _fec(speed, lanes),
                     breakout_mode=mode,
                 )
         for problem, members_left in self.left_out.items():
@@ -178,6 +175,10 @@ class _Completion:
         cage = self.cages.get(lanes[0])
         made = split(mode, cage.lanes) if cage else None
         return next((part.speed_mbps for part in made or () if part.lanes == lanes), None)
+
+
+def _fec(speed_mbps: int, lanes: tuple[int, ...]) -> str:
+    return "rs" if speed_mbps >= _PAM4_LANE_MBPS * len(lanes) else ""
 
 
 def _with_service_ports(tree: DeviceTree, file: Path, ports: tuple[PlatformPort, ...]) -> tuple[PlatformPort, ...]:
