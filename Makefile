@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt golden bench clean
+.PHONY: help demo test lint type fmt golden bench matrix clean
 BIN := .venv/bin
 
 help:  ## this list
@@ -33,6 +33,11 @@ golden:  ## refresh golden files; read the difference before committing it
 bench:  ## speed and memory, beside a peer where one exists
 	@scripts/setup "[bench]"
 	@$(BIN)/python -m benchmarks
+
+matrix:  ## every layout, role, set of priorities and BGP style into build/matrix
+	@scripts/setup
+	@rm -rf build/matrix
+	@$(BIN)/python scripts/matrix.py build/matrix
 
 clean:  ## remove what can be made again
 	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

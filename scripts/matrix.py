@@ -1,0 +1,95 @@
+"""Render every shipped layout in every role, for each set of priorities and each BGP style, into a folder.
+
+    python scripts/matrix.py build/matrix
+
+One small fabric for each combination: two leaves, two spines and a core where the layout has buffer facts for one. Of
+each fabric one file a role is kept: <layout>-<role>-<priorities>-<bgp>/config_db.json.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+from fabricgen.findings import has_errors
+from fabricgen.platforms import catalog
+from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.render.pipeline import BundleContent, make_plans
+from fabricgen.units import format_speed
+
+PRIORITIES = {"34": {3: [26], 4: [34]}, "3": {3: [26]}, "345": {3: [26], 4: [34], 5: [46]}}
+# Priorities and BGP touch no common table: each style of BGP meets the usual priorities, and each set numbered BGP.
+VARIANTS = (("34", "numbered"), ("3", "numbered"), ("345", "numbered"), ("34", "unnumbered"))
+NIC_MBPS = 400_000
+
+
+def layouts() -> Iterator[tuple[SwitchPlatform, Layout]]:
+    """Every layout that can be lossless."""
+    for name in catalog.switch_names():
+        platform = catalog.switch_platform(name)
+        assert platform is not None
+        for layout in platform.layouts:
+            if layout.buffers and (layout.headroom or platform.buffer_model == "dynamic"):
+                yield platform, layout
+
+
+def inventory(platform: SwitchPlatform, layout: Layout, classes: dict[int, list[int]], bgp: str) -> str:
+    """A fabric with a switch or two of each role."""
+    ports = [port.name for port in layout.fabric_ports if port.speed_mbps == layout.speed_mbps]
+    cable_m = max((row.cable_m for row in layout.headroom if row.speed_mbps == layout.speed_mbps), default=40)
+    core = "core" in layout.buffers
+    links = [f"leaf{leaf}:{ports[spine]}, spine{spine}:{ports[leaf]}" for leaf, spine in product((0, 1), (0, 1))]
+    links += [f"spine{spine}:{ports[4]}, core0:{ports[spine]}" for spine in (0, 1)] if core else []
+    links += [f"gpu/{host}:rail0, leaf{host}:{ports[4]}" for host in (0, 1)] if layout.speed_mbps == NIC_MBPS else []
+    roles = ["leaf", "spine", *(["core"] if core else [])]
+    tiers = "\n".join(f"    {role}: {{platform: {platform.name}, layout: {layout.name}}}" for role in roles)
+    ends = "\n".join(f"      - [{link}]" for link in links)
+    return f"""\
+fabricgen: 1
+fabric: matrix
+hosts: {{gpu: {{model: hgx-h100, count: 2}}}}
+planes:
+  compute:
+    design: explicit
+    hosts: [gpu]
+    bgp: {bgp}
+{tiers}
+    speed: {format_speed(layout.speed_mbps)}
+    cables: {{host-leaf: {min(5, cable_m)}m, leaf-spine: {min(40, cable_m)}m, spine-core: {cable_m}m}}
+    lossless: {{classes: {{{", ".join(f"{tc}: {{dscp: {dscp}}}" for tc, dscp in classes.items())}}}}}
+    addressing: {{loopbacks: 10.0.0.0/24, links: 10.0.1.0/24, hosts: 10.0.2.0/24}}
+    leaves: [{{name: leaf0}}, {{name: leaf1}}]
+    spines: [{{name: spine0}}, {{name: spine1}}]
+    cores: [{"{name: core0}" if core else ""}]
+    links:
+{ends}
+management: {{addresses: 10.255.0.0/24, gateway: 10.255.0.1, ntp: [10.255.0.9], syslog: [10.255.0.8]}}
+"""
+
+
+def main(folder: Path) -> int:
+    """Render all of it; the exit code is 1 when a layout cannot be planned."""
+    files = 0
+    with tempfile.TemporaryDirectory() as aside:
+        source = Path(aside) / "fabric.yaml"
+        for (platform, layout), (priorities, bgp) in product(layouts(), VARIANTS):
+            source.write_text(inventory(platform, layout, PRIORITIES[priorities], bgp), encoding="utf-8")
+            plans = make_plans(source)
+            if has_errors(plans.findings):
+                print(f"{platform.name} {layout.name}: {plans.findings[0].message}", file=sys.stderr)
+                return 1
+            wanted = {f"sonic/{role}0/config_db.json": role for role in ("leaf", "spine", "core")}
+            for path, content in BundleContent(plans).files():
+                if path in wanted:
+                    name = f"{platform.name}-{layout.name}-{wanted[path]}-{priorities}-{bgp}"
+                    target = folder / name / "config_db.json"
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(content)
+                    files += 1
+    print(f"{files} files in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
