@@ -74,7 +74,8 @@ def test_a_good_file_has_no_violation() -> None:
         ("PORT", "Ethernet0", {"adv_speeds": "all,400000"}, "must"),
         ("DEVICE_METADATA", "localhost", {"mac": "001122334455"}, "bad-pattern"),
         ("DEVICE_METADATA", "localhost", {"hostname": "x" * 64}, "out-of-range"),
-        ("DEVICE_METADATA", "localhost", {"frr_mgmt_framework_config": True}, "not-text"),
+        ("DEVICE_METADATA", "localhost", {"frr_mgmt_framework_config": True}, "wrong-type"),
+        ("PORT", "Ethernet0", {"mtu": 99999}, "wrong-type"),
         ("DEVICE_METADATA", "local", {}, "wrong-key"),
         ("INTERFACE", "Ethernet999", {}, "dangling-reference"),
         ("INTERFACE", "Ethernet0|10.0.0.0/31", {"family": "IPv6"}, "must"),
@@ -140,6 +141,45 @@ def test_one_defect_one_violation(table: str, key: str, fields: dict[str, Any], 
 )
 def test_hints_name_the_nearest_word(table: str, key: str, fields: dict[str, Any], hint: str) -> None:
     assert [violation.hint for violation in violations(table, key, **fields)] == [hint]
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        ({"QUEUE": {"leaf1|asic0|Ethernet0|0": {}}}, ("QUEUE", "leaf1|asic0|Ethernet0|0", "")),
+        ({"CRM": {"Config": {"dash_eni_threshold_type": "used"}}}, ("CRM", "Config", "dash_eni_threshold_type")),
+        ({"POLICER": {"p": {"meter_type": "bytes", "mode": "sr_tcm", "pir": "1"}}}, ("POLICER", "p", "pir")),
+        ({"MIRROR_SESSION": {"m": {"dst_port": "Ethernet0"}}}, ("MIRROR_SESSION", "m", "dst_port")),
+    ],
+)
+def test_fields_and_rows_that_are_only_for_some_cases(rows: Config, place: tuple[str, str, str]) -> None:
+    found = check(leaf_switch() | rows)
+    assert place in [
+        (violation.table, violation.key, violation.field) for violation in found if violation.kind == "must"
+    ]
+
+
+def test_a_chassis_has_queues_of_its_own_kind() -> None:
+    config = leaf_switch() | {"QUEUE": {"Ethernet0|0": {}}}
+    assert check(config) == []
+    config["DEVICE_METADATA"]["localhost"]["switch_type"] = "voq"
+    assert [(violation.kind, violation.key) for violation in check(config)] == [("must", "Ethernet0|0")]
+
+
+def test_what_one_file_has_says_nothing_about_the_next() -> None:
+    """The check remembers clean keys and rows; references, and defects, are judged in every file."""
+    config = leaf_switch()
+    assert check(config) == []
+    del config["DSCP_TO_TC_MAP"], config["BUFFER_PROFILE"]
+    missing = [(violation.kind, violation.table, violation.field) for violation in check(config)]
+    assert (
+        missing
+        == [("dangling-reference", "BUFFER_PG", "profile")] * 2
+        + [("dangling-reference", "PORT_QOS_MAP", "dscp_to_tc_map")] * 2
+    )
+    assert check(config) == check(config)
+    assert check(leaf_switch()) == []
+    assert {violation.kind for violation in check({"INTERFACE": leaf_switch()["INTERFACE"]})} == {"dangling-reference"}
 
 
 def test_base_row_of_an_address() -> None:

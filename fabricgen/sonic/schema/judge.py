@@ -1,17 +1,16 @@
 """The check of a whole config_db.json."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from fabricgen.sonic.schema.content import needs, row_problems
 from fabricgen.sonic.schema.musts import broken_musts
-from fabricgen.sonic.schema.tables import FieldSchema, RowSchema, TableSchema, table_names, table_schema
+from fabricgen.sonic.schema.tables import Need, RowSchema, TableSchema, table_names, table_schema
 from fabricgen.sonic.schema.types import Judge, Misfit
 from fabricgen.sonic.schema.violations import Violation, did_you_mean, shown
 from fabricgen.sonic.tables import split_key
 
-_Problem = tuple[str, str, str, str]  # kind, field, message, hint
-_NO_PROBLEMS: list[_Problem] = []
+_MOST_KNOWN = 10_000  # rows, keys and texts that are remembered from file to file, for each kind of them
 
 
 def check(config: Mapping[str, Any]) -> list[Violation]:
@@ -40,8 +39,8 @@ class _Run:
         self.found: list[Violation] = []
         self._config = config
         self._targets: dict[str, Collection[str]] = {}
-        self._misfits: dict[tuple[Judge, str], Misfit | None] = {}
-        self._clean_rows: set[object] = set()
+        self._misfits: dict[Need, Misfit | None] = {}
+        self._met: set[Need] = set()
 
     def references(self, target: str) -> Collection[str]:
         """Every value that the file has at TABLE/LIST/leaf or TABLE/row/leaf."""
@@ -66,98 +65,70 @@ class _Run:
                 yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
 
     def judge_table(self, table: str, schema: TableSchema, rows: dict[str, Any]) -> None:
-        """Judge every row of one table."""
+        """Judge every row of one table.
+
+        Files of a fabric are much alike: a key or row that was found clean in one is clean in the next, once what it
+        refers to is there.
+        """
+        met, known_keys = self._met, schema.known_keys
         for key, row in rows.items():
-            kind_of_row = schema.row_schema(key)
-            if kind_of_row is None:
-                self.found.append(Violation("wrong-key", table, key, "", *_wrong_key(schema, key)))
-                continue
-            if kind_of_row.keys:
-                self._judge_key(table, key, kind_of_row)
-            if not isinstance(row, dict):
-                self.found.append(Violation("wrong-type", table, key, "", f"a row holds fields, not {shown(row)}"))
-                continue
-            for kind, name, message, hint in self._judged_row(kind_of_row, row):
-                self.found.append(Violation(kind, table, key, name, message, hint))
+            known = known_keys.get(key)
+            if known is None or not (met.issuperset(known[1]) or self._all_met(known[1])):
+                known = self._judge_key(table, key, schema)
+                if known is None:
+                    continue
+            try:
+                refers_to = known[0].known_rows.get(tuple(row.items()))
+            except (TypeError, AttributeError):  # a list among the values, no row at all
+                refers_to = None
+            if refers_to is None or not (met.issuperset(refers_to) or self._all_met(refers_to)):
+                self._judge_content(table, key, known[0], row)
         for of_list in schema.by_key_length.values():
             if of_list.most_rows is not None or of_list.unique:
                 self._judge_all_rows(table, of_list, rows)
 
-    def _judge_key(self, table: str, key: str, schema: RowSchema) -> None:
-        for part, (name, judge) in zip(key.split("|"), schema.keys, strict=True):
+    def _all_met(self, needs: tuple[Need, ...]) -> bool:
+        met = {need for need in needs if self._misfit(*need) is None}
+        self._met |= met
+        return met.issuperset(needs)
+
+    def _judge_key(self, table: str, key: str, schema: TableSchema) -> tuple[RowSchema, tuple[Need, ...]] | None:
+        kind_of_row = schema.row_schema(key)
+        if kind_of_row is None:
+            self.found.append(Violation("wrong-key", table, key, "", *_wrong_key(schema, key)))
+            return None
+        count = len(self.found)
+        parts = key.split("|") if kind_of_row.keys else []
+        for part, (name, judge) in zip(parts, kind_of_row.keys, strict=True):
             if misfit := self._misfit(judge, part):
                 kind = "dangling-reference" if misfit.kind == "dangling-reference" else "wrong-key"
                 hint = did_you_mean(part, misfit.known)
                 self.found.append(Violation(kind, table, key, "", f"{name} of the key: {misfit.message}", hint))
+        known = tuple((judge, part) for part, (_, judge) in zip(parts, kind_of_row.keys, strict=True) if judge.refers)
+        if len(self.found) == count:
+            _keep(schema.known_keys, key, (kind_of_row, known))
+        return kind_of_row, known
+
+    def _judge_content(self, table: str, key: str, schema: RowSchema, row: object) -> None:
+        if not isinstance(row, dict):
+            self.found.append(Violation("wrong-type", table, key, "", f"a row holds fields, not {shown(row)}"))
+            return
+        problems = list(row_problems(schema, row, self._misfit))
+        self.found += [Violation(kind, table, key, name, message, hint) for kind, name, message, hint in problems]
+        if not problems and not any(isinstance(value, list) for value in row.values()):
+            _keep(schema.known_rows, tuple(row.items()), tuple(needs(schema, row)))
 
     def _misfit(self, judge: Judge, text: str) -> Misfit | None:
-        """The judge's word on a text; a file says the same things many times."""
+        """The judge's word on a text; files say the same things many times."""
+        if text in judge.fitting:
+            return None
         try:
             return self._misfits[judge, text]
         except KeyError:
             misfit = self._misfits[judge, text] = judge(text, self.references)
+            if misfit is None and not judge.refers and len(judge.fitting) < _MOST_KNOWN:
+                judge.fitting.add(text)
             return misfit
-
-    def _judged_row(self, schema: RowSchema, row: dict[str, Any]) -> list[_Problem]:
-        """The row's problems; a row whose content was found clean before has none."""
-        try:
-            content = (schema, *row.items())
-            if content in self._clean_rows:
-                return _NO_PROBLEMS
-        except TypeError:  # a list among the values
-            return list(self._judge_row(schema, row))
-        problems = list(self._judge_row(schema, row))
-        if not problems:
-            self._clean_rows.add(content)
-        return problems
-
-    def _judge_row(self, schema: RowSchema, row: dict[str, Any]) -> Iterator[_Problem]:
-        for name, value in row.items():
-            if schema.entries:
-                yield from self._judge_entry(schema.entries, name, value)
-            elif (spec := schema.fields.get(name)) is None:
-                yield "unknown-field", name, "SONiC's YANG has no such field here", did_you_mean(name, schema.fields)
-            elif type(value) is not str or spec.is_list or self._misfit(spec.judge, value):
-                yield from self._judge_field(spec, name, value)
-        for name in schema.required:
-            if name not in row:
-                yield "missing-field", name, f"{name} must be given", ""
-        for cases in schema.choices:
-            given = [names for names in (sorted(set(case) & set(row)) for case in cases) if names]
-            if len(given) > 1:
-                yield "must", given[1][0], f"{given[0][0]} and {given[1][0]} exclude each other", ""
-
-    def _judge_entry(self, entries: tuple[Judge, Judge], name: str, value: object) -> Iterator[_Problem]:
-        yield from self._judge_text(entries[0], name, name)
-        yield from self._judge_text(entries[1], name, value)
-
-    def _judge_field(self, spec: FieldSchema, name: str, value: object) -> Iterator[_Problem]:
-        if not spec.is_list:
-            yield from self._judge_text(spec.judge, name, value)
-            return
-        if isinstance(value, str) and spec.separator:
-            items: list[Any] = [item.strip() for item in value.split(spec.separator)]
-        elif isinstance(value, list) or value == "":
-            items = list(value)
-        else:
-            yield "wrong-type", name, f"must be a list of texts, not {shown(value)}", ""
-            return
-        items = [item for item in items if item != ""]  # the one empty text with which Redis keeps an empty list
-        for item in items:
-            yield from self._judge_text(spec.judge, name, item)
-        if len(items) < spec.least:
-            yield "must", name, f"needs at least {spec.least}, has {len(items)}", ""
-        if spec.most is not None and len(items) > spec.most:
-            yield "must", name, f"takes at most {spec.most}, has {len(items)}", ""
-
-    def _judge_text(self, judge: Judge, name: str, value: object) -> Iterator[_Problem]:
-        if isinstance(value, list | dict):
-            yield "wrong-type", name, f"must be one text, not {shown(value)}", ""
-        elif not isinstance(value, str):
-            hint = f'write "{str(value).lower() if isinstance(value, bool) else value}"' if value is not None else ""
-            yield "not-text", name, f"{json.dumps(value)} is not text: CONFIG_DB holds texts only", hint
-        elif misfit := self._misfit(judge, value):
-            yield misfit.kind, name, misfit.message, did_you_mean(value, misfit.known)
 
     def _judge_all_rows(self, table: str, schema: RowSchema, rows: dict[str, Any]) -> None:
         own = [key for key in rows if key.count("|") + 1 == len(schema.keys)]
@@ -172,6 +143,16 @@ class _Run:
             if len(values) == len(schema.unique) and first.setdefault(values, key) != key:
                 message = f"{', '.join(schema.unique)} are those of {first[values]}, too"
                 self.found.append(Violation("must", table, key, "", message))
+
+
+_Known = TypeVar("_Known")
+
+
+def _keep(known: dict[Any, _Known], seen: object, what: _Known) -> None:
+    """Remember, in bounds: a judge of many fabrics starts afresh now and then."""
+    if len(known) >= _MOST_KNOWN:
+        known.clear()
+    known[seen] = what
 
 
 def _wrong_key(schema: TableSchema, key: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.sonic.schema.musts_qos import pool_percentage, rates, thresholds, watchdog_times, wred_order
 from fabricgen.sonic.schema.rows import Config, Must, number_of, row_of, rows_of
+from fabricgen.sonic.schema.tables import table_schema
 from fabricgen.sonic.schema.violations import Violation
 from fabricgen.sonic.tables import split_key
 
@@ -147,12 +148,35 @@ def _fib_pending(config: Config, table: str) -> Iterator[Violation]:
             yield Violation("must", table, key, "suppress-fib-pending", "needs synchronous_mode enable")
 
 
+def _kind_of_switch(config: Config, table: str) -> Iterator[Violation]:
+    """Rows and fields that are only for some kinds of switch (`when` on DEVICE_METADATA|localhost)."""
+    schema = table_schema(table)
+    for kind in [*schema.by_key_length.values(), *schema.by_name.values()] if schema else ():
+        for field, (other, values) in kind.when.items():
+            if "|" not in other or _value_at(config, other) in values:
+                continue
+            words = " or ".join(value or "none" for value in values)
+            rows = (
+                rows_of(config, table, len(kind.keys)) if kind.keys else [(kind.name, row_of(config, table, kind.name))]
+            )
+            for key, row in rows:
+                if not field or field in row:
+                    yield Violation("must", table, key, field, f"{field or 'such a row'} is for {other} {words}")
+
+
+def _value_at(config: Config, path: str) -> str | None:
+    table, key, field = path.split("|")
+    value = row_of(config, table, key).get(field)
+    return value if isinstance(value, str) else None
+
+
 _MUSTS: Mapping[str, tuple[Must, ...]] = {
     "AAA": (_passkey,),
     "BGP_NEIGHBOR": (_asn,),
     "BGP_PEER_RANGE": (_name_is_key,),
     "BUFFER_POOL": (pool_percentage,),
-    "CRM": (thresholds,),
+    "BUFFER_QUEUE": (_kind_of_switch,),
+    "CRM": (thresholds, _kind_of_switch),
     "DEVICE_METADATA": (_fib_pending,),
     "GNMI": (_management_vrf("vrf"),),
     "INTERFACE": (_base_row, _family),
@@ -161,6 +185,7 @@ _MUSTS: Mapping[str, tuple[Must, ...]] = {
     "NTP": (_management_vrf("vrf"),),
     "PFC_WD": (watchdog_times,),
     "PORT": (_lanes, _advertised),
+    "QUEUE": (_kind_of_switch,),
     "SCHEDULER": (rates,),
     "SFLOW_COLLECTOR": (_management_vrf("collector_vrf"),),
     "SYSLOG_SERVER": (_management_vrf("vrf"), _syslog_source),

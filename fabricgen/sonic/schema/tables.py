@@ -9,6 +9,8 @@ from typing import Any
 from fabricgen.resources import resource
 from fabricgen.sonic.schema.types import Judge, compile_type
 
+Need = tuple[Judge, str]  # a text that fits where the file has what it refers to
+
 
 @dataclass(frozen=True, slots=True)
 class FieldSchema:
@@ -33,6 +35,10 @@ class RowSchema:
     entries: tuple[Judge, Judge] | None = None  # of a map such as DSCP_TO_TC_MAP: any field -> value
     most_rows: int | None = None
     unique: tuple[str, ...] = ()
+    # YANG's `when`: what must be so for a field ("" for the row) to be there: (field of the row, its values), or
+    # (TABLE|row|field, its values). None among the values: it may be missing.
+    when: Mapping[str, tuple[str, tuple[str | None, ...]]] = field(default_factory=dict)
+    known_rows: dict[object, tuple[Need, ...]] = field(default_factory=dict)  # rows without a defect -> what they need
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -41,6 +47,7 @@ class TableSchema:
 
     by_key_length: Mapping[int, RowSchema]
     by_name: Mapping[str, RowSchema]
+    known_keys: dict[str, tuple[RowSchema, tuple[Need, ...]]] = field(default_factory=dict)  # keys without a defect
 
     def row_schema(self, key: str) -> RowSchema | None:
         """The kind of row that this key makes; named rows come before lists."""
@@ -76,8 +83,7 @@ def table_schema(name: str) -> TableSchema | None:
 
 
 def _row_schema(entry: dict[str, Any]) -> RowSchema:
-    types = _schema()["types"]
-    fields = {name: _field_schema(spec, types) for name, spec in entry["fields"].items()}
+    fields = {name: _field_schema(spec) for name, spec in entry["fields"].items()}
     entries = entry.get("map")
     return RowSchema(
         name=entry["name"],
@@ -85,14 +91,24 @@ def _row_schema(entry: dict[str, Any]) -> RowSchema:
         fields=fields,
         required=(*entry.get("required", ()), *(name for name, spec in fields.items() if spec.least)),
         choices=tuple(tuple(map(tuple, cases)) for cases in entry.get("choices", ())),
-        entries=(compile_type(entries[0], types), compile_type(entries[1], types)) if entries else None,
+        entries=(_judge(entries[0]), _judge(entries[1])) if entries else None,
         most_rows=entry.get("max"),
         unique=tuple(entry.get("unique", ())),
+        when={name: (other, tuple(values)) for name, (other, values) in entry.get("when", {}).items()},
     )
 
 
-def _field_schema(spec: Any, types: dict[str, Any]) -> FieldSchema:
+def _field_schema(spec: Any) -> FieldSchema:
     if isinstance(spec, dict) and "list" in spec:
-        judge = compile_type(spec["list"], types)
-        return FieldSchema(judge, True, spec.get("min", 0), spec.get("max"), spec.get("split", ""))
-    return FieldSchema(compile_type(spec, types))
+        return FieldSchema(_judge(spec["list"]), True, spec.get("min", 0), spec.get("max"), spec.get("split", ""))
+    return FieldSchema(_judge(spec))
+
+
+def _judge(spec: Any) -> Judge:
+    """One judge per type, so that what it has seen in one table it knows in all."""
+    return _judge_of(json.dumps(spec))
+
+
+@functools.cache
+def _judge_of(spec: str) -> Judge:
+    return compile_type(json.loads(spec), _schema()["types"])

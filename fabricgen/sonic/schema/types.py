@@ -7,7 +7,7 @@ A type is written as a name (a base type of YANG, or an entry of "types"), or as
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fabricgen.sonic.schema.violations import shown
@@ -23,7 +23,25 @@ class Misfit:
 
 
 References = Callable[[str], Collection[str]]  # "TABLE/LIST/leaf" -> the values that rows of the file have there
-Judge = Callable[[str, References], Misfit | None]
+_Verdict = Callable[[str, References], Misfit | None]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Judge:
+    """The judge of one type: called with a text, it returns None or why the text does not fit.
+
+    `refers` tells whether its word depends on the rest of the file. `fitting` are texts that fit in every file; who
+    asks often keeps them here.
+    """
+
+    verdict: _Verdict
+    refers: bool
+    fitting: set[str] = field(default_factory=set)
+
+    def __call__(self, text: str, references: References) -> Misfit | None:
+        """The word on one text."""
+        return self.verdict(text, references)
+
 
 _INTEGER = re.compile(r"-?[0-9]{1,25}")
 _DECIMAL = re.compile(r"-?[0-9]{1,18}(?:\.([0-9]{1,18}))?")
@@ -48,9 +66,19 @@ _WORDS = {
 
 def compile_type(spec: Any, types: Mapping[str, Any]) -> Judge:
     """The judge of one type, as written in the schema file."""
+    return Judge(_compiled(spec, types), _refers(spec, types))
+
+
+def _refers(spec: Any, types: Mapping[str, Any]) -> bool:
+    if isinstance(spec, str):
+        return spec in types and _refers(types[spec], types)
+    return "ref" in spec or any(_refers(member, types) for member in spec.get("union", ()))
+
+
+def _compiled(spec: Any, types: Mapping[str, Any]) -> _Verdict:
     if isinstance(spec, str):
         if spec in types:
-            judge = compile_type(types[spec], types)
+            judge = _compiled(types[spec], types)
             return _renamed(judge, _WORDS[spec]) if spec in _WORDS else judge
         return _base(spec)
     if "int" in spec:
@@ -62,11 +90,11 @@ def compile_type(spec: Any, types: Mapping[str, Any]) -> Judge:
     if "ref" in spec:
         return _reference(spec["ref"])
     if "union" in spec:
-        return _union([compile_type(member, types) for member in spec["union"]])
+        return _union([_compiled(member, types) for member in spec["union"]])
     return _text(spec.get("length", ()), spec.get("match", ()), spec.get("not", ()))
 
 
-def _base(name: str) -> Judge:
+def _base(name: str) -> _Verdict:
     if name == "string":
         return lambda _text, _references: None
     if name == "boolean":
@@ -74,7 +102,7 @@ def _base(name: str) -> Judge:
     return _whole_number([_BOUNDS[name]])
 
 
-def _renamed(judge: Judge, words: str) -> Judge:
+def _renamed(judge: _Verdict, words: str) -> _Verdict:
     """The same judgement, in words of the type's name."""
 
     def renamed(text: str, references: References) -> Misfit | None:
@@ -84,7 +112,7 @@ def _renamed(judge: Judge, words: str) -> Judge:
     return renamed
 
 
-def _whole_number(ranges: list[tuple[int, int]]) -> Judge:
+def _whole_number(ranges: list[tuple[int, int]]) -> _Verdict:
     allowed = ", ".join(str(first) if first == last else f"{first}..{last}" for first, last in ranges)
 
     def judge(text: str, _references: References) -> Misfit | None:
@@ -98,7 +126,7 @@ def _whole_number(ranges: list[tuple[int, int]]) -> Judge:
     return judge
 
 
-def _decimal(digits: int, ranges: list[tuple[float, float]]) -> Judge:
+def _decimal(digits: int, ranges: list[tuple[float, float]]) -> _Verdict:
     def judge(text: str, _references: References) -> Misfit | None:
         match = _DECIMAL.fullmatch(text)
         if not match or len((match[1] or "").rstrip("0")) > digits:
@@ -112,7 +140,7 @@ def _decimal(digits: int, ranges: list[tuple[float, float]]) -> Judge:
     return judge
 
 
-def _words(words: list[str]) -> Judge:
+def _words(words: list[str]) -> _Verdict:
     allowed = frozenset(words)
 
     def judge(text: str, _references: References) -> Misfit | None:
@@ -123,7 +151,7 @@ def _words(words: list[str]) -> Judge:
     return judge
 
 
-def _text(lengths: list[list[int | None]], patterns: list[str], forbidden: list[str]) -> Judge:
+def _text(lengths: list[list[int | None]], patterns: list[str], forbidden: list[str]) -> _Verdict:
     if len(patterns) == 1 and not lengths and _ALTERNATIVES.fullmatch(patterns[0]):
         return _words(patterns[0].split("|"))
     matched = [re.compile(pattern) for pattern in patterns]
@@ -145,7 +173,7 @@ def _spans(ranges: list[list[int | None]]) -> str:
     return ", ".join(f"{low} or more" if high is None else f"{low}..{high}" for low, high in ranges)
 
 
-def _reference(target: str) -> Judge:
+def _reference(target: str) -> _Verdict:
     table, _, leaf = target.split("/")
 
     def judge(text: str, references: References) -> Misfit | None:
@@ -157,7 +185,7 @@ def _reference(target: str) -> Judge:
     return judge
 
 
-def _union(members: list[Judge]) -> Judge:
+def _union(members: list[_Verdict]) -> _Verdict:
     def judge(text: str, references: References) -> Misfit | None:
         misfits = []
         for member in members:
