@@ -129,7 +129,7 @@ def _give_management(fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock
         by_hand[text] = note
         lock.management[key] = [text]
     by_hand_addresses = [text.split("/")[0] for text in by_hand]
-    keep = [management.gateway, *management.ntp, *management.syslog, *management.dns, *by_hand_addresses]
+    keep = [*management.gateways, *management.ntp, *management.syslog, *management.dns, *by_hand_addresses]
     wanted = {switch.key: 1 for switch in fabric.switches if not (switch.key in notes and notes[switch.key].management)}
     findings += Grant(management.addresses, "management", Form.INTERFACE, keep).fill(wanted, lock.management)
 

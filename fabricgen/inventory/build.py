@@ -198,7 +198,7 @@ def _management(node: Node, findings: list[Finding]) -> Management:
         node=node,
         path="management",
         addresses=_pool(node.mapping["addresses"], "management.addresses"),
-        gateway=_value(node, "gateway"),
+        gateways=_texts(node, "gateway") or (str(_value(node, "gateway")),),
         vrf=_value(node, "vrf", True),
         **{key: _texts(node, key) for key in ("ntp", "syslog", "dns")},
         snmp=_snmp(snmp, findings) if snmp else None,

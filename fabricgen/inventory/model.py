@@ -186,7 +186,7 @@ class Management(Part):
     """The management network of the switches."""
 
     addresses: PoolSpec
-    gateway: str
+    gateways: tuple[str, ...]  # one of each family of the addresses
     vrf: bool
     ntp: tuple[str, ...]
     syslog: tuple[str, ...]

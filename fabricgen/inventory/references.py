@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build import name_twice
-from fabricgen.inventory.model import Addressing, Inventory, Part, Plane, PoolSpec, SwitchSpec
+from fabricgen.inventory.model import Addressing, Inventory, Management, Part, Plane, PoolSpec, SwitchSpec
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 NAME_FIELDS = ("fabric", "plane", "role", "pod", "su", "rail", "number", "group")
@@ -25,7 +25,7 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
         yield from _check_plane(inventory, plane)
     if inventory.management:
         yield from _check_pool(inventory.management.addresses)
-        yield from _check_address(inventory.management, "gateway", inventory.management.gateway)
+        yield from _check_gateways(inventory.management)
 
 
 def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
@@ -106,11 +106,31 @@ def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
             yield error("FG105", f"{text!r} is no prefix: {problem}", pool, "reserve", index)
 
 
-def _check_address(part: Part, key: str, text: str) -> Iterator[Finding]:
+def _check_gateways(management: Management) -> Iterator[Finding]:
+    """One gateway for each family of the addresses, in their prefix: SONiC takes no address of eth0 without."""
+    missing = {network.version: network for network in map(_network, management.addresses.prefixes) if network}
+    for text in management.gateways:
+        try:
+            gateway = ipaddress.ip_address(text)
+        except ValueError:
+            yield error("FG105", f"{text!r} is no address", management, "gateway")
+            return
+        network = missing.pop(gateway.version, None)
+        if network is None or gateway not in network:
+            prefixes = " or ".join(management.addresses.prefixes)
+            hint = "switches reach a gateway in their own prefix only, one of each family"
+            yield error("FG105", f"gateway {text} is no address of {prefixes}", management, "gateway", hint=hint)
+            return
+    for version, network in missing.items():
+        hint = f"`gateway: [{', '.join(management.gateways)}, <address of {network}>]`"
+        yield error("FG106", f"no gateway for the IPv{version} addresses", management, "gateway", hint=hint)
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     try:
-        ipaddress.ip_address(text)
+        return ipaddress.ip_network(text)
     except ValueError:
-        yield error("FG105", f"{text!r} is no address", part, key)
+        return None
 
 
 def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:

@@ -68,9 +68,10 @@ def _prefixes(slot: str, texts: Sequence[str]) -> tuple[Prefix, ...]:
 
 
 def _gateway(management: Management | None, address: str) -> Value | None:
-    if management is None or ip_address(management.gateway).version != ip_interface(address).version:
-        return None
-    return value(management.gateway, inventory=management.source("gateway"))
+    for gateway in management.gateways if management else ():
+        if management and ip_address(gateway).version == ip_interface(address).version:
+            return value(gateway, inventory=management.source("gateway"))
+    return None
 
 
 def management_context(management: Management) -> ManagementContext:

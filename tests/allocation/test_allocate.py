@@ -305,3 +305,24 @@ def test_names_that_yaml_would_read_as_something_else(name: str, tmp_path: Path)
     )
     write_lock(tmp_path / LOCK_NAME, lock)
     assert read_lock(tmp_path / LOCK_NAME) == lock
+
+
+@pytest.mark.parametrize(
+    ("gateway", "expected"),
+    [
+        (["10.255.0.1", "fd10::1"], []),
+        ("10.255.0.1", ["FG106 no gateway for the IPv6 addresses"]),
+        (["10.255.0.1", "10.255.0.2"], ["FG105 gateway 10.255.0.2 is no address of 10.255.0.0/20 or fd10::/64"]),
+        (["192.0.2.1", "fd10::1"], ["FG105 gateway 192.0.2.1 is no address of 10.255.0.0/20 or fd10::/64"]),
+        ("here", ["FG105 'here' is no address"]),
+    ],
+)
+def test_a_gateway_for_each_family_of_the_management_addresses(
+    gateway: object, expected: list[str], tmp_path: Path
+) -> None:
+    tree = explicit()
+    tree["management"] = {"addresses": ["10.255.0.0/20", "fd10::/64"], "gateway": gateway}
+    assert [message for message in errors_of(tmp_path, tree) if "FG387" not in message] == expected
+    if not expected:
+        management = plans_of(tmp_path, tree).allocation.management
+        assert management["compute/leaf/leaf1"] == ("10.255.0.2/20", "fd10::2/64")
