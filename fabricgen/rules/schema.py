@@ -1,6 +1,7 @@
 """CONFIG_DB's schema: what SONiC's own YANG models refuse, found without a switch."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
@@ -97,13 +98,17 @@ def wrong_type(fabric: Fabric) -> Iterator[Defect]:
     Why: daemons parse text with C library calls that stop at the first odd character: a pool size of "14MB" becomes
     14 bytes without a word.
 
-    Example: BUFFER_POOL size "14MB"; mtu as the JSON number 9100.
+    A number that is right but for its quotes is a warning: SONiC writes it as its digits.
+
+    Example: BUFFER_POOL size "14MB"; yang_config_validation as true; mtu as the JSON number 9100 (warning).
 
     Fix: write the value as a JSON string in the unit of the field.
 
     Source: sonic-buildimage src/sonic-yang-models; sonic-swss orchagent/bufferorch.cpp (stoul).
     """
-    return _of_kind(fabric, "wrong-type", "not-text")
+    yield from _of_kind(fabric, "wrong-type")
+    for defect in _of_kind(fabric, "not-text"):
+        yield replace(defect, severity=Severity.WARNING)
 
 
 @rule("FG406", Severity.ERROR, "A value is out of range", Basis.SCHEMA)

@@ -10,8 +10,9 @@ class Violation:
     """One place where a config_db.json breaks the schema.
 
     `kind` is one of unknown-table, unknown-field, missing-field, wrong-key, not-text, wrong-type, out-of-range,
-    bad-pattern, bad-enum, dangling-reference, must. `key` and `field` are empty where the table or the row as a whole
-    is meant; a place inside the key leaves `field` empty.
+    bad-pattern, bad-enum, dangling-reference, must; or yang, for libyang's own words. SONiC's validation takes
+    unknown-table, and not-text, a number that would be right as text; it refuses all others. `key` and `field` are
+    empty where the table or the row as a whole is meant; a place inside the key leaves `field` empty.
     """
 
     kind: str
