@@ -3,10 +3,13 @@
 import functools
 from pathlib import Path
 
-from fabricgen.platforms.entries import load_host_model, load_switch_platform
-from fabricgen.platforms.model import HostModel, Layout, SwitchPlatform
+from fabricgen.platforms.entries import load_host_model, load_nic_model, load_switch_platform
+from fabricgen.platforms.model import HostModel, Layout, NicModel, SwitchPlatform
 
-__all__ = ["host_model", "host_names", "layout_by_hwsku", "load_switch_platform", "switch_names", "switch_platform"]
+__all__ = [
+    "host_model", "host_names", "layout_by_hwsku", "load_switch_platform", "nic_model", "nic_names", "switch_names",
+    "switch_platform",
+]  # fmt: skip
 
 _CATALOG = Path(__file__).with_name("catalog")
 
@@ -26,6 +29,11 @@ def host_names() -> tuple[str, ...]:
     return tuple(_files("hosts"))
 
 
+def nic_names() -> tuple[str, ...]:
+    """Names of all NIC models, in alphabetical order of their files."""
+    return tuple(model.name for file in _files("nics") if (model := nic_model(file)))
+
+
 @functools.cache
 def switch_platform(name: str) -> SwitchPlatform | None:
     """The switch model of this name, None where the catalog has none."""
@@ -38,6 +46,13 @@ def host_model(name: str) -> HostModel | None:
     """The host model of this name, None where the catalog has none."""
     file = _files("hosts").get(name)
     return load_host_model(file) if file else None
+
+
+@functools.cache
+def nic_model(name: str) -> NicModel | None:
+    """The NIC model of this name, in any case of letters; None where the catalog has none."""
+    file = _files("nics").get(name.lower())
+    return load_nic_model(file) if file else None
 
 
 @functools.cache

@@ -12,7 +12,7 @@ import yaml
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, PlatformPort, SwitchPlatform
+from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, NicModel, PlatformPort, SwitchPlatform
 
 PORT_COLUMNS = ("name", "lanes", "alias", "index", "subport", "parent")
 HEADROOM_COLUMNS = tuple(field.name for field in fields(HeadroomRow))
@@ -33,6 +33,11 @@ def load_switch_platform(file: Path) -> SwitchPlatform:
 def load_host_model(file: Path) -> HostModel:
     """One host model from its file. Raises UnreadableInputError, with the place, for a file of another shape."""
     return typing.cast(HostModel, _load(HostModel, file, _host))
+
+
+def load_nic_model(file: Path) -> NicModel:
+    """One NIC model from its file. Raises UnreadableInputError, with the place, for a file of another shape."""
+    return typing.cast(NicModel, _load(NicModel, file, lambda entry, _: entry))
 
 
 def _load(model: type, file: Path, shape: typing.Callable[[dict[str, Any], str], dict[str, Any]]) -> object:

@@ -104,28 +104,40 @@ class SwitchPlatform:
         return next((layout for layout in self.layouts if layout.speed_mbps == speed_mbps), None)
 
 
+@dataclass(frozen=True)
+class NicModel:
+    """One NIC model."""
+
+    name: str
+    vendor: str
+    ethernet_speeds_mbps: tuple[int, ...]
+    ports: int | None  # at most; None where no public source states it
+    lossless_priorities: int | None  # that may be lossless at the same time; None where no public source states it
+    sources: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class HostNic:
     """One NIC port of a host, as its fabric sees it."""
 
     name: str
-    model: str
+    model: str  # a NicModel's name
     pci: str  # "" where it differs by machine
     ports: int
     speed_mbps: int
     rail: int | None  # None for a NIC that is on no rail (storage, management)
-    plane: str  # compute | storage | management: which kind of plane it is built for
+    plane: str  # compute | storage | management | compute-b, the second of twin planes: the plane it is built for
     gpu: int | None
     rdma: str = ""  # RDMA device as the vendor's own system image names it, e.g. mlx5_3
 
 
 @dataclass(frozen=True)
 class HostModel:
-    """One host model: its GPUs and NICs."""
+    """One host model: its GPUs and NICs. A host is what one operating system runs on, in a rack-scale system a tray."""
 
     name: str
     vendor: str
     gpus: int
-    nvlink_domain: int  # GPUs that share NVLink
+    nvlink_domain: int  # GPUs that share NVLink, or the maker's equal of it; more than `gpus` where it spans hosts
     nics: tuple[HostNic, ...]
     sources: Mapping[str, str]

@@ -54,8 +54,9 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
         for port in switch.device.table("PORT").keys() - wired.keys():
-            speed = str(switch.device.row("PORT", port).get("speed"))
-            use = known[port].kind if port in known else speed  # of an unknown SKU, the service ports are slower
+            row = switch.device.row("PORT", port)
+            kind_of_row = f"{row.get('speed')} on {str(row.get('lanes')).count(',') + 1} lanes"
+            use = known[port].kind if port in known else kind_of_row  # of an unknown SKU, the row itself tells
             unused[switch.plane, switch.role, switch.hwsku, use].append((switch, port))
     for idle in unused.values():
         yield from _odd_own_rows(idle, "PORT", "most unused ports")

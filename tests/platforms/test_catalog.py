@@ -15,6 +15,8 @@ from fabricgen.platforms.catalog import (
     host_names,
     layout_by_hwsku,
     load_switch_platform,
+    nic_model,
+    nic_names,
     switch_names,
     switch_platform,
 )
@@ -56,7 +58,10 @@ every_layout = pytest.mark.parametrize("layout", layouts(), ids=lambda layout: l
 def test_models_are_there() -> None:
     assert {*DEVICE_FOLDERS, "generic-64x400g"} <= set(switch_names())
     assert len(DEVICE_FOLDERS) == 7
-    assert {"dgx-h100", "dgx-h200", "dgx-b200", "hgx-h100"} <= set(host_names())
+    assert {f"{kind}-{gpu}" for kind in ("dgx", "hgx") for gpu in ("h100", "h200", "b200")} <= set(host_names())
+    assert {"dgx-b300", "gb200-nvl72", "mi300x", "gaudi-3"} <= set(host_names())
+    assert {"ConnectX-7", "ConnectX-8", "BlueField-3"} <= set(nic_names())
+    assert nic_model("ConnectX-1") is None
     assert switch_platform("arista-7060x6-64p") is None
     assert host_model("dgx") is None
 
@@ -159,12 +164,35 @@ def test_layout_by_hwsku() -> None:
 @pytest.mark.parametrize("name", host_names())
 def test_hosts(name: str) -> None:
     model = host(name)
-    compute = [nic for nic in model.nics if nic.plane == "compute"]
-    assert [nic.rail for nic in compute] == [nic.gpu for nic in compute] == list(range(model.gpus))
-    assert all(nic.rail is None and nic.gpu is None for nic in model.nics if nic.plane != "compute")
+    assert model.name == name
+    for plane in {nic.plane for nic in model.nics if nic.plane.startswith("compute")}:
+        fabric = [nic for nic in model.nics if nic.plane == plane]
+        assert [nic.rail for nic in fabric] == list(range(len(fabric)))
+        each, rest = divmod(len(fabric), model.gpus)
+        assert rest == 0 and [nic.gpu for nic in fabric] == [gpu for gpu in range(model.gpus) for _ in range(each)]
+        assert model.sources[plane]
+    assert all(nic.rail is None and nic.gpu is None for nic in model.nics if not nic.plane.startswith("compute"))
+    assert model.nvlink_domain % model.gpus == 0
     for value in ("name", "pci", "rdma"):
         values = [getattr(nic, value) for nic in model.nics if getattr(nic, value)]
         assert len(values) == len(set(values))
+    for nic in model.nics:
+        card = nic_model(nic.model)
+        assert card and card.name == nic.model
+        assert nic.speed_mbps in card.ethernet_speeds_mbps
+
+
+def test_a_rack_of_trays_is_one_nvlink_domain() -> None:
+    assert host("gb200-nvl72").nvlink_domain == 18 * host("gb200-nvl72").gpus
+
+
+@pytest.mark.parametrize("name", nic_names())
+def test_nics(name: str) -> None:
+    model = nic_model(name)
+    assert model and model.name == name
+    assert {"ethernet_speeds_mbps", "ports", "lossless_priorities"} == set(model.sources)
+    assert list(model.ethernet_speeds_mbps) == sorted(set(model.ethernet_speeds_mbps))
+    assert model.lossless_priorities is None or 1 <= model.lossless_priorities <= 8
 
 
 @pytest.mark.parametrize(("name", "folder"), DEVICE_FOLDERS.items())
