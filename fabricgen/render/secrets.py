@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping
 
 from fabricgen.inventory.nodes import SecretReference
-from fabricgen.sonic.secrets import is_secret_field, is_secret_key
-
-_OPEN = "${secret:"
+from fabricgen.sonic.secrets import PLACEHOLDER, is_secret_field, is_secret_key
 
 
 def placeholder(reference: SecretReference) -> str:
     """What stands in a rendered file in a secret's place."""
-    return f"{_OPEN}{reference}}}"
+    return f"{PLACEHOLDER}{reference}}}"
 
 
 def literal_secrets(table: str, key: str, row: Mapping[str, object]) -> Iterator[str]:
@@ -23,4 +21,4 @@ def literal_secrets(table: str, key: str, row: Mapping[str, object]) -> Iterator
 
 
 def _is_reference(text: str) -> bool:
-    return isinstance(text, SecretReference) or text.startswith(_OPEN)
+    return isinstance(text, SecretReference) or text.startswith(PLACEHOLDER)

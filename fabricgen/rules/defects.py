@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Confidence, Finding, Location, Related, Severity
+from fabricgen.sonic.secrets import shown_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,8 @@ class Place:
 
     @property
     def path(self) -> str:
-        """TABLE|key|field, as far as given."""
-        return "|".join(part for part in (self.table, self.key, self.field) if part)
+        """TABLE|key|field, as far as given; a key that is a secret is not shown."""
+        return "|".join(part for part in (self.table, shown_key(self.table, self.key), self.field) if part)
 
     @property
     def location(self) -> Location:

@@ -14,7 +14,8 @@ SECRET_TABLES = frozenset({"SNMP_COMMUNITY", "NTP_KEY"})
 _STEP = re.compile(r"[|.\[\]]+")
 _MEMBER = re.compile(r"""["']?(\w+)["']?\s*:\s*""")
 _SCALAR = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]{\[][^,}\]]*""")
-_REFERENCES = ("!secret ", '"${secret:', "${secret:", "'${secret:")
+PLACEHOLDER = "${secret:"  # how a rendered file refers to a secret
+_REFERENCES = ("!secret ", PLACEHOLDER, f'"{PLACEHOLDER}', f"'{PLACEHOLDER}")
 
 
 def is_secret_field(table: str, field: str) -> bool:
@@ -30,6 +31,11 @@ def is_secret_key(table: str) -> bool:
 def is_secret(table: str, field: str) -> bool:
     """Whether a field, or anything else in the table, had better not be shown."""
     return table in SECRET_TABLES or field.lower() in SECRET_FIELDS
+
+
+def shown_key(table: str, key: str) -> str:
+    """A row's key as it may be shown; placeholders are no secrets."""
+    return "***" if is_secret_key(table) and not key.startswith(PLACEHOLDER) else key
 
 
 def is_secret_path(path: str) -> bool:

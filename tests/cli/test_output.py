@@ -102,3 +102,19 @@ def test_select_and_ignore(cli: Cli, bundle: Path) -> None:
     assert found("--select", "fg5") == found("--select", "FG5")
     assert not any(code.startswith("FG5") for code in found("--ignore", "FG5"))
     assert found("--select", "FG4,FG5", "--ignore", "FG5") == {code for code in everything if code.startswith("FG4")}
+
+
+@pytest.mark.parametrize("fmt", ["text", "concise", "json"])
+def test_no_secret_of_a_judged_file_shows(fmt: str, cli: Cli, bundle: Path) -> None:
+    file = bundle / "sonic/leaf1/config_db.json"
+    config = json.loads(file.read_text())
+    config["SNMP_COMMUNITY"] = {"hunter2": {"TYPE": "XX", "bogus": "1"}}
+    config["TACPLUS"] = {"global": {"passkey": ["hunter2"]}}
+    config["NTP_KEY"] = {"1": {"value": "hunter2", "type": "zz"}}
+    next(iter(config["BGP_NEIGHBOR"].values()))["auth_password"] = "hunter2"
+    file.write_text(json.dumps(config, indent=4))
+    outcome = cli("validate", bundle, "--format", fmt)
+    assert outcome.code == 1 and "FG407" in outcome.out
+    assert "hunter2" not in outcome.out + outcome.err
+    explained = cli("explain", bundle, "leaf1:TACPLUS|global|passkey")
+    assert "not shown" in explained.out and "hunter2" not in explained.out
