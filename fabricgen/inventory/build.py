@@ -27,10 +27,10 @@ from fabricgen.inventory.model import (
     WatchdogSpec,
 )
 from fabricgen.inventory.nodes import Node, SecretReference
+from fabricgen.inventory.profiles import with_profile
 from fabricgen.units import parse_bytes, parse_length_m, parse_speed_mbps
 
 DEFAULT_RELEASE = 202505
-DEFAULT_CLASSES = {3: (26,), 4: (34,)}
 DEFAULT_CNP_DSCP = 48
 DEFAULT_MTU_BYTES = 9100  # SONiC's own default
 DEFAULT_ROCE_MTU_BYTES = 4096
@@ -45,7 +45,7 @@ def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
     """The model of a conforming tree; what the schema cannot see is added to `findings`."""
     top = root.mapping
     release = _value(top.get("sonic", _EMPTY), "release", DEFAULT_RELEASE)
-    planes = {name: _plane(name, node) for name, node in _members(top, "planes")}
+    planes = {name: _plane(name, node, top.get("profiles", _EMPTY).mapping) for name, node in _members(top, "planes")}
     notes = [_device(node, index) for index, node in enumerate(_list(root, "devices"))]
     return Inventory(
         node=root,
@@ -68,8 +68,9 @@ def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
     )
 
 
-def _plane(name: str, node: Node) -> Plane:
+def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
     path = f"planes.{name}"
+    lossless = node.mapping.get("lossless", Node({}, node.location))
     unit = node.mapping.get("scalable_unit")
     speed = _value(node, "speed", None)
     return Plane(
@@ -91,7 +92,7 @@ def _plane(name: str, node: Node) -> Plane:
         cables=_cables(node, path),
         mtu_bytes=_value(node, "mtu", DEFAULT_MTU_BYTES),
         roce_mtu_bytes=_value(node, "roce_mtu", DEFAULT_ROCE_MTU_BYTES),
-        lossless=_lossless(node.mapping.get("lossless", Node({}, node.location)), f"{path}.lossless"),
+        lossless=_lossless(with_profile(lossless, profiles), f"{path}.lossless"),
         bgp=_value(node, "bgp", "numbered"),
         addressing=_addressing(node.mapping["addressing"], f"{path}.addressing")
         if "addressing" in node.mapping
@@ -136,7 +137,7 @@ def _lossless(node: Node, path: str) -> LosslessSpec:
     return LosslessSpec(
         node=node,
         path=path,
-        classes=dict(sorted((classes or DEFAULT_CLASSES).items())),
+        classes=dict(sorted(classes.items())),
         cnp_dscp=_value(node.mapping.get("cnp", _EMPTY), "dscp", DEFAULT_CNP_DSCP),
         ecn=EcnSpec(
             node=ecn,

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build import name_twice
 from fabricgen.inventory.model import Addressing, Inventory, Management, Part, Plane, PoolSpec, SwitchSpec
+from fabricgen.inventory.profiles import profile_name, shipped_profiles
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 NAME_FIELDS = ("fabric", "plane", "role", "pod", "su", "rail", "number", "group")
@@ -51,7 +52,17 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
         if switch.name in first:
             yield name_twice(switch.name, switch, first[switch.name])
         first.setdefault(switch.name, switch)
+    yield from _check_profile(inventory, plane)
     yield from _check_classes(plane)
+
+
+def _check_profile(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
+    given = plane.node.mapping.get("lossless")
+    name = profile_name(given) if given else None
+    known = sorted({*shipped_profiles(), *inventory.node.find(("profiles",)).mapping})
+    if name is not None and name not in known:
+        steps = ("lossless", "profile") if given and given.mapping else ("lossless",)
+        yield error("FG107", f"no lossless profile is called {name!r}", plane, *steps, hint=suggest(name, known))
 
 
 def _check_classes(plane: Plane) -> Iterator[Finding]:
