@@ -11,6 +11,7 @@ from fabricgen.inventory.model import (
     CableSpec,
     DeviceNote,
     EcnSpec,
+    Gnmi,
     HostGroup,
     Inventory,
     LinkSpec,
@@ -23,6 +24,7 @@ from fabricgen.inventory.model import (
     ScalableUnit,
     Snmp,
     SwitchSpec,
+    Tacacs,
     Tier,
     WatchdogSpec,
 )
@@ -32,6 +34,7 @@ from fabricgen.units import parse_bytes, parse_length_m, parse_speed_mbps
 
 DEFAULT_RELEASE = 202505
 DEFAULT_CNP_DSCP = 48
+DEFAULT_GNMI_PORT = 8080
 DEFAULT_MTU_BYTES = 9100  # SONiC's own default
 DEFAULT_ROCE_MTU_BYTES = 4096
 DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0}
@@ -203,14 +206,31 @@ def _management(node: Node, findings: list[Finding]) -> Management:
         vrf=_value(node, "vrf", True),
         **{key: _texts(node, key) for key in ("ntp", "syslog", "dns")},
         snmp=_snmp(snmp, findings) if snmp else None,
+        tacacs=_tacacs(node.mapping["tacacs"], findings) if "tacacs" in node.mapping else None,
+        gnmi=_gnmi(node.mapping["gnmi"]) if "gnmi" in node.mapping else None,
     )
 
 
+def _tacacs(node: Node, findings: list[Finding]) -> Tacacs:
+    key = _secret(node, "key", "management.tacacs", findings)
+    return Tacacs(node=node, path="management.tacacs", servers=_texts(node, "servers"), key=key)
+
+
+def _gnmi(node: Node) -> Gnmi:
+    return Gnmi(node=node, path="management.gnmi", port=_value(node, "port", DEFAULT_GNMI_PORT))
+
+
+def _secret(node: Node, key: str, path: str, findings: list[Finding]) -> SecretReference | None:
+    """A member that must be a reference; a literal secret is a finding, and is not kept."""
+    secret = _value(node, key, None)
+    if secret is None or isinstance(secret, SecretReference):
+        return secret
+    findings.append(literal_secret(f"{path}.{key}", node.mapping[key]))
+    return None
+
+
 def _snmp(node: Node, findings: list[Finding]) -> Snmp:
-    community = _value(node, "community", None)
-    if community is not None and not isinstance(community, SecretReference):
-        findings.append(literal_secret("management.snmp.community", node.mapping["community"]))
-        community = None
+    community = _secret(node, "community", "management.snmp", findings)
     location, contact = (_value(node, key, None) for key in ("location", "contact"))
     return Snmp(node=node, path="management.snmp", community=community, location=location, contact=contact)
 

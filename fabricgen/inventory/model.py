@@ -182,6 +182,21 @@ class Snmp(Part):
 
 
 @dataclass(frozen=True)
+class Tacacs(Part):
+    """TACACS+ servers, in the order in which they are asked."""
+
+    servers: tuple[str, ...]
+    key: SecretReference | None
+
+
+@dataclass(frozen=True)
+class Gnmi(Part):
+    """The gNMI server of a switch."""
+
+    port: int
+
+
+@dataclass(frozen=True)
 class Management(Part):
     """The management network of the switches."""
 
@@ -192,6 +207,8 @@ class Management(Part):
     syslog: tuple[str, ...]
     dns: tuple[str, ...]
     snmp: Snmp | None
+    tacacs: Tacacs | None
+    gnmi: Gnmi | None
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """Contexts for the templates, built when a form is first expanded."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_interface
 
 from fabricgen.control_plane.bgp import LinkEnd
 from fabricgen.design.model import Switch
-from fabricgen.inventory.model import Inventory, Management, Plane
+from fabricgen.inventory.model import Inventory, Management, Part, Plane
+from fabricgen.inventory.nodes import SecretReference
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
 from fabricgen.platforms.model import PlatformPort
@@ -76,23 +77,31 @@ def _gateway(management: Management | None, address: str) -> Value | None:
 
 def management_context(management: Management) -> ManagementContext:
     """The management network as the templates see it."""
-    snmp = management.snmp
-
-    def texts(key: str) -> tuple[Value, ...]:
-        return tuple(value(text, inventory=management.source(key)) for text in getattr(management, key))
-
-    def told(key: str, text: str | None) -> Value | None:
-        return value(text, inventory=snmp.source(key)) if snmp and text else None
-
+    snmp, tacacs, gnmi = management.snmp, management.tacacs, management.gnmi
     return ManagementContext(
         vrf=management.vrf,
-        ntp=texts("ntp"),
-        syslog=texts("syslog"),
-        dns=texts("dns"),
-        community=told("community", placeholder(snmp.community) if snmp and snmp.community else None),
-        location=told("location", snmp.location if snmp else None),
-        contact=told("contact", snmp.contact if snmp else None),
+        ntp=_texts(management, "ntp", management.ntp),
+        syslog=_texts(management, "syslog", management.syslog),
+        dns=_texts(management, "dns", management.dns),
+        community=_secret(snmp, "community", snmp.community) if snmp else None,
+        location=_told(snmp, "location", snmp.location) if snmp else None,
+        contact=_told(snmp, "contact", snmp.contact) if snmp else None,
+        tacacs=_texts(tacacs, "servers", tacacs.servers) if tacacs else (),
+        tacacs_key=_secret(tacacs, "key", tacacs.key) if tacacs else None,
+        gnmi_port=_told(gnmi, "port", gnmi.port) if gnmi else None,
     )
+
+
+def _texts(part: Part, key: str, texts: Iterable[str]) -> tuple[Value, ...]:
+    return tuple(value(text, inventory=part.source(key)) for text in texts)
+
+
+def _told(part: Part, key: str, content: object) -> Value | None:
+    return None if content is None else value(content, inventory=part.source(key))
+
+
+def _secret(part: Part, key: str, reference: SecretReference | None) -> Value | None:
+    return _told(part, key, placeholder(reference) if reference else None)
 
 
 def port_context(switch: Switch, plane: Plane, port: PlatformPort, *, wired: bool) -> PortContext:

@@ -57,6 +57,9 @@ class ManagementContext:
     community: Value | None
     location: Value | None
     contact: Value | None
+    tacacs: tuple[Value, ...]
+    tacacs_key: Value | None
+    gnmi_port: Value | None
 
 
 @dataclass(frozen=True)
