@@ -79,6 +79,16 @@ def test_platform_names_itself_and_its_sources(name: str) -> None:
         assert all(layout.sources[f"buffers.{role}"] for role in layout.buffers)
 
 
+def test_the_documentation_lists_the_catalog() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "platforms.md").read_text(encoding="utf-8")
+    for name in switch_names():
+        for layout in switch(name).layouts:
+            row = f"| `{name}` | `{layout.name}` | `{layout.hwsku}` | {switch(name).buffer_model} | "
+            assert row + ("yes" if layout.headroom else "no: ") in page
+    for name in host_names():
+        assert f"| `{name}` | {host(name).gpus} | {host(name).nvlink_domain} | " in page
+
+
 @every_layout
 def test_lanes_and_names_are_unique(layout: Layout) -> None:
     lanes = [lane for port in layout.ports for lane in port.lanes]
