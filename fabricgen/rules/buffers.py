@@ -114,6 +114,9 @@ def headroom_profiles(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage device/…/pg_profile_lookup.ini; sonic-swss cfgmgr/buffermgr.cpp.
     """
+    for qos, name in _missing_headroom(fabric):
+        message = f"{name} is missing, and priority groups use it"
+        yield from qos.defects("BUFFER_PROFILE", name, "", message, "add the SKU's row for this speed and cable")
     for qos in qos_tables(fabric):
         for name in qos.tables["BUFFER_PROFILE"] if qos.layout and not qos.is_dynamic else ():
             expected = expected_headroom(qos, name)
@@ -130,6 +133,17 @@ def headroom_profiles(fabric: Fabric) -> Iterator[Defect]:
                         f"the SKU's row has {_shown(expected.get(field))}"
                     )
                     yield from qos.defects("BUFFER_PROFILE", name, field, message, _hint(field, expected.get(field)))
+
+
+def _missing_headroom(fabric: Fabric) -> Iterator[tuple[QosTables, str]]:
+    """Headroom profiles that groups name and the file lacks, where the SKU has a row for them."""
+    seen = set()
+    for ports in port_classes(fabric):
+        for name in {profile for _, profile in ports.profiles("BUFFER_PG").values()}:
+            if name not in ports.qos.tables["BUFFER_PROFILE"] and (id(ports.qos), name) not in seen:
+                seen.add((id(ports.qos), name))
+                if expected_headroom(ports.qos, name):
+                    yield ports.qos, name
 
 
 def expected_headroom(qos: QosTables, name: str) -> Mapping[str, str] | None:

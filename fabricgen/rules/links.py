@@ -146,9 +146,11 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
                 if field in row and str(row[field]).partition("/")[0] not in held:
                     message = f"{field} of {name} is {row[field]}, which {name} does not hold"
                     yield Defect(switch.place("DEVICE_NEIGHBOR_METADATA", name, field), message)
-        for name in dict.fromkeys(end.far_name for end in fabric.ends_of[switch.name].values() if end.far):
-            rows = switch.device.table("DEVICE_NEIGHBOR_METADATA")
-            if rows and name not in rows:
+        rows = switch.device.table("DEVICE_NEIGHBOR_METADATA")
+        lists_hosts = not rows.keys().isdisjoint(fabric.hosts)
+        ends = fabric.ends_of[switch.name].values() if rows else ()
+        for name in dict.fromkeys(end.far_name for end in ends if end.far or lists_hosts):
+            if name not in rows:
                 message = f"neighbour {name} has no DEVICE_NEIGHBOR_METADATA row"
                 yield Defect(switch.place("DEVICE_NEIGHBOR_METADATA", name), message, "", (), Severity.WARNING)
 

@@ -55,6 +55,7 @@ CASES = [
     Case("FG523", put("NULL", "leaf1", "BUFFER_PG", "Ethernet0|3-4", "profile"), lenient=True),
     Case("FG524", put("512140", "leaf1", "BUFFER_PROFILE", PROFILE, "xoff")),
     Case("FG524", put("1", "leaf1", "BUFFER_PROFILE", PROFILE, "dynamic_th")),
+    Case("FG524", drop("leaf1", "BUFFER_PROFILE", PROFILE), also=("FG408",)),
     Case("FG525", drop("leaf1", "BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet0"), model="dynamic"),
     Case(
         "FG525",
