@@ -60,6 +60,6 @@ def command(
     clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
     if models:
         ask_libyang(verdicts, models, select, ignore)
-        clock.lap("asked libyang", f"{len(verdicts.bundle.devices)} devices")
+        clock.lap("asked", f"libyang about {len(verdicts.bundle.devices)} devices")
     print_result(settings, verdicts.findings, verdicts.counts, fmt=fmt, output=output)
     return exit_code(verdicts.findings, fail_on)
