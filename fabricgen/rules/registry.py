@@ -94,9 +94,21 @@ def run(
         known = frozenset(reported)
         for rule in (rule for rule in rules if rule.basis is basis):
             defects = [defect for defect in rule.check(fabric) if known.isdisjoint(_covering(defect))]
+            if basis is Basis.PEERS:
+                defects = [defect for defect in defects if not _asked_for(bundle, defect)]
             reported.update(_key(one) for one in defects if (one.severity or rule.severity) is not Severity.NOTE)
             found += [(rule, defect) for defect in grouped(defects)]
     return in_order(defect.finding(rule.code, rule.severity) for rule, defect in found)
+
+
+def _asked_for(bundle: Bundle, defect: Defect) -> bool:
+    """Whether an override of the inventory made the difference: then it is no slip."""
+    if bundle.sources is None:
+        return False
+    device, *steps = _key(defect)
+    path = "|".join(step for step in steps if step)
+    asked = bundle.sources.overrides(device)
+    return any(one == path or one.startswith(f"{path}|") or path.startswith(f"{one}|") for one in asked)
 
 
 def _key(defect: Defect) -> tuple[str, ...]:
