@@ -36,11 +36,11 @@ def test_an_override_is_not_the_odd_one_out(bundle: Path) -> None:
 
 
 def test_the_same_difference_made_by_hand_is(bundle: Path) -> None:
-    file = bundle / "sonic" / "compute-su01-r3-leaf" / "config_db.json"
+    file = bundle / "sonic" / "compute-su01-r4-leaf" / "config_db.json"
     text = file.read_text()
     assert text.count('"weight": "5"') == 1
     file.write_text(text.replace('"weight": "5"', '"weight": "7"'))
     (finding,) = run(open_bundle([bundle]))
     assert (finding.code, finding.device, finding.path) == (
-        "FG592", "compute-su01-r3-leaf", "SCHEDULER|LOSSY|weight",
+        "FG592", "compute-su01-r4-leaf", "SCHEDULER|LOSSY|weight",
     )  # fmt: skip
