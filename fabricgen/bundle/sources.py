@@ -9,17 +9,10 @@ from typing import Any
 
 import orjson
 
+from fabricgen.origin import Origin
+
 FORMAT_VERSION = "1"
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What a value was made from: file#path in the inventory, the source of a hardware fact, the steps between."""
-
-    inventory: str = ""
-    platform: str = ""
-    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
