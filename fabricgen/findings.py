@@ -1,7 +1,6 @@
 """`Finding`, the one diagnostic type: what every room reports and every output format prints."""
 
 import enum
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -69,6 +68,8 @@ class Finding:
     @property
     def fingerprint(self) -> str:
         """Stable over line moves and rewording: code, device, path, and for findings without a device the file."""
+        import hashlib  # loads OpenSSL: not for those who only ask for help
+
         file = self.location.file if self.location and not self.device else ""
         return hashlib.sha256("\0".join((self.code, self.device, self.path, file)).encode()).hexdigest()[:32]
 

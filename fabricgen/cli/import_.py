@@ -37,7 +37,7 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
     from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
 
     platform, findings = import_device(folder, hwsku, DeviceFacts(**facts))  # type: ignore[arg-type]
-    settings.say(concise_report(in_order(findings), settings.paints(sys.stderr)).rstrip("\n"))
+    click.echo(concise_report(in_order(findings), settings.paints(sys.stderr)), err=True, nl=False)
     if platform is None:
         return 1
     text = switch_entry_text(platform)

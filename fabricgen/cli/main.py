@@ -5,7 +5,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 import click
 
@@ -61,6 +60,8 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with a suggestion for a verb that does not exist."""
         if args and args[0] not in _VERBS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
             close = get_close_matches(args[0], list(_VERBS), n=1)
             raise click.UsageError(f"no command {args[0]!r}" + (f"; did you mean {close[0]!r}?" if close else ""), ctx)
         return super().resolve_command(ctx, args)

@@ -5,10 +5,8 @@ pyproject.toml of the working directory. There, a key names an option for every 
 The one option without a variable is the --output of judging verbs: FABRICGEN_OUTPUT is the bundle's folder.
 """
 
-import logging
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import wraps
@@ -33,14 +31,17 @@ class Settings:
     debug: bool = False
 
     def updated(self, given: Mapping[str, object]) -> "Settings":
-        """With the options that were given; logging follows at once."""
+        """With the options that were given."""
         names = {field.name for field in fields(self)}
-        settings = replace(self, **{name: value for name, value in given.items() if name in names and value})  # type: ignore[arg-type]
-        level = logging.ERROR if settings.quiet else [logging.WARNING, logging.INFO][min(settings.verbose, 1)]
-        logging.basicConfig(
-            level=logging.DEBUG if settings.debug else level, format="%(levelname)s: %(message)s", force=True
-        )
-        return settings
+        return replace(self, **{name: value for name, value in given.items() if name in names and value})  # type: ignore[arg-type]
+
+    def start_logging(self) -> None:
+        """Log to standard error, as much as was asked for."""
+        import logging  # a quarter of the time that --help takes
+
+        level = logging.ERROR if self.quiet else [logging.WARNING, logging.INFO][min(self.verbose, 1)]
+        form = "%(levelname)s: %(message)s"
+        logging.basicConfig(level=logging.DEBUG if self.debug else level, format=form, force=True)
 
     def paints(self, stream: Any) -> bool:
         """Whether text on a stream is coloured."""
@@ -96,6 +97,7 @@ def verb(function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(ctx: click.Context, /, **given: Any) -> Any:
         common = {name: value for name, value in given.items() if not _beaten(ctx, name)}
         settings = (ctx.obj or Settings()).updated(common)
+        settings.start_logging()
         own = {name: value for name, value in given.items() if name not in {field.name for field in fields(Settings)}}
         return function(settings, **own)
 
@@ -114,6 +116,8 @@ def read_settings() -> Mapping[str, Any]:
         file = Path(name)
         if not file.is_file():
             continue
+        import tomllib  # few working directories have such a file
+
         try:
             content: Any = tomllib.loads(file.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
