@@ -54,6 +54,8 @@ def _broken_parts(error: ValidationError) -> list[Path]:
         return [(*path, key) for key in _extra_keys(error)]
     if _is_about_a_key(error):
         return [(*path, str(error.instance))]
+    if nearest := _nearest_alternative(error):
+        return [part for each in nearest for part in _broken_parts(each)]
     return [path] if path else []
 
 
@@ -98,12 +100,26 @@ def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
         yield _finding("FG105", path, "", node, f"{_dotted(path)}: {_constraint(path, error)}", _allowed(error))
 
 
+def _nearest_alternative(error: ValidationError) -> list[ValidationError]:
+    """The mistakes in the alternative of an anyOf that was meant: the one for a mapping, or for a list."""
+    if error.validator != "anyOf" or not isinstance(error.instance, dict | list):
+        return []
+    alternatives: dict[object, list[ValidationError]] = {}
+    for each in error.context or ():
+        alternatives.setdefault(each.relative_schema_path[0], []).append(each)
+    meant = [found for found in alternatives.values() if not any(_is_of_another_type(each) for each in found)]
+    return min(meant, key=len, default=[])
+
+
+def _is_of_another_type(error: ValidationError) -> bool:
+    return not error.relative_path and error.validator in ("type", "const", "pattern", "enum")
+
+
 def _any_of(root: Node, error: ValidationError) -> Iterator[Finding]:
-    """The alternative that the writer came nearest to tells the mistake; where none is near, what would be right."""
-    inner = [each for each in error.context or () if each.relative_path or each.validator not in ("type", "const")]
-    inner = [each for each in inner if each.relative_path or isinstance(each.instance, dict | list)]
-    if inner:
-        yield from _findings(root, max(inner, key=lambda each: len(each.relative_path)))
+    """The alternative that the writer came nearest to tells the mistakes; where none is near, what would be right."""
+    if nearest := _nearest_alternative(error):
+        for each in nearest:
+            yield from _findings(root, each)
         return
     path = tuple(error.absolute_path)
     kinds = {name for option in _limit(error) for name in _option_types(option)}

@@ -326,3 +326,15 @@ def test_a_gateway_for_each_family_of_the_management_addresses(
     if not expected:
         management = plans_of(tmp_path, tree).allocation.management
         assert management["compute/leaf/leaf1"] == ("10.255.0.2/20", "fd10::2/64")
+
+
+def test_a_block_that_became_too_small_is_replaced(tmp_path: Path) -> None:
+    tree = explicit()
+    plans_of(tmp_path, tree, keep=True)
+    before = read_lock(tmp_path / LOCK_NAME)
+    tree["planes"]["compute"]["links"].append(["gpu/0:rail2", "leaf1:Ethernet16"])
+    after = plans_of(tmp_path, tree)
+    assert before
+    assert before.blocks["compute/leaf/leaf1/hosts"] == ["10.64.0.0/31"]
+    assert after.lock.blocks["compute/leaf/leaf1/hosts"] == ["10.64.0.4/30"]
+    assert after.lock.blocks["compute/leaf/leaf2/hosts"] == before.blocks["compute/leaf/leaf2/hosts"]

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis import given
+from hypothesis import example, given
 
 from fabricgen.bundle.locate import locate
 
@@ -48,9 +48,12 @@ def test_every_member_is_found_where_it_stands(document: dict[str, Any], indent:
         assert member_at(text, start) == (path[-1], value)
 
 
-@given(_DOCUMENTS, st.lists(_KEYS, max_size=4))
-def test_a_path_that_ends_too_early_gives_its_deepest_member(document: dict[str, Any], path: list[str]) -> None:
-    text = json.dumps(document, indent=2).encode()
+@given(_DOCUMENTS, st.lists(_KEYS, max_size=4), st.sampled_from([None, 2, 4]))
+@example({"a": 1, "c": {"b": 2}}, ["a", "b"], None)
+def test_a_path_that_ends_too_early_gives_its_deepest_member(
+    document: dict[str, Any], path: list[str], indent: int | None
+) -> None:
+    text = json.dumps(document, indent=indent).encode()
     known = set(paths(document))
     deepest = max((length for length in range(len(path) + 1) if tuple(path[:length]) in known), default=0)
     expected = locate(text, path[:deepest]) if deepest else (1, 1)

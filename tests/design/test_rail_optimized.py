@@ -148,3 +148,17 @@ def test_groups_follow_each_other_each_from_a_unit_of_its_own() -> None:
     fabric = laid_out(tree)
     units = {(link.a.key, link.b.identity.su) for link in fabric.links if isinstance(link.a, Host)}
     assert {("gpu/3", 0), ("gpu/4", 1), ("new/0", 2), ("new/1", 2)} <= units
+
+
+def test_a_leaf_has_the_same_ports_of_every_spine() -> None:
+    """The place of a leaf in the planned layout decides: unit 1, rail 2 is the tenth leaf, two links to each spine."""
+    fabric = laid_out(rail_optimized(8, 4, 3, GENERIC, spine={"platform": GENERIC, "count": 2}))
+    found = {
+        (link.b.identity.number, link.a_port, link.b_port)
+        for link in fabric.links
+        if link.a.key == "compute/su1/rail2/leaf0"
+    }
+    ports = [port.name for port in fabric.switches[0].layout.fabric_ports]
+    assert found == {
+        (0, ports[60], ports[20]), (0, ports[61], ports[21]), (1, ports[62], ports[20]), (1, ports[63], ports[21]),
+    }  # fmt: skip

@@ -58,11 +58,17 @@ def test_a_pattern_is_over_the_rows_that_exist(cli: Cli, tmp_path: Path) -> None
 
 def test_switches_that_share_forms_do_not_share_the_change(cli: Cli, tmp_path: Path) -> None:
     tree = with_override(
-        {"name": "leaf1"}, SCHEDULER={"STRICT": {"meter_type": "bytes"}}, NTP={"global": {"vrf": "default"}}
+        {"name": "leaf1"},
+        SCHEDULER={"STRICT": {"meter_type": "bytes"}},
+        QUEUE={"Ethernet0|3": {"scheduler": "STRICT"}},
+        NTP={"global": {"vrf": "default"}},
     )
     found = configs(cli, tmp_path, tree)
     assert found["leaf1"]["SCHEDULER"]["STRICT"] == {"type": "STRICT", "meter_type": "bytes"}
     assert found["leaf2"]["SCHEDULER"]["STRICT"] == {"type": "STRICT"}
+    for device, key in (("leaf2", "Ethernet0|3"), ("leaf1", "Ethernet256|3")):
+        assert found[device]["QUEUE"][key]["scheduler"] == "LOSSLESS", "rows are shared by ports and switches"
+    assert found["leaf1"]["QUEUE"]["Ethernet0|3"]["scheduler"] == "STRICT"
     assert (found["leaf1"]["NTP"]["global"]["vrf"], found["leaf2"]["NTP"]["global"]["vrf"]) == ("default", "mgmt")
 
 
