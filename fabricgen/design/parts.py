@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fabricgen.design.model import Host, Identity, Switch
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory, Part, Plane, Tier
 from fabricgen.inventory.references import error, suggest
@@ -40,10 +41,14 @@ class PartsList:
         for index, name in enumerate(self.inventory.platform_files):
             try:
                 platform = catalog.load_switch_platform(self.root / name)
-            except (OSError, ValueError, KeyError, TypeError) as problem:
+            except UnreadableInputError as problem:
                 self.findings.append(
                     error(
-                        "FG211", f"platform file {name} cannot be used: {problem}", self.inventory, "platforms", index
+                        "FG211",
+                        f"platform file {name} cannot be used: {problem.problem}",
+                        self.inventory,
+                        "platforms",
+                        index,
                     )
                 )
                 continue

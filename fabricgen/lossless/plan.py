@@ -100,7 +100,7 @@ class LosslessPlanner:
         self._check_watchdog(plane, switch)
         classes = plan_classes(plane.lossless)
         dynamic = platform.buffer_model == "dynamic"
-        source = layout.sources.get("buffers", layout.sources.get("ports", ""))
+        source = layout.sources.get(f"buffers.{switch.role}", "")
         speeds = sorted({port.speed_mbps for port in layout.fabric_ports})
         mtu = plane.roce_mtu_bytes
         lossless = set(classes.lossless)

@@ -330,3 +330,29 @@ def test_an_imported_sku_without_headroom_is_refused(tmp_path: Path, capsys: pyt
     inventory.write_text(tiny_inventory("acme-box4", layout_of(sku), "box.yaml"))
     assert exit_code("check", str(inventory)) == 1
     assert "so it cannot be lossless" in capsys.readouterr().out
+
+
+def test_a_platform_file_that_does_not_fit_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inventory = tmp_path / "fabric.yaml"
+    inventory.write_text(tiny_inventory("acme-box4", layout_of(DEVICE / SKU), "box.yaml"))
+    for text, words in (
+        (None, "No such file"),
+        ("name: [", "box.yaml cannot be used"),
+        ("name: box", "layouts must be"),
+    ):
+        if text:
+            (tmp_path / "box.yaml").write_text(text)
+        assert exit_code("check", str(inventory), "--format", "json") == 1
+        findings = json.loads(capsys.readouterr().out)["findings"]
+        assert [words in finding["message"] for finding in findings if finding["code"] == "FG211"] == [True]
+
+
+def test_a_pool_tells_the_template_it_comes_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inventory, build = tmp_path / "fabric.yaml", str(tmp_path / "build")
+    assert exit_code("import", "sonic-device", str(DEVICE / SKU), "-o", str(tmp_path / "box.yaml")) == 0
+    inventory.write_text(tiny_inventory("acme-box4", layout_of(DEVICE / SKU), "box.yaml"))
+    assert exit_code("render", str(inventory), "--output", build) == 0
+    for device, file in (("leaf1", "buffers_defaults_t0.j2"), ("spine1", "buffers_defaults_t1.j2")):
+        capsys.readouterr()
+        assert exit_code("explain", build, f"{device}:BUFFER_POOL|ingress_lossless_pool|xoff") == 0
+        assert f"device/{SKU}/{file}" in capsys.readouterr().out
