@@ -102,6 +102,18 @@ def test_a_table_of_no_rows(models: Models, table: Any) -> None:
     assert places(models, {"WRED_PROFILE": {"w": table}}) == [("WRED_PROFILE", "w", "")]
 
 
+def test_a_leaf_of_the_key_given_as_a_field_counts(models: Models) -> None:
+    assert check(models, changed("PORT", "Ethernet0", name="Ethernet0")) == []
+    named = changed("PORT", "Ethernet8", name="Ethernet24")
+    assert places(models, named) == [("PORT_QOS_MAP", "Ethernet8", "")]
+    assert places(models, changed("PORT", "Ethernet8", name="eth0"))[0] == ("PORT", "Ethernet8", "")
+
+
+def test_a_place_that_no_path_can_name_is_that_of_the_table(models: Models) -> None:
+    config = {"WRED_PROFILE": {"w": {"low": "1"}, "'\"]": {"low": "2", "high": "1"}}}
+    assert places(models, config) == [("WRED_PROFILE", "", "")]
+
+
 def test_all_defects_at_once(models: Models) -> None:
     config = changed("PORT", "Ethernet0", fec="rs544", speed="0")
     config["WRED_PROFILE"]["w"]["high"] = "9"

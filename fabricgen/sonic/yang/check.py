@@ -80,6 +80,11 @@ class _Inquiry:
         about, name = self._place(refusal)
         if not about:
             return False
+        if len(about) > 1:  # no more is known than the table
+            self.found.append(Violation("yang", about[0].table.name, "", "", refusal.message))
+            for row in about:
+                self._leave_out(row, "")
+            return True
         reference = _REFERENCE.match(refusal.message)
         if reference:
             self._settle_reference(refusal.message, about[0], name, reference)
@@ -155,7 +160,8 @@ class _Inquiry:
             return rows, ""
         element, keys = steps[1]
         wanted = {key[1]: key[2] or key[3] or "" for key in _KEY.finditer(keys)}
-        rows = [row for row in rows if row.model.element == element and wanted.items() <= row.key_leaves.items()]
+        exact = [row for row in rows if row.model.element == element and wanted.items() <= row.key_leaves.items()]
+        rows = exact or rows
         if len(steps) < 3:
             return rows, ""
         entry = _KEY.search(steps[2][1])  # of a map, the entry's key is the field

@@ -98,6 +98,8 @@ def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow],
                     texts[field] = _texts(name, model, field, value)
                 except _UntranslatableError as error:
                     found.append(error.violation(name, key))
+            for leaf in () if model.entry else model.keys:  # a leaf of the key that is given as a field, too, counts
+                key_leaves[leaf] = "".join(texts.pop(leaf, [key_leaves[leaf]]))
             rows.append(YangRow(table, key, model, key_leaves, texts))
     return rows, found
 
