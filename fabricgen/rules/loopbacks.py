@@ -1,10 +1,11 @@
 """Loopback0 and the router id: what every BGP session starts from."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import Fabric
+from fabricgen.rules.fabric import Fabric, majority
 from fabricgen.rules.registry import rule
 
 _ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
@@ -23,6 +24,7 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py, bgpd.main.conf.j2.
     """
+    families = _families(fabric)
     for switch in fabric.switches.values():
         if not switch.asn:
             continue
@@ -32,11 +34,24 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
             message = "Loopback0 has no IPv4 address to take the router id from"
             place = switch.place("LOOPBACK_INTERFACE", f"Loopback0|{router_id or '<address>'}/32")
             yield Defect(place, message, "add the row Loopback0|<address>/32")
+        if families.get(switch.plane) == 6 and held and not any(one.value.version == 6 for one in held):
+            message = "Loopback0 has no IPv6 address, most switches of the plane have one"
+            place = switch.place("LOOPBACK_INTERFACE", "Loopback0")
+            yield Defect(place, message, "add the row Loopback0|<address>/128")
         for one in held:
             if one.value.network.num_addresses > 1:
                 message = f"Loopback0 has {one.value}, a loopback is a single address"
                 hint = f"use {one.ip}/{one.value.max_prefixlen}"
                 yield Defect(switch.place(one.table, one.key), message, hint, (), Severity.WARNING)
+
+
+def _families(fabric: Fabric) -> dict[str, int | None]:
+    """Plane -> the highest IP version that most of its switches have on Loopback0."""
+    versions: dict[str, list[int]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        held = switch.addresses_of.get("Loopback0", ())
+        versions[switch.plane].append(max((one.value.version for one in held), default=0))
+    return {plane: majority(found) for plane, found in versions.items()}
 
 
 @rule("FG315", Severity.ERROR, "The router id is not the loopback, or is used twice")

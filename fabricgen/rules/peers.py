@@ -64,7 +64,10 @@ def odd_rows(tables: Sequence[Mapping[str, object]], skip: frozenset[str], least
 def odd_fields(key: str, rows: Sequence[object], skip: frozenset[str], least: int) -> Iterator[tuple[int, Odd]]:
     present = [(index, row) for index, row in enumerate(rows) if isinstance(row, dict)]
     for field in dict.fromkeys(field for _, row in present for field in row if field not in skip):
-        has_majority, usual = _usual([row.get(field) for _, row in present], least)
+        values = [row.get(field) for _, row in present]
+        if len(set(values)) == 1:
+            continue
+        has_majority, usual = _usual(values, least)
         for index, row in present if has_majority else ():
             if row.get(field) != usual:
                 yield index, Odd(key, field, row.get(field), usual)

@@ -89,9 +89,6 @@ def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str)
         rows: list[Row] = [switch.device.row(table, port) for switch, port in members]
     else:
         rows = [{"length": switch.cable_text(port)} for switch, port in members]
-    contents = {tuple((field, str(row[field])) for field in row if field not in skip) for row in rows}
-    if len(contents) <= 1:
-        return
     found = []
     for index, odd in odd_fields("", rows, skip, 3):
         switch, port = members[index]

@@ -45,23 +45,19 @@ def missing_addresses(fabric: Fabric) -> Mapping[End, tuple[str, ...]]:
     """
     known: Mapping[End, tuple[str, ...]] | None = fabric.derived.get("missing")
     if known is None:
-        found = {end: _missing(fabric, end) for end in fabric.ends}
+        nics = {(host.name, nic.name): nic.addresses for host in fabric.hosts.values() for nic in host.nics}
+        found = {end: _missing(end, nics.get((end.far_name, end.far_port), ())) for end in fabric.ends}
         known = fabric.derived["missing"] = {end: texts for end, texts in found.items() if texts}
     return known
 
 
-def _missing(fabric: Fabric, end: End) -> tuple[str, ...]:
+def _missing(end: End, nic_addresses: tuple[str, ...]) -> tuple[str, ...]:
     own = end_addresses(end)
-    theirs = [held.value for held in end_addresses(end.far)] if end.far else _nic_addresses(fabric, end)
+    theirs = [held.value for held in end_addresses(end.far)] if end.far else []
+    theirs += [address for text in nic_addresses if (address := parse_interface(text))]
     versions = {held.value.version for held in own}
     lacking = tuple(_neighbour(one) for one in theirs if one.version not in versions)
     return lacking or (() if own else ("",))
-
-
-def _nic_addresses(fabric: Fabric, end: End) -> list[IpInterface]:
-    host = fabric.hosts.get(end.far_name)
-    texts = [text for nic in host.nics if nic.name == end.far_port for text in nic.addresses] if host else []
-    return [address for text in texts if (address := parse_interface(text))]
 
 
 def _neighbour(address: IpInterface) -> str:
