@@ -10,6 +10,7 @@ from fabricgen.design.parts import DEVICE_TYPES, PartsList, plane_nics
 from fabricgen.inventory.model import LinkSpec, Plane, SwitchSpec, Tier
 from fabricgen.inventory.references import error, suggest
 from fabricgen.platforms.model import HostNic
+from fabricgen.units import format_speed
 
 _KINDS = {("leaf", "spine"): "leaf-spine", ("spine", "core"): "spine-core"}
 End = tuple[Switch | Host, str, HostNic | None]
@@ -112,6 +113,9 @@ class _Wiring:
 
     def _link(self, spec: LinkSpec, a: End, b: End, host_ports: dict[str, int]) -> Link | None:
         plane = self.plane
+        speed = self._speed(spec, a, b)
+        if speed is None:
+            return None
         if _tier(a) > _tier(b):
             a, b = b, a
         low, high = a[0], b[0]
@@ -127,10 +131,29 @@ class _Wiring:
         else:
             kind = _KINDS.get((low.role, high.role), "peer")
             block, slot = Block(name, plane.name, "links", 1, low.key), 0
-        speed = spec.speed_mbps or (a[2].speed_mbps if a[2] else high.layout.port_by_name[b[1]].speed_mbps)
         cable = spec.cable or plane.cables.get(kind) or plane.cables["leaf-spine"]
         rail = a[2].rail if a[2] else None
         return Link(name, plane.name, kind, low, a[1], high, b[1], speed, cable, block, slot, rail, a[2])
+
+    def _speed(self, spec: LinkSpec, a: End, b: End) -> int | None:
+        """The speed that both ends have; None, with a finding, where they differ or the link asks for another."""
+        speeds = dict(zip(spec.ends, map(_speed_mbps, (a, b)), strict=True))
+        if spec.speed_mbps is not None:
+            speeds["the link"] = spec.speed_mbps
+        if len(set(speeds.values())) == 1:
+            return next(iter(speeds.values()))
+        told = ", ".join(f"{name} {format_speed(mbps)}" for name, mbps in speeds.items())
+        hint = "a port runs at the speed of its layout: choose another port, or a layout by `layout:`"
+        self.parts.findings.append(error("FG206", f"the speeds of a link differ: {told}", spec, hint=hint))
+        return None
+
+
+def _speed_mbps(end: End) -> int:
+    node, port, nic = end
+    if nic is not None:
+        return nic.speed_mbps
+    assert isinstance(node, Switch)
+    return node.layout.port_by_name[port].speed_mbps
 
 
 def _tier(end: End) -> int:
