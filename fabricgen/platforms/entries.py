@@ -123,7 +123,7 @@ def _cells(
 
     A table of text is read ten times as fast as YAML lists, and looks like the SKU's own file.
     """
-    for n, line in enumerate(_of(str, block.get(key), f"{place}.{key}").splitlines(), 1):
+    for n, line in enumerate(_of(str, block.get(key), f"{place}.{key}").split("\n"), 1):
         cells = line.split()
         if not cells or cells[0].startswith("#"):
             continue

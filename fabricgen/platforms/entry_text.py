@@ -21,7 +21,7 @@ def _switch(platform: SwitchPlatform) -> Iterator[str]:
     for key in ("name", "vendor", "asic", "asic_vendor", "onie_platform", "buffer_model", "mmu_bytes", "cell_bytes"):
         yield f"{key}: {_scalar(getattr(platform, key))}"
     yield from _block("capabilities", {key: _list(words) for key, words in platform.capabilities.items()})
-    yield from _block("sources", {key: json.dumps(text) for key, text in platform.sources.items()})
+    yield from _block("sources", {key: _quoted(text) for key, text in platform.sources.items()})
     yield "layouts:"
     for layout in platform.layouts:
         first, *rest = _layout(layout)
@@ -30,16 +30,16 @@ def _switch(platform: SwitchPlatform) -> Iterator[str]:
 
 
 def _layout(layout: Layout) -> Iterator[str]:
-    yield f"name: {json.dumps(layout.name)}"
-    yield f"hwsku: {json.dumps(layout.hwsku)}"
-    sources = {key: json.dumps(text) for key, text in layout.sources.items() if not key.startswith("buffers.")}
+    yield f"name: {_quoted(layout.name)}"
+    yield f"hwsku: {_quoted(layout.hwsku)}"
+    sources = {key: _quoted(text) for key, text in layout.sources.items() if not key.startswith("buffers.")}
     yield from _block("sources", sources)
     yield "ports:"
     for (kind, speed_mbps, fec, mode), ports in groupby(layout.ports, _shared):
         yield f"  - kind: {kind}"
         yield f"    speed_mbps: {speed_mbps}"
-        yield f"    fec: {json.dumps(fec)}"
-        yield f"    breakout_mode: {json.dumps(mode)}"
+        yield f"    fec: {_quoted(fec)}"
+        yield f"    breakout_mode: {_quoted(mode)}"
         yield "    rows: |"
         rows = [(p.name, ",".join(map(str, p.lanes)), p.alias, p.index, p.subport, p.parent) for p in ports]
         yield from (f"      {line}" for line in _table(PORT_COLUMNS, rows))
@@ -52,7 +52,7 @@ def _layout(layout: Layout) -> Iterator[str]:
     yield "buffers:" if layout.buffers else "buffers: []"
     for roles, defaults, source in _alike(layout):
         yield f"  - roles: {_list(roles)}"
-        yield f"    source: {json.dumps(source)}"
+        yield f"    source: {_quoted(source)}"
         for table in ("pools", "profiles"):
             rows_of = getattr(defaults, table)
             yield from (f"    {line}" for line in _block(table, {name: _flow(row) for name, row in rows_of.items()}))
@@ -92,8 +92,13 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str
 
 def _scalar(value: str | int | None) -> str:
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) and value.lower() not in _YAML_WORDS else json.dumps(value)
+        return value if _PLAIN.fullmatch(value) and value.lower() not in _YAML_WORDS else _quoted(value)
     return "null" if value is None else str(value)
+
+
+def _quoted(text: str) -> str:
+    """A string in double quotes; JSON would write characters beyond 16 bits as surrogates, which YAML refuses."""
+    return '"' + "".join(f"\\U{ord(c):08x}" if c > "\uffff" else json.dumps(c)[1:-1] for c in text) + '"'
 
 
 def _list(words: Sequence[str]) -> str:
@@ -101,4 +106,4 @@ def _list(words: Sequence[str]) -> str:
 
 
 def _flow(row: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{_scalar(key)}: {json.dumps(text)}" for key, text in row.items()) + "}"
+    return "{" + ", ".join(f"{_scalar(key)}: {_quoted(text)}" for key, text in row.items()) + "}"

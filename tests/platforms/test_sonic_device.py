@@ -3,10 +3,13 @@
 import json
 import re
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fabricgen.cli.main import run
 from fabricgen.findings import Finding, Severity, has_errors
@@ -277,6 +280,40 @@ def test_entry_text_gives_the_platform_back(folder: str, tmp_path: Path) -> None
     file.write_text(switch_entry_text(platform))
     assert load_switch_platform(file) == platform
     assert str(tmp_path) not in file.read_text() and str(DEVICE) not in file.read_text()
+
+
+CHAOS = st.lists(
+    st.one_of(
+        st.text(max_size=8),
+        st.sampled_from(
+            [*'{}[]:,#|%"', "Ethernet0", "Ethernet4", "name", "lanes", "speed", "index", "1,2,3,4", "400000"]
+        ),
+        st.sampled_from(
+            ["5m", "\n", " ", "\t", "2x400G", "interfaces", "breakout_modes", "{%- endmacro %}", "{{ x }}", "²"]
+        ),
+    ),
+    max_size=25,
+).map("".join)
+FILES = (f"{BOX}/platform.json", f"{BOX}/platform_asic", f"{BOX}/default_sku", f"{SKU}/hwsku.json", f"{SKU}/{PORTS}",
+         f"{SKU}/{ROWS}", f"{SKU}/{T0}", f"{SKU}/{T1}")  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(file=st.sampled_from(FILES), junk=CHAOS, cut=st.floats(0, 1), keep=st.booleans())
+def test_no_file_content_stops_an_import(file: str, junk: str, cut: float, keep: bool) -> None:
+    """Whatever a file holds, there is an entry that can be written and read, or there are findings that say why not."""
+    with tempfile.TemporaryDirectory() as folder:
+        device = shutil.copytree(DEVICE, Path(folder) / "device")
+        text = (device / file).read_text()
+        at = int(cut * len(text))
+        (device / file).write_text(text[:at] + junk + (text[at:] if keep else ""), encoding="utf-8")
+        platform, findings = import_device(device / BOX)
+        if platform is None:
+            assert has_errors(findings)
+            return
+        entry = Path(folder) / "entry.yaml"
+        entry.write_text(switch_entry_text(platform), encoding="utf-8")
+        assert load_switch_platform(entry) == platform
 
 
 def exit_code(*arguments: str) -> object:

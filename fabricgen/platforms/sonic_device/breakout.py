@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # '2x400G[200G,100G](8)+1x100G': count, speed, other speeds, lanes. Source: sonic-config-engine/portconfig.py
+PORT_NAME = re.compile(r"Ethernet(\d+)")
 _PART = re.compile(r"(\d+)x(\d+)(G?)(?:\[[\dG,]*\])?(?:\((\d+)\))?")
 
 
@@ -41,17 +42,17 @@ def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping
     found = {}
     chosen = _interfaces(hwsku)
     for parent, entry in _interfaces(platform).items():
-        if not _mapping(entry).get("lanes"):
+        if not PORT_NAME.fullmatch(parent) or not _mapping(entry).get("lanes"):
             continue
         own = _mapping(chosen.get(parent))
         index = str(entry.get("index", "")).split(",")[0]
         cage = Cage(
             parent,
             tuple(int(lane) for lane in str(entry["lanes"]).split(",")),
-            int(index) if index.isdigit() else None,
+            int(index) if index.isdecimal() else None,
             {mode: names for mode, names in _mapping(entry.get("breakout_modes")).items() if isinstance(names, list)},
-            str(own.get("default_brkout_mode", "")),
-            str(own.get("fec", "")),
+            str(own.get("default_brkout_mode") or ""),
+            str(own.get("fec") or ""),
         )
         found.update(dict.fromkeys(cage.lanes, cage))
     return found
@@ -59,7 +60,7 @@ def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping
 
 def unsplit_modes(hwsku: Mapping[str, Any]) -> Mapping[str, str]:
     """port -> breakout mode of one port, for platforms whose platform.json lists no cages."""
-    modes = {port: str(_mapping(entry).get("default_brkout_mode", "")) for port, entry in _interfaces(hwsku).items()}
+    modes = {port: str(_mapping(entry).get("default_brkout_mode") or "") for port, entry in _interfaces(hwsku).items()}
     return {port: mode for port, mode in modes.items() if mode.startswith("1x")}
 
 

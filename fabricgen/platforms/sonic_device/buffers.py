@@ -75,9 +75,9 @@ def _defaults(tree: DeviceTree, file: Path, template: BufferTemplate, port: str)
         lossy_queue_profile=_profile(queues, "BUFFER_QUEUE", _LOSSY, rewritten) or "egress_lossy_profile",
         lossy_pg_profile=_profile(groups, "BUFFER_PG", _LOSSY, rewritten) or "ingress_lossy_profile",
         port_profile_lists={
-            side: ",".join(_bare(name, rewritten) for name in str(rows[port]["profile_list"]).split(","))
+            side: ",".join(_bare(name, rewritten) for name in str(row["profile_list"]).split(","))
             for side in ("ingress", "egress")
-            if port in (rows := lists.get(f"BUFFER_PORT_{side.upper()}_PROFILE_LIST", {}))
+            if "profile_list" in (row := _row(lists, f"BUFFER_PORT_{side.upper()}_PROFILE_LIST", port))
         },
     )
     _refuse_dangling(defaults)
@@ -100,6 +100,11 @@ def _rows(rows: Mapping[str, Any], rewritten: set[str]) -> Rows:
         for name, row in rows.items()
         if isinstance(row, dict)
     }
+
+
+def _row(tables: Tables, table: str, key: str) -> Mapping[str, Any]:
+    row = tables.get(table, {}).get(key)
+    return row if isinstance(row, dict) else {}
 
 
 def _bare(text: str, rewritten: set[str]) -> str:

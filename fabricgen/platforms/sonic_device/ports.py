@@ -4,20 +4,18 @@ Where a SKU has no port_config.ini, its ports are what hwsku.json's breakout mod
 sonic-buildimage src/sonic-config-engine/portconfig.py does it.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from fabricgen.findings import Severity
 from fabricgen.platforms.model import PlatformPort
-from fabricgen.platforms.sonic_device.breakout import Cage, modes_that_fit, read_cages, split, unsplit_modes
+from fabricgen.platforms.sonic_device.breakout import PORT_NAME, Cage, modes_that_fit, read_cages, split, unsplit_modes
 from fabricgen.platforms.sonic_device.tree import DeviceTree
 
 FILE = "port_config.ini"
 _DEFAULT_COLUMNS = ("name", "lanes", "alias", "index")  # portconfig.py parse_port_config_file
 _USED = {"name", "lanes", "alias", "index", "speed", "fec", "subport", "role"}
-_NAME = re.compile(r"Ethernet(\d+)")
 _FRONT_PANEL_ROLES = ("", "Ext")  # the others lead to a chip inside the box
 _PAM4_LANE_MBPS = 50_000  # from here on links work with RS-FEC only (IEEE 802.3 clause 119); portconfig.py sets it, too
 _MAX_SERVICE_PORTS = 4
@@ -58,7 +56,8 @@ def _rows(tree: DeviceTree, file: Path, text: str) -> list[tuple[int, Row]]:
             message = f"{cells[0]} has {len(cells)} values for {len(columns)} columns, so the port is left out"
             tree.report("FG121", Severity.WARNING, message, file, number)
             continue
-        found.append((number, dict(zip(columns, cells, strict=False))))
+        row = dict(zip(columns, cells, strict=False))
+        found.append((number, {"name": "?"} | row))
     return found
 
 
@@ -67,7 +66,7 @@ def _rows_of_modes(tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> I
     for cage in {cage.parent: cage for cage in cages.values()}.values():
         if not cage.mode:
             continue
-        made, first = split(cage.mode, cage.lanes), _NAME.fullmatch(cage.parent)
+        made, first = split(cage.mode, cage.lanes), PORT_NAME.fullmatch(cage.parent)
         aliases = cage.aliases_of(cage.mode)
         if not made or not first or len(aliases) < len(made):
             message = f"{cage.parent} has no breakout mode {cage.mode!r} that fits its lanes, so its ports are left out"
@@ -75,7 +74,7 @@ def _rows_of_modes(tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> I
             continue
         for part, alias in zip(made, aliases, strict=False):
             row = {"name": f"Ethernet{int(first[1]) + part.offset}", "lanes": ",".join(map(str, part.lanes))}
-            yield 0, row | {"alias": alias, "speed": str(part.speed_mbps)}
+            yield 0, row | {"alias": "".join(str(alias).split()), "speed": str(part.speed_mbps)}
 
 
 class _Completion:
@@ -104,7 +103,7 @@ class _Completion:
                 if speed is None:
                     self._leave_out(0, row["name"], "has no speed and no breakout mode that tells it")
                     continue
-                subport = int(row["subport"]) if row.get("subport", "").isdigit() else nth if len(members) > 1 else 0
+                subport = int(row["subport"]) if row.get("subport", "").isdecimal() else nth if len(members) > 1 else 0
                 found[row["name"]] = PlatformPort(
                     name=row["name"],
                     lanes=lanes,
@@ -135,14 +134,16 @@ class _Completion:
         """The lanes of a row that can be used; none, with a finding, for another."""
         name, text = row["name"], row.get("lanes", "")
         problem = ""
-        if not _NAME.fullmatch(name):
+        if not PORT_NAME.fullmatch(name):
             problem = "is no name of a front-panel port"
         elif row.get("role", "") not in _FRONT_PANEL_ROLES:
             problem = f"leads to a chip inside the box ({row['role']})"
-        elif not text or not all(lane.isdigit() for lane in text.split(",")):
+        elif not text or not all(lane.isdecimal() for lane in text.split(",")):
             problem = f"has no lanes ({text or 'nothing'})"
-        elif not row.get("speed", "1").isdigit():
+        elif not row.get("speed", "1").isdecimal():
             problem = f"has a speed that is no number ({row['speed']})"
+        elif not (row.get("alias", name).isascii() and row.get("alias", name).isprintable()):
+            problem = "has an alias that is no plain text"
         if problem:
             self._leave_out(line, name, problem)
             return ()
@@ -154,7 +155,7 @@ class _Completion:
         return lanes
 
     def _index(self, row: Row, cage: Cage | None) -> str:
-        if row.get("index", "").isdigit():
+        if row.get("index", "").isdecimal():
             return row["index"]
         return str(cage.index) if cage and cage.index is not None else ""
 

@@ -46,7 +46,7 @@ class DeviceTree:
             return {}
         try:
             content = json.loads(text)
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             self.report("FG121", Severity.WARNING, f"{file.name} is not JSON: {problem}", file)
             return {}
         if not isinstance(content, dict):
