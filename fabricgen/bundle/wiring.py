@@ -33,6 +33,8 @@ class WiredDevice:
     unit: str = ""
     serial: str = ""
     state: str = "active"  # planned | active | drained | failed
+    loopbacks: tuple[str, ...] = ()  # addresses of Loopback0 that it was given
+    management: tuple[str, ...] = ()  # addresses of eth0, with prefix length
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def load_wiring(text: bytes) -> Wiring:
     return Wiring(
         fabric=raw["fabric"],
         planes=tuple(WiredPlane(**_tuples(plane, "lossless")) for plane in raw["planes"]),
-        devices=tuple(WiredDevice(**device) for device in raw["devices"]),
+        devices=tuple(WiredDevice(**_tuples(device, "loopbacks", "management")) for device in raw["devices"]),
         hosts=tuple(
             WiredHost(**{**host, "nics": tuple(WiredNic(**_tuples(nic, "addresses")) for nic in host["nics"])})
             for host in raw["hosts"]

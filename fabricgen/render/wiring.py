@@ -51,6 +51,8 @@ def _device(switch: Switch, allocation: Allocation) -> WiredDevice:
         pod=identity.pod,
         su=identity.su,
         rail=identity.rail,
+        loopbacks=allocation.loopbacks.get(switch.key, ()),
+        management=allocation.management.get(switch.key, ()),
         **({} if note is None else {key: getattr(note, key) for key in ("rack", "unit", "serial", "state")}),
     )
 

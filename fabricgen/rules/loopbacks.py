@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.addresses import parse_interface
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, majority
 from fabricgen.rules.registry import rule
@@ -43,6 +44,34 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
                 message = f"Loopback0 has {one.value}, a loopback is a single address"
                 hint = f"use {one.ip}/{one.value.max_prefixlen}"
                 yield Defect(switch.place(one.table, one.key), message, hint, (), Severity.WARNING)
+
+
+@rule("FG320", Severity.ERROR, "A switch has another address than it was given")
+def given_addresses(fabric: Fabric) -> Iterator[Defect]:
+    """What: Loopback0 and eth0 have the addresses that fabric.json says the switch was given.
+
+    Why: another address may be free, and still everyone looks for the switch elsewhere: monitoring, Ansible, the
+    allocation that will give the address away.
+
+    Example: Loopback0 was given 10.0.0.7 and has 10.0.0.77.
+
+    Fix: use the address that was given, or change it in the lock file and render again.
+
+    Source: fabric.json of the bundle, from the lock file beside its inventory.
+    """
+    for switch in fabric.switches.values():
+        wired = switch.device.wired
+        for table, interface, texts in (
+            ("LOOPBACK_INTERFACE", "Loopback0", wired.loopbacks if wired else ()),
+            ("MGMT_INTERFACE", "eth0", wired.management if wired else ()),
+        ):
+            known = sorted(text.split("/")[0] for text in texts)
+            for key in switch.device.table(table) if known else ():
+                name, _, address = key.partition("|")
+                held = parse_interface(address)
+                if name == interface and held and str(held.ip) not in known:
+                    message = f"{interface} has {held.ip}, the switch was given {' and '.join(known)}"
+                    yield Defect(switch.place(table, key), message, f"use {known[0]}")
 
 
 def _families(fabric: Fabric) -> dict[str, int | None]:

@@ -1,6 +1,7 @@
 """A small fabric without a fault: three leaves, three spines, two hosts of three rails. Each test breaks one value."""
 
 import copy
+import dataclasses
 import functools
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,9 @@ def _wiring(platform: SwitchPlatform, layout: Layout, ports: list[str]) -> Wirin
         for role, names in (("leaf", leaves), ("spine", spines))
         for name in names
     )
+    # Only the first one is known by its addresses, so that the rules that do without can be tested on the others.
+    given = dataclasses.replace(devices[0], loopbacks=("10.0.0.1",), management=("10.255.0.10/20",))
+    devices = (given, *devices[1:])
     ends = [
         ("host-leaf", (f"gpu{h + 1}", f"nic{n}"), (leaf, ports[h]))
         for n, leaf in enumerate(leaves)
