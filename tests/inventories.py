@@ -101,5 +101,10 @@ def explicit(platform: str = ARISTA, **plane: Any) -> Tree:
 def write(folder: Path, tree: Tree, name: str = "fabric.yaml") -> Path:
     """The folder of an inventory with this tree in one file."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(yaml.dump(tree, Dumper=_Dumper, sort_keys=False))
+    (folder / name).write_text(text_of(tree))
     return folder
+
+
+def text_of(tree: Tree) -> str:
+    """The YAML of an inventory."""
+    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False)

@@ -51,6 +51,7 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
     names = name_switches(fabric, old, findings)
     notes = notes_by_identity(fabric, names)
     new.names.update(names)
+    _keep_units(fabric, new)
     _check_overlaps(fabric, findings)
     _give_asns(fabric, new, findings)
     for design in fabric.planes:
@@ -70,6 +71,14 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
         notes=notes,
     )
     return allocation, new, findings
+
+
+def _keep_units(fabric: Fabric, lock: Lock) -> None:
+    """Units that a group does not need any more stay its own: it may grow again."""
+    for design in fabric.planes:
+        for group, units in design.units.items():
+            held = lock.units.get(f"{design.plane.name}/{group}", [])
+            lock.units[f"{design.plane.name}/{group}"] = [*units, *held[len(units) :]]
 
 
 def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding]) -> None:

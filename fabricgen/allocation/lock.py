@@ -19,7 +19,7 @@ from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
 
 VERSION = 1
-SECTIONS = ("names", "asns", "loopbacks", "management", "blocks")
+SECTIONS = ("units", "names", "asns", "loopbacks", "management", "blocks")
 _READERS: Mapping[str, Callable[[str], object]] = {
     "loopbacks": ipaddress.ip_address,
     "management": ipaddress.ip_interface,
@@ -38,6 +38,7 @@ class Lock:
     """Sections of the lock: identity (or block key) -> what it was given."""
 
     fabric: str
+    units: dict[str, list[int]] = field(default_factory=dict)  # plane/group of hosts -> its scalable units
     names: dict[str, str] = field(default_factory=dict)
     asns: dict[str, int] = field(default_factory=dict)
     loopbacks: dict[str, list[str]] = field(default_factory=dict)  # addresses, one of each family
@@ -96,6 +97,8 @@ def read_lock(file: Path) -> Lock | None:
 def _is_entry(section: str, value: object) -> bool:
     if section in ("names", "asns"):
         return isinstance(value, str if section == "names" else int)
+    if section == "units":
+        return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
     read = _READERS[section]
     try:
         return isinstance(value, list) and all(isinstance(item, str) and read(item) for item in value)

@@ -1,6 +1,6 @@
 """From inventory to fabric: each plane by the module of its design."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fabricgen.design.explicit import design_explicit
@@ -17,10 +17,15 @@ DESIGNS: Mapping[str, Callable[[Plane, PartsList], PlaneDesign | None]] = {
 }
 
 
-def expand(inventory: Inventory, root: Path) -> tuple[Fabric, list[Finding]]:
-    """The fabric of an inventory; `root` is where its own platform files lie. Planes that cannot be are left out."""
+def expand(
+    inventory: Inventory, root: Path, units: Mapping[str, Sequence[int]] | None = None
+) -> tuple[Fabric, list[Finding]]:
+    """The fabric of an inventory; `root` is where its own platform files lie. Planes that cannot be are left out.
+
+    `units` tells which scalable units a group of hosts (plane/group) has already: it keeps them.
+    """
     findings: list[Finding] = []
-    parts = PartsList(inventory, root, findings)
+    parts = PartsList(inventory, root, findings, units or {})
     for group in inventory.hosts:
         parts.host_model(group)
     planes = [DESIGNS[plane.design](plane, parts) for plane in inventory.planes.values()]

@@ -111,13 +111,14 @@ class Cable:
 
 @dataclass(frozen=True)
 class PlaneDesign:
-    """A plane as laid out. `planned` counts what the layout has room for, by role."""
+    """A plane as laid out. `planned` counts what the layout has room for, by role; `units` has each group's units."""
 
     plane: Plane
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
     hosts: tuple[Host, ...]
     planned: Mapping[str, int]
+    units: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What every design needs: platforms and host models by name, layouts by speed, hosts of a plane."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,7 @@ class PartsList:
     inventory: Inventory
     root: Path
     findings: list[Finding]
+    units: Mapping[str, Sequence[int]]  # plane/group -> the units it was given, from the lock
 
     @cached_property
     def own_platforms(self) -> dict[str, SwitchPlatform]:

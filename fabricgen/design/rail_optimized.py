@@ -5,7 +5,9 @@ ports of its place in the planned layout. So nothing moves when units are added.
 that two links of a split cage share a cable.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from fabricgen.design.clos import ClosIntent, ClosPlan, DoesNotFitError, plan_clos
 from fabricgen.design.model import Block, Host, Identity, Link, PlaneDesign, Switch
@@ -26,13 +28,21 @@ def design_rail_optimized(plane: Plane, parts: PartsList) -> PlaneDesign | None:
         return None
     core = tiers.get("core")
     rails = _rails(plane, hosts, parts)
-    placed = _place(plane.unit, hosts, parts)
-    if rails is None or placed is None:
+    if rails is None:
         return None
-    units = max(unit for unit, _ in placed.values()) + 1
+    units = _give_units(plane, plane.unit, hosts, parts)
+    used = sorted(unit for given in units.values() for unit in given)
+    if plane.unit.planned is not None and used[-1] >= plane.unit.planned:
+        needed = used[-1] + 1
+        made = f"{len(hosts)} hosts at {plane.unit.hosts} to a unit make {needed} units"
+        hint = f"`planned: {needed}` or more; it changes the spines, so plan ahead"
+        parts.findings.append(
+            error("FG207", f"{made}, `planned` is {plane.unit.planned}", plane.unit, "planned", hint=hint)
+        )
+        return None
     intent = ClosIntent(
         rails=rails,
-        units=plane.unit.planned or units,
+        units=plane.unit.planned or used[-1] + 1,
         hosts_per_unit=plane.unit.hosts,
         oversubscription=plane.oversubscription,
         leaf_radix=len(leaf.layout.fabric_ports),
@@ -48,19 +58,19 @@ def design_rail_optimized(plane: Plane, parts: PartsList) -> PlaneDesign | None:
         tier = plane.tiers.get(problem.role, plane)
         parts.findings.append(error("FG201", problem.reason, tier, "platform", hint=problem.hint))
         return None
-    build = _Build(plane, plan, rails, units)
+    build = _Build(plane, plan, rails, used)
     build.add_leaves(leaf)
     build.add_spines(spine)
     if plan.tiers == 3 and core:
         build.add_cores(core)
-    links = (*build.host_links(placed), *build.leaf_links(), *build.spine_links())
+    links = (*build.host_links(_places(plane.unit, hosts, units)), *build.leaf_links(), *build.spine_links())
     pods = rails * plan.pods_per_rail if plan.tiers == 3 else 1
     planned = {
         "leaf": intent.units * rails,
         "spine": pods * plan.spines_per_pod,
         "core": plan.cores_per_group * plan.spines_per_pod,
     }
-    return PlaneDesign(plane, build.switches, links, tuple(hosts), planned)
+    return PlaneDesign(plane, build.switches, links, tuple(hosts), planned, units)
 
 
 def _rails(plane: Plane, hosts: list[Host], parts: PartsList) -> int | None:
@@ -83,27 +93,28 @@ def _rails(plane: Plane, hosts: list[Host], parts: PartsList) -> int | None:
     return counts.pop()
 
 
-def _place(unit: ScalableUnit, hosts: list[Host], parts: PartsList) -> dict[Host, tuple[int, int]] | None:
-    """host -> (unit, place in it). Groups follow each other, each from a unit of its own."""
-    places: dict[Host, tuple[int, int]] = {}
-    first = 0
-    for group in dict.fromkeys(host.group for host in hosts):
-        members = [host for host in hosts if host.group == group]
-        for host in members:
-            places[host] = (first + host.number // unit.hosts, host.number % unit.hosts)
-        first += -(-len(members) // unit.hosts)
-    if unit.planned is not None and first > unit.planned:
-        message = f"{len(hosts)} hosts at {unit.hosts} to a unit make {first} units, `planned` is {unit.planned}"
-        hint = f"`planned: {first}` or more; it changes the spines, so plan ahead"
-        parts.findings.append(error("FG207", message, unit, "planned", hint=hint))
-        return None
-    return places
+def _give_units(plane: Plane, unit: ScalableUnit, hosts: list[Host], parts: PartsList) -> dict[str, tuple[int, ...]]:
+    """group -> its units: those it was given before, then the first that nobody was given."""
+    prefix = f"{plane.name}/"
+    given = {key.removeprefix(prefix): units for key, units in parts.units.items() if key.startswith(prefix)}
+    free = (number for number in itertools.count() if all(number not in units for units in given.values()))
+    found = {}
+    for group, size in Counter(host.group for host in hosts).items():
+        needed = -(-size // unit.hosts)
+        held = given.get(group, ())[:needed]
+        found[group] = (*held, *itertools.islice(free, needed - len(held)))
+    return found
+
+
+def _places(unit: ScalableUnit, hosts: list[Host], units: Mapping[str, Sequence[int]]) -> dict[Host, tuple[int, int]]:
+    """host -> (unit, place in it)."""
+    return {host: (units[host.group][host.number // unit.hosts], host.number % unit.hosts) for host in hosts}
 
 
 class _Build:
     """Switches and links of one plane, in the order of their identities."""
 
-    def __init__(self, plane: Plane, plan: ClosPlan, rails: int, units: int) -> None:
+    def __init__(self, plane: Plane, plan: ClosPlan, rails: int, units: Sequence[int]) -> None:
         self.plane, self.plan, self.rails, self.units = plane, plan, rails, units
         self.leaves: dict[tuple[int, int], Switch] = {}  # (unit, rail)
         self.spines: dict[tuple[int, int, int], Switch] = {}  # (pod of the rail, rail, number); (0, 0, n) in two tiers
@@ -117,11 +128,11 @@ class _Build:
         """(pod of the rail, rail) of the pods that have leaves already, in an order that growth only adds to."""
         if self.plan.tiers == 2:
             return [(0, 0)]
-        built = -(-self.units // self.plan.units_per_pod)
+        built = self.units[-1] // self.plan.units_per_pod + 1
         return [(pod, rail) for pod in range(built) for rail in range(self.rails)]
 
     def add_leaves(self, tier: TierParts) -> None:
-        for unit in range(self.units):
+        for unit in self.units:
             for rail in range(self.rails):
                 identity = Identity(self.plane.name, "leaf", su=unit, rail=rail)
                 self.leaves[unit, rail] = make_switch(identity, tier)

@@ -54,11 +54,11 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     """
     step("load")
     inventory, findings = load_inventory(path)
+    old_lock = read_lock(inventory_root(path) / LOCK_NAME)
     step("design")
-    fabric, found = expand(inventory, inventory_root(path))
+    fabric, found = expand(inventory, inventory_root(path), old_lock.units if old_lock else {})
     findings += [*found, *_not_rendered(fabric)]
     step("allocate")
-    old_lock = read_lock(inventory_root(path) / LOCK_NAME)
     named = "fabric" in inventory.node.mapping
     if named and old_lock is not None and old_lock.fabric != inventory.fabric:
         message = f"{LOCK_NAME} belongs to fabric {old_lock.fabric!r}, this is {inventory.fabric!r}"
