@@ -21,7 +21,7 @@ def fabric_of(sizes: dict[str, int], lock: Lock | None) -> tuple[Fabric, Lock]:
     tree = rail_optimized(unit=UNIT, planned=PLANNED)
     tree["hosts"] = {name: {"model": "dgx-h100", "count": size} for name, size in sizes.items()}
     tree["planes"]["compute"]["hosts"] = list(sizes)
-    inventory = build_inventory(read_yaml(text_of(tree), "fabric.yaml")[0], (), [])
+    inventory = build_inventory(read_yaml(text_of(tree), "fabric.yaml")[0], [])
     fabric, found = expand(inventory, resource(), lock.units if lock else {})
     _, grown, more = allocate(fabric, lock)
     assert [*found, *more] == []
