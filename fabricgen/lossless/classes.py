@@ -15,6 +15,7 @@ from fabricgen.origin import Value, joined, value
 TRAFFIC_CLASSES = range(8)
 CONTROL_CLASS = 7
 CONTROL_DSCP = 56  # CS7
+ROUTING_DSCP = 48  # CS6: what FRR sends BGP with
 LOSSLESS_SHARE_PERCENT = 80  # of the bandwidth that strict queues leave, shared by the lossless queues
 
 
@@ -44,6 +45,7 @@ def plan_classes(spec: LosslessSpec) -> Classes:
     cnp = max(tc for tc in lossy if tc != CONTROL_CLASS)
     strict = (cnp, CONTROL_CLASS)
     dscp_to_tc = {str(dscp): value(best_effort, "no class asks for this DSCP: best effort") for dscp in range(64)}
+    dscp_to_tc[str(ROUTING_DSCP)] = value(cnp, "CS6, routing protocols: strict")
     dscp_to_tc[str(CONTROL_DSCP)] = value(CONTROL_CLASS, "CS7, network control: strict")
     for priority, values in spec.classes.items():
         origin = spec.source("classes", priority)
