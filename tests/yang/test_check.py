@@ -109,6 +109,17 @@ def test_a_leaf_of_the_key_given_as_a_field_counts(models: Models) -> None:
     assert places(models, changed("PORT", "Ethernet8", name="eth0"))[0] == ("PORT", "Ethernet8", "")
 
 
+def test_a_limit_of_rows(models: Models) -> None:
+    assert places(models, {"LIMITED": {"a": {}}}) == []
+    ((table, _, _),) = places(models, {"LIMITED": {"a": {}, "b": {}}})
+    assert table == "LIMITED"
+
+
+def test_keys_that_differ_in_blanks_only_are_one_row_twice(models: Models) -> None:
+    assert places(models, {"WRED_PROFILE": {"w": {}, "w ": {}}}) == [("WRED_PROFILE", "w ", "")]
+    assert places(models, {"DSCP_TO_TC_MAP": {"": {}, "\n": {}}}) == [("DSCP_TO_TC_MAP", "\n", "")]
+
+
 def test_a_place_that_no_path_can_name_is_that_of_the_table(models: Models) -> None:
     config = {"WRED_PROFILE": {"w": {"low": "1"}, "'\"]": {"low": "2", "high": "1"}}}
     assert places(models, config) == [("WRED_PROFILE", "", "")]

@@ -8,9 +8,9 @@ gone) is not repeated.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from itertools import islice
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from fabricgen.sonic.schema import Violation
 from fabricgen.sonic.tables import split_key
@@ -67,7 +67,7 @@ class _Inquiry:
             modules.setdefault(row.table.module, {}).setdefault(row.table.name, []).append(row)
         for module, tables in modules.items():
             namespace = next(iter(tables.values()))[0].table.namespace
-            yield None, "", f"<{module} xmlns={quoteattr(namespace)}>"
+            yield None, "", f"<{module} xmlns='{escape(namespace)}'>"
             for table, rows in tables.items():
                 yield None, "", f"<{table}>"
                 for row in rows:
@@ -142,16 +142,29 @@ class _Inquiry:
     def _place(self, refusal: Refusal) -> tuple[list[YangRow], str]:
         """The row (or every row of the table, where no more is known) and the field or leaf of the key."""
         if line := _LINE.search(refusal.path):
-            row, name, _ = next(islice(self._lines(), int(line[1]) - 1, None), (None, "", ""))
+            row, name = self._at_line(int(line[1]))
             if row is not None:
                 return [row], name
         if data := _DATA.search(refusal.path):
             return self._at([(step[1], step[2]) for step in _STEP.finditer(data[1])][1:])
         if schema := _SCHEMA.search(refusal.path):
-            _, table, *element, name = [step[1] for step in _STEP.finditer(schema[1])]
-            rows = [row for row in self.rows if row.table.name == table and row.model.element in element]
-            return next(([row] for row in rows if name not in row.fields), rows), name
+            return self._lacking([step[1] for step in _STEP.finditer(schema[1])][1:])
         return [], ""
+
+    def _lacking(self, steps: list[str]) -> tuple[list[YangRow], str]:
+        """The first row that lacks a field, by a path of the schema: steps from the table on."""
+        rows = [row for row in self.rows if row.table.name in steps[:1]]
+        if len(steps) < 3:
+            return rows, ""
+        rows = [row for row in rows if row.model.element == steps[1]] or rows
+        return next(([row] for row in rows if steps[-1] not in row.fields), rows), steps[-1]
+
+    def _at_line(self, number: int) -> tuple[YangRow | None, str]:
+        """What stands in a line; for the line after a row, at which a row given twice is noticed, that row."""
+        before: tuple[YangRow | None, str] = (None, "")
+        for row, name, _ in islice(self._lines(), number):
+            before = (row, name) if row else (before[0], "")
+        return before
 
     def _at(self, steps: list[tuple[str, str]]) -> tuple[list[YangRow], str]:
         """Rows and field of a data path: steps of (element, predicates) from the table on."""

@@ -8,8 +8,8 @@ refused instead of being read letter by letter.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape
 
 from fabricgen.sonic.schema import Violation
 from fabricgen.sonic.schema.violations import did_you_mean, shown
@@ -28,7 +28,6 @@ _SEPARATORS = {
     ("PORT", "adv_speeds"): ",",
 }
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_LINE_ENDS = {"\n": "&#10;", "\r": "&#13;"}
 
 
 class _UntranslatableError(Exception):
@@ -72,7 +71,8 @@ class YangRow:
 
 
 def _element(name: str, text: str) -> str:
-    return f"<{name}>{escape(text, _LINE_ENDS)}</{name}>"
+    one_line = escape(text, quote=False).replace("\n", "&#10;").replace("\r", "&#13;")
+    return f"<{name}>{one_line}</{name}>"
 
 
 def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow], list[Violation]]:
