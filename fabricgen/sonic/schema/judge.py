@@ -59,7 +59,8 @@ class _Run:
                 continue
             names = [name for name, _ in kind.keys]
             if leaf in names:
-                yield split_key(key)[names.index(leaf)]
+                given = row.get(leaf) if isinstance(row, dict) else None  # SONiC reads it over the key's
+                yield given if isinstance(given, str) else split_key(key)[names.index(leaf)]
             elif isinstance(row, dict):
                 value = row.get(leaf)
                 yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
