@@ -15,7 +15,8 @@ from pathlib import Path
 from fabricgen.findings import has_errors
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import Layout, SwitchPlatform
-from fabricgen.render.pipeline import BundleContent, make_plans
+from fabricgen.render.content import BundleContent
+from fabricgen.render.plans import make_plans
 from fabricgen.units import format_speed
 
 PRIORITIES = {"34": {3: [26], 4: [34]}, "3": {3: [26]}, "345": {3: [26], 4: [34], 5: [46]}}

@@ -9,7 +9,7 @@ from fabricgen.cli.output import exit_code, print_result
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.design.capacity import capacity
 from fabricgen.findings import has_errors
-from fabricgen.render.pipeline import design_only
+from fabricgen.render.plans import design_only
 from fabricgen.report.capacity import capacity_markdown, capacity_text
 from fabricgen.report.summary import Counts
 

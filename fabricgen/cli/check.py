@@ -13,7 +13,9 @@ from fabricgen.cli.output import exit_code, output_options, print_result
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.findings import has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root
-from fabricgen.render.pipeline import BundleContent, TemplateProblemError, lock_would_change, make_plans
+from fabricgen.render.content import BundleContent
+from fabricgen.render.plans import lock_would_change, make_plans
+from fabricgen.render.templates import TemplateProblemError
 from fabricgen.report.summary import Counts
 
 

@@ -15,7 +15,7 @@ from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.platforms import catalog
-from fabricgen.render.pipeline import make_plans
+from fabricgen.render.plans import make_plans
 from fabricgen.report.summary import Counts
 from fabricgen.resources import resource
 from fabricgen.units import format_speed

@@ -16,7 +16,9 @@ from fabricgen.cli.settings import Settings, interactive, verb
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root
-from fabricgen.render.pipeline import BundleContent, Plans, TemplateProblemError, lock_would_change, make_plans
+from fabricgen.render.content import BundleContent
+from fabricgen.render.plans import Plans, lock_would_change, make_plans
+from fabricgen.render.templates import TemplateProblemError
 from fabricgen.report.concise import concise_report
 from fabricgen.report.summary import Counts
 

@@ -15,7 +15,7 @@ from fabricgen.allocation.lock import Lock, read_lock, write_lock
 from fabricgen.design.model import Link
 from fabricgen.errors import UnreadableInputError
 from fabricgen.inventory.load import LOCK_NAME
-from fabricgen.render.pipeline import Plans, make_plans
+from fabricgen.render.plans import Plans, make_plans
 from tests.inventories import ADDRESSING, DUAL_STACK, Tree, explicit, rail_optimized, write
 
 

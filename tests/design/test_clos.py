@@ -11,7 +11,7 @@ import pytest
 
 from fabricgen.design.capacity import capacity
 from fabricgen.design.clos import ClosIntent, DoesNotFitError, plan_clos
-from fabricgen.render.pipeline import design_only
+from fabricgen.render.plans import design_only
 from tests.inventories import GENERIC, Tree, rail_optimized, write
 
 

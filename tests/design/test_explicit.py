@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fabricgen.findings import Finding
-from fabricgen.render.pipeline import design_only, make_plans
+from fabricgen.render.plans import design_only, make_plans
 from tests.inventories import ARISTA, NVIDIA, Tree, explicit, write
 
 

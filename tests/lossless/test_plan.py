@@ -11,7 +11,7 @@ from fabricgen.lossless.classes import plan_classes
 from fabricgen.lossless.congestion import plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import find_headroom, whole_metres
 from fabricgen.platforms.catalog import switch_platform
-from fabricgen.render.pipeline import make_plans
+from fabricgen.render.plans import make_plans
 from tests.inventories import ARISTA, DELL, DELL_LINKS, NVIDIA, Tree, explicit, write
 
 _PART = {"node": Node({}, Location("f.yaml", 1, 1)), "path": "lossless"}

@@ -8,7 +8,7 @@ import pytest
 
 from fabricgen.bundle.sources import read_sources
 from fabricgen.inventory.nodes import SecretReference
-from fabricgen.render.pipeline import make_plans
+from fabricgen.render.plans import make_plans
 from tests.conftest import Cli
 from tests.inventories import Tree, explicit, rail_optimized, write
 

@@ -11,7 +11,8 @@ import pytest
 from fabricgen.bundle.sources import read_sources
 from fabricgen.bundle.write import BundleWriter
 from fabricgen.platforms.catalog import switch_platform
-from fabricgen.render.pipeline import BundleContent, make_plans
+from fabricgen.render.content import BundleContent
+from fabricgen.render.plans import make_plans
 from fabricgen.sonic.canonical import dump
 from fabricgen.sonic.schema import check
 from tests.inventories import ARISTA, DELL, DELL_LINKS, DUAL_STACK, NVIDIA, Tree, explicit, write

@@ -1,31 +1,19 @@
-"""From an inventory to the named bytes of a bundle: all makers in their order."""
+"""From an inventory to everything that is decided before the first byte is rendered: the makers in their order."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-from multiprocessing import get_context
 from pathlib import Path
 
 from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
-from fabricgen.bundle.wiring import dump_wiring
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.design.expand import expand
-from fabricgen.design.model import Fabric, Switch
-from fabricgen.errors import UsageError
+from fabricgen.design.model import Fabric
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error
 from fabricgen.lossless.plan import LosslessPlanner
-from fabricgen.render.overrides import apply_overrides, check_overrides
-from fabricgen.render.sources import DeviceSources, dump_sources
-from fabricgen.render.switches import SwitchRenderer
-from fabricgen.render.templates import TemplateLibrary, TemplateProblemError
-from fabricgen.render.wiring import dump_cabling, make_wiring
-from fabricgen.sonic.canonical import dump
-
-JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
+from fabricgen.render.overrides import check_overrides
 
 
 @dataclass
@@ -128,75 +116,3 @@ def _placed(finding: Finding, root: Path) -> Finding:
     related = tuple(replace(each, location=open_from_here(each.location)) for each in finding.related)
     location = open_from_here(finding.location) if finding.location else None
     return replace(finding, location=location, related=related)
-
-
-@dataclass
-class BundleContent:
-    """The files of a bundle, made as they are asked for."""
-
-    plans: Plans
-    templates: Path | None = None
-    only: str | None = None
-    jobs: int = 1
-
-    def __post_init__(self) -> None:
-        plans = self.plans
-        assert not has_errors(plans.findings)
-        self._library = TemplateLibrary("sonic", self.templates)
-        self._renderer = SwitchRenderer(plans.fabric, plans.allocation, plans.control, plans.planner, self._library)
-        self.names = [plans.allocation.names[switch.key] for switch in plans.fabric.switches]
-        self.chosen = [
-            switch
-            for switch, name in zip(plans.fabric.switches, self.names, strict=True)
-            if self.only is None or fnmatchcase(name, self.only)
-        ]
-        if not self.chosen:
-            raise UsageError(f"--only {self.only}: no switch has such a name")
-
-    def files(self) -> Iterator[tuple[str, bytes]]:
-        """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
-        wiring = make_wiring(self.plans.fabric, self.plans.allocation)
-        sources: list[DeviceSources] = []
-        for content, source in self._switches():
-            sources.append(source)
-            if content is not None:
-                yield f"sonic/{source.name}/config_db.json", content
-        yield "fabric.json", dump_wiring(wiring)
-        yield "cabling.csv", dump_cabling(wiring)
-        yield "sources.json", dump_sources(self._library.marks.origins, self._library.forms, sources)
-
-    def _switches(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
-        if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
-            yield from self._in_processes()
-        else:
-            yield from map(self._switch, self.plans.fabric.switches)
-
-    def _switch(self, switch: Switch) -> tuple[bytes | None, DeviceSources]:
-        """The bytes (None where they are not asked for) and, for every switch, the sources."""
-        rendered = self._renderer.render(switch)
-        assert rendered is not None, "plans without an error have a plan for every switch"
-        applied = apply_overrides(self.plans.fabric, switch, rendered.name, rendered.tables)
-        content = dump(rendered.tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
-        return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
-
-    def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
-        """As in one process: every form is expanded here first, so that all processes number them alike."""
-        global _content
-        switches = self.plans.fabric.switches
-        for switch in switches:
-            self._renderer.render(switch, stamp=False)
-        _content = self
-        chunk = max(1, len(switches) // (4 * self.jobs))
-        with ProcessPoolExecutor(self.jobs, mp_context=get_context("fork")) as pool:
-            yield from pool.map(_switch_at, range(len(switches)), chunksize=chunk)
-
-
-_content: BundleContent | None = None
-
-
-def _switch_at(index: int) -> tuple[bytes | None, DeviceSources]:
-    assert _content is not None
-    return _content._switch(_content.plans.fabric.switches[index])
-
-
-__all__ = ["BundleContent", "Plans", "TemplateProblemError", "design_only", "lock_would_change", "make_plans"]

@@ -1,0 +1,91 @@
+"""The files of a bundle as named bytes, made one after the other."""
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from multiprocessing import get_context
+from pathlib import Path
+
+from fabricgen.bundle.wiring import dump_wiring
+from fabricgen.design.model import Switch
+from fabricgen.errors import UsageError
+from fabricgen.findings import has_errors
+from fabricgen.render.overrides import apply_overrides
+from fabricgen.render.plans import Plans
+from fabricgen.render.sources import DeviceSources, dump_sources
+from fabricgen.render.switches import SwitchRenderer
+from fabricgen.render.templates import TemplateLibrary
+from fabricgen.render.wiring import dump_cabling, make_wiring
+from fabricgen.sonic.canonical import dump
+
+JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
+
+
+@dataclass
+class BundleContent:
+    """The files of a bundle, made as they are asked for."""
+
+    plans: Plans
+    templates: Path | None = None
+    only: str | None = None
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        plans = self.plans
+        assert not has_errors(plans.findings)
+        self._library = TemplateLibrary("sonic", self.templates)
+        self._renderer = SwitchRenderer(plans.fabric, plans.allocation, plans.control, plans.planner, self._library)
+        self.names = [plans.allocation.names[switch.key] for switch in plans.fabric.switches]
+        self.chosen = [
+            switch
+            for switch, name in zip(plans.fabric.switches, self.names, strict=True)
+            if self.only is None or fnmatchcase(name, self.only)
+        ]
+        if not self.chosen:
+            raise UsageError(f"--only {self.only}: no switch has such a name")
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
+        wiring = make_wiring(self.plans.fabric, self.plans.allocation)
+        sources: list[DeviceSources] = []
+        for content, source in self._switches():
+            sources.append(source)
+            if content is not None:
+                yield f"sonic/{source.name}/config_db.json", content
+        yield "fabric.json", dump_wiring(wiring)
+        yield "cabling.csv", dump_cabling(wiring)
+        yield "sources.json", dump_sources(self._library.marks.origins, self._library.forms, sources)
+
+    def _switches(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
+        if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
+            yield from self._in_processes()
+        else:
+            yield from map(self._switch, self.plans.fabric.switches)
+
+    def _switch(self, switch: Switch) -> tuple[bytes | None, DeviceSources]:
+        """The bytes (None where they are not asked for) and, for every switch, the sources."""
+        rendered = self._renderer.render(switch)
+        assert rendered is not None, "plans without an error have a plan for every switch"
+        applied = apply_overrides(self.plans.fabric, switch, rendered.name, rendered.tables)
+        content = dump(rendered.tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
+        return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
+
+    def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
+        """As in one process: every form is expanded here first, so that all processes number them alike."""
+        global _content
+        switches = self.plans.fabric.switches
+        for switch in switches:
+            self._renderer.render(switch, stamp=False)
+        _content = self
+        chunk = max(1, len(switches) // (4 * self.jobs))
+        with ProcessPoolExecutor(self.jobs, mp_context=get_context("fork")) as pool:
+            yield from pool.map(_switch_at, range(len(switches)), chunksize=chunk)
+
+
+_content: BundleContent | None = None
+
+
+def _switch_at(index: int) -> tuple[bytes | None, DeviceSources]:
+    assert _content is not None
+    return _content._switch(_content.plans.fabric.switches[index])
