@@ -8,11 +8,12 @@ from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.design.expand import expand
-from fabricgen.design.model import Fabric
+from fabricgen.design.model import Fabric, Switch
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error
 from fabricgen.lossless.plan import LosslessPlanner
+from fabricgen.lossless.pools import pool_problem
 from fabricgen.render.overrides import check_overrides
 
 
@@ -59,12 +60,23 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     planner = LosslessPlanner(fabric)
     plans = Plans(fabric, allocation, control, planner, old_lock, lock, findings)
     for switch in fabric.switches:
-        if fabric.inventory.planes[switch.identity.plane].technology == "roce" and planner.plan(switch) is not None:
-            for end in control.ends[switch.key].values():
-                planner.port(switch, end.link)
+        if fabric.inventory.planes[switch.identity.plane].technology == "roce":
+            findings += _lossless_problems(switch, planner, control)
     findings += [*planner.findings, *check_overrides(fabric, allocation.names)]
-    plans.findings = [_placed(finding, inventory_root(path)) for finding in findings]
+    plans.findings = [_placed(finding, inventory_root(path)) for finding in dict.fromkeys(findings)]
     return plans
+
+
+def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: ControlPlane) -> Iterator[Finding]:
+    """Plan a switch and its ports; the planner collects what it cannot plan, the pools' sum is told here."""
+    plan = planner.plan(switch)
+    if plan is None:
+        return
+    ports = [planner.port(switch, end.link) for end in control.ends[switch.key].values()]
+    problem = pool_problem(plan, [port for port in ports if port is not None], switch.platform.mmu_bytes)
+    if problem:
+        hint = "fewer lossless classes, shorter cables, fewer ports in use, or another platform"
+        yield error("FG584", f"{switch.platform.name} as {switch.role}: {problem}", switch.spec, "platform", hint=hint)
 
 
 def design_only(path: Path) -> tuple[Fabric, list[Finding]]:

@@ -1,0 +1,42 @@
+"""Whether the pools of a traditional switch carry its lossless groups: the sum, written out.
+
+A lossless priority group reserves `size` and may need `xoff` more while it pauses. The second comes out of the shared
+headroom pool (the `xoff` of the pool itself) where there is one, else it is the group's own and counts like a reserve.
+Sums are against the SKU's own pools: of most chips no public source states the whole memory.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from fabricgen.lossless.plan import LOSSLESS_POOL, LosslessPlan, PortBuffers
+
+
+def pool_problem(plan: LosslessPlan, ports: Sequence[PortBuffers], mmu_bytes: int | None) -> str | None:
+    """Why the pools cannot carry these ports, with the arithmetic; None when they can, or the switch sizes them."""
+    if plan.dynamic or LOSSLESS_POOL not in plan.pools:
+        return None
+    pool = plan.pools[LOSSLESS_POOL]
+    size, shared_headroom = int(pool["size"]), int(pool.get("xoff", "0"))
+    rows = [port.pg_profile_row for port in ports if port.pg_profile_row is not None]
+    per_port = len(plan.classes.lossless)
+    groups = per_port * len(rows)
+    reserved = per_port * sum(int(row["size"]) for row in rows)
+    if mmu_bytes is not None and size + shared_headroom > mmu_bytes:
+        total = size + shared_headroom
+        return f"pool {size} B + shared headroom {shared_headroom} B = {total} B, the chip has {mmu_bytes} B"
+    if not shared_headroom:
+        headroom = per_port * sum(_xoff(row) for row in rows)
+        if reserved + headroom > size:
+            return (
+                f"{groups} lossless groups reserve {reserved} B and need {headroom} B of headroom of their own = "
+                f"{reserved + headroom} B, {LOSSLESS_POOL} has {size} B"
+            )
+    if reserved > size:
+        return f"{groups} lossless groups reserve {reserved} B, {LOSSLESS_POOL} has {size} B"
+    largest = max((_xoff(row) for row in rows), default=0)
+    if shared_headroom and largest > shared_headroom:
+        return f"one group may need {largest} B of headroom, the shared headroom pool has {shared_headroom} B"
+    return None
+
+
+def _xoff(row: Mapping[str, str]) -> int:
+    return int(row["xoff"])
