@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from fabricgen.cli.main import run
+
+# How long an example takes depends on who else uses the machine; speed is measured in benchmarks/.
+settings.register_profile("fabricgen", deadline=None)
+settings.load_profile("fabricgen")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

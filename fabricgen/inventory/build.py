@@ -23,6 +23,7 @@ from fabricgen.inventory.model import (
     PoolSpec,
     ScalableUnit,
     Snmp,
+    SonicTarget,
     SwitchSpec,
     Tacacs,
     Tier,
@@ -47,14 +48,13 @@ _ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
 def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
     """The model of a conforming tree; what the schema cannot see is added to `findings`."""
     top = root.mapping
-    release = _value(top.get("sonic", _EMPTY), "release", DEFAULT_RELEASE)
     planes = {name: _plane(name, node, top.get("profiles", _EMPTY).mapping) for name, node in _members(top, "planes")}
     notes = [_device(node, index) for index, node in enumerate(_list(root, "devices"))]
     return Inventory(
         node=root,
         path="",
         fabric=_value(root, "fabric", "unnamed"),
-        release=release,
+        sonic=_sonic(top.get("sonic", Node({}, root.location))),
         platform_files=_texts(root, "platforms"),
         hosts={
             name: HostGroup(
@@ -68,6 +68,16 @@ def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
         devices=_unique(notes, findings),
         overrides=tuple(_override(node, index) for index, node in enumerate(_list(root, "overrides"))),
         digest=hashlib.sha256(json.dumps(root.plain(), sort_keys=True, default=str).encode()).hexdigest(),
+    )
+
+
+def _sonic(node: Node) -> SonicTarget:
+    return SonicTarget(
+        node=node,
+        path="sonic",
+        release=_value(node, "release", DEFAULT_RELEASE),
+        base=_value(node, "base", None),
+        owned_tables=_texts(node, "owned_tables"),
     )
 
 

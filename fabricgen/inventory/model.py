@@ -234,11 +234,20 @@ class Override(Part):
 
 
 @dataclass(frozen=True)
+class SonicTarget(Part):
+    """What runs on the switches, and which tables of their files are fabricgen's (none named: all it renders)."""
+
+    release: int
+    base: str | None
+    owned_tables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Inventory(Part):
     """A whole inventory. `digest` is that of its content, not of its layout or comments."""
 
     fabric: str
-    release: int
+    sonic: SonicTarget
     platform_files: tuple[str, ...]
     hosts: Mapping[str, HostGroup]
     planes: Mapping[str, Plane]

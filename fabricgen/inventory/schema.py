@@ -87,8 +87,10 @@ def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
             known = list(_schema(error).get("properties", {}))
             yield _finding("FG101", path, key, node, f"unknown key {key!r}{_in(path)}", _did_you_mean(key, known))
     elif error.validator == "required":
+        known = _schema(error).get("properties", {})
+        strangers = [key for key in node.mapping if key not in known]
         for key in _limit(error):
-            if f"{key!r} is a required" in error.message:
+            if f"{key!r} is a required" in error.message and not get_close_matches(key, strangers, n=1, cutoff=0.6):
                 yield _finding("FG106", path, "", node, f"{key!r} is missing{_in(path)}", f"add `{key}:`")
     elif error.validator == "type":
         yield _finding(

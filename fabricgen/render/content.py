@@ -68,7 +68,8 @@ class BundleContent:
         rendered = self._renderer.render(switch)
         assert rendered is not None, "plans without an error have a plan for every switch"
         applied = apply_overrides(self.plans.fabric, switch, rendered.name, rendered.tables)
-        content = dump(rendered.tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
+        tables = self.plans.ownership.applied(rendered.name, rendered.tables)
+        content = dump(tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
     def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:

@@ -17,7 +17,7 @@ _PATTERN = set("*?[")
 
 def check_overrides(fabric: Fabric, names: Mapping[str, str]) -> Iterator[Finding]:
     """Overrides that match no switch, that hold secrets, or that the target release does not know."""
-    release = fabric.inventory.release
+    release = fabric.inventory.sonic.release
     for override in fabric.inventory.overrides:
         if not any(matches(override, switch, names[switch.key]) for switch in fabric.switches):
             place, path = override.at("match"), override.path_of("match")

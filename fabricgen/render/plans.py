@@ -15,6 +15,7 @@ from fabricgen.inventory.references import error
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.lossless.pools import pool_problem
 from fabricgen.render.overrides import check_overrides
+from fabricgen.render.ownership import Ownership
 
 
 @dataclass
@@ -27,6 +28,7 @@ class Plans:
     planner: LosslessPlanner
     old_lock: Lock | None
     lock: Lock
+    ownership: Ownership
     findings: list[Finding]
 
     @property
@@ -58,11 +60,16 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     step("plan")
     control = plan_control_plane(fabric, allocation)
     planner = LosslessPlanner(fabric)
-    plans = Plans(fabric, allocation, control, planner, old_lock, lock, findings)
+    ownership = Ownership(inventory.sonic, inventory_root(path))
+    plans = Plans(fabric, allocation, control, planner, old_lock, lock, ownership, findings)
     for switch in fabric.switches:
         if fabric.inventory.planes[switch.identity.plane].technology == "roce":
             findings += _lossless_problems(switch, planner, control)
-    findings += [*planner.findings, *check_overrides(fabric, allocation.names)]
+    findings += [
+        *planner.findings,
+        *check_overrides(fabric, allocation.names),
+        *ownership.problems(allocation.names.values()),
+    ]
     plans.findings = [_placed(finding, inventory_root(path)) for finding in dict.fromkeys(findings)]
     return plans
 

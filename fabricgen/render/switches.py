@@ -133,7 +133,7 @@ class SwitchRenderer:
         """Stamp one form onto the switch; it is expanded first if nobody with that profile came before."""
 
         def whole() -> dict[str, object]:
-            return {"sonic": SonicContext(self.fabric.inventory.release), **context()}
+            return {"sonic": SonicContext(self.fabric.inventory.sonic.release), **context()}
 
         index = self.library.form(template, profile, whole, rendered.name)
         if rendered.stamp:

@@ -276,6 +276,6 @@ def test_locked_never_writes_the_lock(cli: Cli, tmp_path: Path) -> None:
     write(inventory, rail_optimized(12))
     for arguments in (["--locked"], ["--check"]):
         outcome = cli("render", inventory, "-o", bundle, *arguments)
-        assert outcome.code == 1 and "the lock file would change: 8 new names" in outcome.out
+        assert outcome.code == 1 and "8 new names" in outcome.out
     assert cli("check", inventory).code == 1
     assert lock.read_bytes() == before and len(list((bundle / "sonic").iterdir())) == 17

@@ -1,0 +1,71 @@
+"""Whose table is it: fabricgen owns the whole file, unless the inventory names a base file or the tables it owns.
+
+With `sonic.base`, tables that fabricgen does not render come from a site's own config_db.json. With
+`sonic.owned_tables`, only those are rendered, and all others come from the base file, or from nowhere.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fabricgen.findings import Finding
+from fabricgen.inventory.model import SonicTarget
+from fabricgen.inventory.references import error
+from fabricgen.render.forms import Tables
+
+
+class Ownership:
+    """What an inventory says about tables; `root` is the folder that its base file is relative to."""
+
+    def __init__(self, target: SonicTarget, root: Path) -> None:
+        self._target, self._root = target, root
+
+    def problems(self, names: Iterable[str]) -> Iterator[Finding]:
+        """Base files that are missing or hold something else than tables, each told once."""
+        told = set()
+        for file in (self._file(name) for name in names if self._target.base):
+            problem = _read(file)[1]
+            if problem and file not in told:
+                told.add(file)
+                hint = "a config_db.json whose values are texts; {name} in `base` stands for the switch's name"
+                yield error("FG113", f"base file {file}: {problem}", self._target, "base", hint=hint)
+
+    def applied(self, name: str, rendered: Tables) -> Tables:
+        """The tables of a switch's file."""
+        base = _read(self._file(name))[0] if self._target.base else {}
+        own = self._target.owned_tables or tuple(rendered)
+        kept = {table: rows for table, rows in rendered.items() if _matches(table, own)}
+        return kept | {table: rows for table, rows in base.items() if not _matches(table, own)}
+
+    def _file(self, name: str) -> Path:
+        return self._root / (self._target.base or "").replace("{name}", name)
+
+
+def _matches(table: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(table, pattern) for pattern in patterns)
+
+
+@cache
+def _read(file: Path) -> tuple[Tables, str]:
+    """The tables of a base file, and what is wrong with it."""
+    try:
+        content: Any = orjson.loads(file.read_bytes())
+    except OSError as problem:
+        return {}, problem.strerror or "cannot be read"
+    except ValueError as problem:
+        return {}, f"no JSON: {problem}"
+    if not isinstance(content, Mapping):
+        return {}, "no JSON object"
+    for table, rows in content.items():
+        for key, row in rows.items() if isinstance(rows, Mapping) else [("", None)]:
+            if not isinstance(row, Mapping) or not all(_is_text(value) for value in row.values()):
+                return {}, f"{table}|{key} is no row of texts"
+    return dict(content), ""
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
