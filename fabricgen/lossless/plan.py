@@ -166,7 +166,7 @@ class LosslessPlanner:
         steps = f"{length} rounded up to the next length: {row}" if headroom.rounded else row
         return PortBuffers(
             value(headroom.profile, "the name that buffermgrd gives it", inventory=cable_source, platform=table),
-            _headroom_row(headroom, table),
+            _headroom_row(headroom, table, cable_source),
             value(f"{headroom.row.cable_m}m", steps, inventory=cable_source, platform=table),
             wred,
         )
@@ -188,12 +188,12 @@ def _default(text: str, source: str) -> Value:
     return value(text, "the SKU's own default", platform=source)
 
 
-def _headroom_row(headroom: Headroom, source: str) -> dict[str, Value]:
+def _headroom_row(headroom: Headroom, source: str, cable_source: str) -> dict[str, Value]:
     row = headroom.row
     where = f"row {format_speed(row.speed_mbps)} {row.cable_m}m"
 
     def cell(name: str, content: int) -> Value:
-        return value(content, f"{name} of {where}", platform=source)
+        return value(content, f"{name} of {where}", inventory=cable_source, platform=source)
 
     fields = {
         "pool": value(LOSSLESS_POOL, "the pool that buffermgrd uses"),
