@@ -176,12 +176,12 @@ def test_origins_lead_to_the_inventory_and_to_the_sku(rendered: Any) -> None:
     def origins(table: str, key: str, name: str) -> list[str]:
         explanation = sources.explain("leaf1", table, key, name)
         assert explanation
-        return [origin.inventory or origin.platform for origin in explanation.origins]
+        return [place for origin in explanation.origins for place in (origin.inventory, origin.platform) if place]
 
     assert origins("PORT", "Ethernet0", "mtu") == ["fabric.yaml#planes.compute.mtu"]
     assert origins("DSCP_TO_TC_MAP", "AZURE", "26")[0].startswith("fabric.yaml#planes.compute.lossless")
-    (headroom,) = origins("BUFFER_PROFILE", "pg_lossless_400000_40m_profile", "xoff")
-    assert "pg_profile_lookup.ini" in headroom
+    cable, table = origins("BUFFER_PROFILE", "pg_lossless_400000_40m_profile", "xoff")
+    assert cable.startswith("fabric.yaml#planes.compute.cables") and "pg_profile_lookup.ini" in table
 
 
 def test_sources_do_not_move_with_lines(rendered: Any, tmp_path: Path) -> None:
