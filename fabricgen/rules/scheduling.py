@@ -37,6 +37,29 @@ def unscheduled_queue(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.defects("QUEUE", rest, field, message, "give it a scheduler, as the siblings have it")
 
 
+LAST_QUEUE = 19  # ten unicast and ten multicast queues: the most that a port of any switch in SONiC's tree has
+
+
+@rule("FG555", Severity.ERROR, "A queue that no port has")
+def impossible_queue(fabric: Fabric) -> Iterator[Defect]:
+    """What: QUEUE rows name queues 0 to 19.
+
+    Why: YANG takes any number here. orchagent looks the queue up at the port and refuses the row, so whatever it should
+    have set up is missing.
+
+    Example: QUEUE|Ethernet0|40.
+
+    Fix: name a queue that the port has; RoCE, CNPs and control use 0 to 7.
+
+    Source: sonic-swss orchagent/qosorch.cpp (queue index against the port's own queues).
+    """
+    for ports in port_classes(fabric):
+        for rest in ports.rows["QUEUE"]:
+            last = rest.rpartition("-")[2]
+            if last.isdecimal() and int(last) > LAST_QUEUE:
+                yield from ports.defects("QUEUE", rest, "", f"no port has a queue {last}", "name a queue from 0 to 7")
+
+
 @rule("FG552", Severity.ERROR, "A lossless queue is scheduled strictly")
 def strict_lossless(fabric: Fabric) -> Iterator[Defect]:
     """What: lossless queues share the link by weight (DWRR or WRR).

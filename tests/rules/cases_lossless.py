@@ -84,6 +84,7 @@ CASES = [
         "SCHEDULER|scheduler.2|type",
         also=("FG592",),
     ),
+    Case("FG555", put({"scheduler": "scheduler.0"}, "leaf1", "QUEUE", "Ethernet0|40")),
     Case("FG554", drop("leaf1", "SCHEDULER", "scheduler.1", "weight")),
     Case("FG561", drop("leaf1", "PFC_WD", "Ethernet0")),
     Case("FG561", drop("leaf1", "PFC_WD", "Ethernet0", "restoration_time")),
