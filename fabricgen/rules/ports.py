@@ -108,6 +108,31 @@ def unused_port_speed(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place("PORT", name, "speed"), message, f"set speed to {port.speed_mbps}")
 
 
+# IEEE 802.3, from 1000BASE to 1.6TBASE.
+_ETHERNET_MBPS = frozenset({
+    1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000,
+})  # fmt: skip
+
+
+@rule("FG428", Severity.ERROR, "No Ethernet port has this speed")
+def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
+    """What: the speed of a port is one that Ethernet has.
+
+    Why: YANG takes any number up to 1600000. orchagent refuses others, and the port stays at its old speed.
+
+    Example: speed 850000.
+
+    Fix: set the speed of the link.
+
+    Source: IEEE 802.3; sonic-swss orchagent/portsorch.cpp (supported speeds of the port).
+    """
+    for switch in fabric.switches.values():
+        for name, row in switch.device.table("PORT").items():
+            speed = number(row.get("speed")) if isinstance(row, dict) else None
+            if speed and speed not in _ETHERNET_MBPS:
+                yield Defect(switch.place("PORT", name, "speed"), f"speed is {speed}", "set the speed of the link")
+
+
 @rule("FG425", Severity.ERROR, "The FEC does not fit the port")
 def fec(fabric: Fabric) -> Iterator[Defect]:
     """What: fec is rs from 50 Gb/s per lane on, and otherwise what the SKU's port table has.

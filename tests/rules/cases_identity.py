@@ -27,6 +27,7 @@ CASES = [
         lenient=True,
     ),
     Case("FG424", put("100000", "leaf1", "PORT", "Ethernet504", "speed"), also=("FG425",)),
+    Case("FG428", put("850000", "leaf1", "PORT", "Ethernet0", "speed"), also=("FG431",)),
     Case("FG425", put("fc", "leaf1", "PORT", "Ethernet504", "fec")),
     Case("FG425", put("none", "leaf1", "PORT", "Ethernet504", "fec"), model="dynamic"),
     Case("FG426", put("1x800G", "leaf1", "BREAKOUT_CFG", "Ethernet0", "brkout_mode")),
