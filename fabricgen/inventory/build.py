@@ -152,6 +152,7 @@ def _lossless(node: Node, path: str) -> LosslessSpec:
         path=path,
         classes=dict(sorted(classes.items())),
         cnp_dscp=_value(node.mapping.get("cnp", _EMPTY), "dscp", DEFAULT_CNP_DSCP),
+        shared_headroom=_value(node, "shared_headroom", None),
         ecn=EcnSpec(
             node=ecn,
             path=f"{path}.ecn",

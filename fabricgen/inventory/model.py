@@ -99,6 +99,7 @@ class LosslessSpec(Part):
 
     classes: Mapping[int, tuple[int, ...]]
     cnp_dscp: int
+    shared_headroom: int | None  # over-subscription ratio
     ecn: EcnSpec
     watchdog: WatchdogSpec
 

@@ -34,6 +34,7 @@ class LosslessPlan:
     pools: Mapping[str, Mapping[str, Value]]
     profiles: Mapping[str, Mapping[str, Value]]
     default_dynamic_th: Value | None  # dynamic model only
+    over_subscribe_ratio: Value | None  # of a shared headroom pool, dynamic model only
     pattern_mtu: Value | None
     pattern_small_packets: Value | None
     wred: Mapping[str, Mapping[str, Value]]
@@ -110,6 +111,7 @@ class LosslessPlanner:
             pools={name: _rows(row, source) for name, row in defaults.pools.items()},
             profiles={name: _rows(row, source) for name, row in defaults.profiles.items()},
             default_dynamic_th=value(DEFAULT_DYNAMIC_TH, "alpha = 2^0 = 1") if dynamic else None,
+            over_subscribe_ratio=self._shared_headroom(plane, switch),
             pattern_mtu=value(
                 mtu + ROCE_HEADER_BYTES,
                 f"RoCE MTU {mtu} B + {ROCE_HEADER_BYTES} B of headers = {mtu + ROCE_HEADER_BYTES} B",
@@ -169,6 +171,20 @@ class LosslessPlanner:
             _headroom_row(headroom, table, cable_source),
             value(f"{headroom.row.cable_m}m", steps, inventory=cable_source, platform=table),
             wred,
+        )
+
+    def _shared_headroom(self, plane: Plane, switch: Switch) -> Value | None:
+        """The ratio that was asked for; a traditional SKU's shared headroom pool is the xoff of its own pool."""
+        ratio = plane.lossless.shared_headroom
+        if ratio is None:
+            return None
+        if switch.platform.buffer_model != "dynamic":
+            message = f"{switch.platform.name} sizes no buffers itself: its shared headroom pool is fixed by the SKU"
+            hint = "leave `shared_headroom` out, or give such switches a plane of their own"
+            self.findings.append(error("FG585", message, plane.lossless, "shared_headroom", hint=hint))
+            return None
+        return value(
+            ratio, "headroom of all lossless groups over the pool", inventory=plane.lossless.source("shared_headroom")
         )
 
     def _check_watchdog(self, plane: Plane, switch: Switch) -> None:

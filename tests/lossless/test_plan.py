@@ -20,7 +20,7 @@ _PART = {"node": Node({}, Location("f.yaml", 1, 1)), "path": "lossless"}
 def spec(classes: dict[int, tuple[int, ...]], cnp: int = 48) -> LosslessSpec:
     ecn = EcnSpec(**_PART, min_bytes=None, max_bytes=None, probability_percent=None)
     watchdog = WatchdogSpec(**_PART, action=None, detection_ms=None, restoration_ms=None, poll_ms=None)
-    return LosslessSpec(**_PART, classes=classes, cnp_dscp=cnp, ecn=ecn, watchdog=watchdog)
+    return LosslessSpec(**_PART, classes=classes, cnp_dscp=cnp, shared_headroom=None, ecn=ecn, watchdog=watchdog)
 
 
 @pytest.mark.parametrize("priorities", [(3,), (3, 4), (0, 1), (2, 5, 6), (1, 2, 3, 4)])
@@ -134,3 +134,14 @@ def test_watchdog_actions_are_those_of_the_platform(platform: str, tmp_path: Pat
         errors, _ = plan(tmp_path, explicit(platform, lossless={"watchdog": {"action": action}}, **links))
         allowed = action in model.capabilities.get("watchdog_actions", (action,))
         assert bool(errors) is not allowed
+
+
+def test_shared_headroom_is_asked_of_switches_that_size_their_buffers(tmp_path: Path) -> None:
+    nvidia = make_plans(write(tmp_path / "nvidia", explicit(NVIDIA, lossless={"shared_headroom": 2})))
+    plan = nvidia.planner.plan(nvidia.fabric.switches[0])
+    assert plan and plan.over_subscribe_ratio == "2" and nvidia.findings == []
+    arista = make_plans(write(tmp_path / "arista", explicit(ARISTA, lossless={"shared_headroom": 2})))
+    assert {finding.code for finding in arista.findings} == {"FG585"}
+    without = make_plans(write(tmp_path / "without", explicit(NVIDIA)))
+    plan = without.planner.plan(without.fabric.switches[0])
+    assert plan and plan.over_subscribe_ratio is None
