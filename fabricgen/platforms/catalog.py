@@ -3,6 +3,8 @@
 import functools
 from pathlib import Path
 
+from fabricgen.errors import UsageError
+from fabricgen.extensions import PLATFORMS, extensions
 from fabricgen.platforms.entries import load_host_model, load_nic_model, load_switch_platform
 from fabricgen.platforms.model import HostModel, Layout, NicModel, SwitchPlatform
 
@@ -16,7 +18,13 @@ _CATALOG = Path(__file__).with_name("catalog")
 
 @functools.cache
 def _files(kind: str) -> dict[str, Path]:
-    return {file.stem: file for file in sorted((_CATALOG / kind).glob("*.yaml"))}
+    """Model -> file, those of extensions included. Raises UsageError for a model that two catalogs have."""
+    found: dict[str, Path] = {}
+    for folder in [_CATALOG, *(Path(str(folder)) for folder in extensions(PLATFORMS).values())]:
+        for file in sorted((folder / kind).glob("*.yaml")):
+            if found.setdefault(file.stem, file) != file:
+                raise UsageError(f"two catalogs have {file.stem}: {found[file.stem]} and {file}")
+    return dict(sorted(found.items()))
 
 
 def switch_names() -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from fabricgen.extensions import FILTERS, extensions
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.render.forms import Form, Marks, NotRowsError, SlotTestedError, Tables
 from fabricgen.resources import resource
@@ -48,6 +49,7 @@ class TemplateLibrary:
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
+        self._environment.filters.update(extensions(FILTERS))
 
     def form(self, template: str, profile: Hashable, context: Callable[[], Mapping[str, object]], device: str) -> int:
         """Index of the form of a template for a profile. Raises TemplateProblemError, naming the device it was for."""
