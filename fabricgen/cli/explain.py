@@ -39,6 +39,8 @@ def _code_page(code: str) -> str:
 
 
 def _value_lines(folder: Path, value: str) -> list[str]:
+    from fabricgen.rules.guards import guards
+
     bundle = open_bundle([folder])
     name, separator, path = value.partition(":")
     device = bundle.devices.get(name)
@@ -46,7 +48,7 @@ def _value_lines(folder: Path, value: str) -> list[str]:
         raise UsageError(f"{value!r} does not name a device of {folder}; the form is DEVICE:TABLE|KEY|FIELD")
     table, key, field = _split(device, path)
     explanation = bundle.sources.explain(name, table, key, field) if bundle.sources else None
-    return list(explain_value(device, (table, key, field), explanation))
+    return list(explain_value(device, (table, key, field), explanation, guards(bundle, name, table, key, field)))
 
 
 def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:

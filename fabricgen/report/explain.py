@@ -7,14 +7,17 @@ from fabricgen.bundle.sources import Explanation
 from fabricgen.sonic.secrets import PLACEHOLDER, is_secret, shown_key
 
 
-def explain_value(device: ObservedDevice, path: Sequence[str], explanation: Explanation | None) -> Iterator[str]:
-    """Lines about TABLE, key, field of a device."""
+def explain_value(
+    device: ObservedDevice, path: Sequence[str], explanation: Explanation | None, guards: Sequence[str] = ()
+) -> Iterator[str]:
+    """Lines about TABLE, key, field of a device; `guards` are the codes of the rules that watch over it."""
     table, key, name = path
     content = device.row(table, key).get(name)
     hidden = is_secret(table, name) and not str(content).startswith(PLACEHOLDER)
     shown = "*** (not shown: it may be a secret)" if hidden else repr(content).replace("'", '"')
     yield f"{device.name}  {table}|{shown_key(table, key)}|{name} = {shown}"
     yield f"  in        {device.locate(*path)}"
+    yield f"  guarded   {', '.join(guards) or 'by no rule'}"
     if explanation is None:
         yield "  source    none recorded: not rendered by fabricgen, or changed by hand"
         return

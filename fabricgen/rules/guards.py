@@ -1,0 +1,49 @@
+"""Which rules guard a value: found by changing it and asking them all."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.rules.registry import run
+
+PEERS = 8  # enough for a majority
+
+
+def guards(bundle: Bundle, device: str, table: str, key: str, field: str) -> list[str]:
+    """Codes of the rules that notice another value in this field, in order; empty where none does."""
+    bundle = _around(bundle, device)
+    before = {(one.code, one.device, one.path, one.message) for one in run(bundle)}
+    after = run(_changed(bundle, bundle.devices[device], table, key, field))
+    noticed = [one for one in after if (one.code, one.device, one.path, one.message) not in before]
+    here = [one.code for one in noticed if one.device == device and one.path.startswith(f"{table}|")]
+    return sorted(set(here or [one.code for one in noticed]))
+
+
+def _around(bundle: Bundle, device: str) -> Bundle:
+    """The device, the switches it is cabled to, and some that should be alike: the rest has no say on one value."""
+    near = {end[0] for link in bundle.switch_links if device in (link.a[0], link.b[0]) for end in (link.a, link.b)}
+    own = bundle.devices[device].wired
+    alike = [name for name, other in bundle.devices.items() if own and other.wired and other.wired.role == own.role]
+    chosen = {device, *near, *alike[:PEERS]}
+    return dataclasses.replace(bundle, devices={name: one for name, one in bundle.devices.items() if name in chosen})
+
+
+def _changed(bundle: Bundle, device: ObservedDevice, table: str, key: str, field: str) -> Bundle:
+    config: dict[str, Any] = orjson.loads(device.text)
+    row = config[table][key]
+    row[field] = _other(row[field])
+    changed = dataclasses.replace(device)
+    changed.__dict__["text"] = orjson.dumps(config, option=orjson.OPT_INDENT_2)
+    devices: Mapping[str, ObservedDevice] = {**bundle.devices, device.name: changed}
+    return dataclasses.replace(bundle, devices=devices)
+
+
+def _other(content: object) -> object:
+    """Another value of the same kind: the next number, else another word."""
+    if isinstance(content, list):
+        return [_other(item) for item in content]
+    text = str(content)
+    return str(int(text) + 1) if text.isdecimal() else f"{text}x"
