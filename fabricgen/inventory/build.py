@@ -132,7 +132,9 @@ def _cables(node: Node, path: str) -> dict[str, CableSpec]:
 
 def _cable(node: Node, path: str) -> CableSpec:
     length_m = parse_length_m(str(node.mapping["length"].value if node.mapping else node.value))
-    return CableSpec(node=node, path=path, length_m=length_m, medium=_value(node, "medium", _medium(length_m)))
+    medium = _value(node, "medium", _medium(length_m))
+    training = _value(node, "link_training", None)
+    return CableSpec(node=node, path=path, length_m=length_m, medium=medium, link_training=training)
 
 
 def _medium(length_m: float) -> str:
@@ -215,7 +217,7 @@ def _management(node: Node, findings: list[Finding]) -> Management:
         addresses=_pool(node.mapping["addresses"], "management.addresses"),
         gateways=_texts(node, "gateway") or (str(_value(node, "gateway")),),
         vrf=_value(node, "vrf", True),
-        **{key: _texts(node, key) for key in ("ntp", "syslog", "dns")},
+        **{key: _texts(node, key) for key in ("ntp", "syslog", "dns", "allow")},
         snmp=_snmp(snmp, findings) if snmp else None,
         tacacs=_tacacs(node.mapping["tacacs"], findings) if "tacacs" in node.mapping else None,
         gnmi=_gnmi(node.mapping["gnmi"]) if "gnmi" in node.mapping else None,

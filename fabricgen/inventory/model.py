@@ -72,6 +72,7 @@ class CableSpec(Part):
 
     length_m: float
     medium: str
+    link_training: bool | None = None  # None: left to SONiC's default
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,7 @@ class Management(Part):
     syslog: tuple[str, ...]
     dns: tuple[str, ...]
     snmp: Snmp | None
+    allow: tuple[str, ...]  # prefixes that may reach SSH and SNMP; empty: everybody
     tacacs: Tacacs | None
     gnmi: Gnmi | None
 

@@ -27,6 +27,8 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
     if inventory.management:
         yield from _check_pool(inventory.management.addresses)
         yield from _check_gateways(inventory.management)
+        for index, text in enumerate(inventory.management.allow):
+            yield from _check_prefix(inventory.management, text, "allow", index)
 
 
 def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
@@ -111,10 +113,14 @@ def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
             yield error("FG105", f"a second IPv{network.version} prefix", pool, hint="one prefix of each family")
         families.add(network.version)
     for index, text in enumerate(pool.reserve):
-        try:
-            ipaddress.ip_network(text)
-        except ValueError as problem:
-            yield error("FG105", f"{text!r} is no prefix: {problem}", pool, "reserve", index)
+        yield from _check_prefix(pool, text, "reserve", index)
+
+
+def _check_prefix(part: Part, text: str, *steps: str | int) -> Iterator[Finding]:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError as problem:
+        yield error("FG105", f"{text!r} is no prefix: {problem}", part, *steps)
 
 
 def _check_gateways(management: Management) -> Iterator[Finding]:

@@ -5,12 +5,13 @@ from ipaddress import ip_address, ip_interface
 
 from fabricgen.control_plane.bgp import LinkEnd
 from fabricgen.design.model import Switch
-from fabricgen.inventory.model import Inventory, Management, Part, Plane
+from fabricgen.inventory.model import CableSpec, Inventory, Management, Part, Plane
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
 from fabricgen.platforms.model import PlatformPort
 from fabricgen.render.contexts import (
+    AllowedSource,
     LinkAddress,
     LinkContext,
     ManagementAddress,
@@ -86,6 +87,10 @@ def management_context(management: Management) -> ManagementContext:
         community=_secret(snmp, "community", snmp.community) if snmp else None,
         location=_told(snmp, "location", snmp.location) if snmp else None,
         contact=_told(snmp, "contact", snmp.contact) if snmp else None,
+        allow=tuple(
+            AllowedSource(source, f"SRC_IP{'V6' if ip_interface(source).version == 6 else ''}")
+            for source in _texts(management, "allow", management.allow)
+        ),
         tacacs=_texts(tacacs, "servers", tacacs.servers) if tacacs else (),
         tacacs_key=_secret(tacacs, "key", tacacs.key) if tacacs else None,
         gnmi_port=_told(gnmi, "port", gnmi.port) if gnmi else None,
@@ -104,8 +109,9 @@ def _secret(part: Part, key: str, reference: SecretReference | None) -> Value | 
     return _told(part, key, placeholder(reference) if reference else None)
 
 
-def port_context(switch: Switch, plane: Plane, port: PlatformPort, *, wired: bool) -> PortContext:
-    """The context of all ports of a layout that are alike."""
+def port_context(switch: Switch, plane: Plane, port: PlatformPort, cable: CableSpec | None) -> PortContext:
+    """The context of all ports of a layout that are alike; `cable` is None where nothing is plugged in."""
+    wired = cable is not None
     facts = Origin(platform=switch.layout.sources.get("ports", ""))
     slots = {name: Slot(f"port.{name}", facts) for name in ("name", "lanes", "alias", "index", "subport", "parent")}
     return PortContext(
@@ -116,7 +122,14 @@ def port_context(switch: Switch, plane: Plane, port: PlatformPort, *, wired: boo
         mtu=value(plane.mtu_bytes, inventory=plane.source("mtu")),
         admin_status=value("up", "plugged in") if wired else value("down", "nothing is plugged in"),
         breakout_mode=Value(port.breakout_mode, facts) if port.breakout_mode else None,
+        link_training=_training(cable) if cable else None,
     )
+
+
+def _training(cable: CableSpec) -> Value | None:
+    if cable.link_training is None:
+        return None
+    return value("on" if cable.link_training else "off", inventory=cable.source("link_training"))
 
 
 def link_context(end: LinkEnd, plane: Plane, buffers: PortBuffers) -> LinkContext:

@@ -57,9 +57,18 @@ class ManagementContext:
     community: Value | None
     location: Value | None
     contact: Value | None
+    allow: tuple["AllowedSource", ...]  # prefixes that may reach SSH and SNMP; empty: everybody
     tacacs: tuple[Value, ...]
     tacacs_key: Value | None
     gnmi_port: Value | None
+
+
+@dataclass(frozen=True)
+class AllowedSource:
+    """A prefix that may reach the switch, and the field of an ACL rule that matches its family."""
+
+    prefix: Value
+    field: str
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,7 @@ class PortContext:
     mtu: Value
     admin_status: Value
     breakout_mode: Value | None
+    link_training: Value | None  # on | off, where the cable says
 
 
 @dataclass(frozen=True)

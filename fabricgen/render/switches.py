@@ -93,12 +93,14 @@ class SwitchRenderer:
         self, switch: Switch, port: PlatformPort, end: LinkEnd | None, slots: Slots, rendered: RenderedSwitch
     ) -> None:
         plane = self.fabric.inventory.planes[switch.identity.plane]
+        cable = end.link.cable if end else None
         alike = (plane.name, switch.platform.name, switch.layout.name, port.speed_mbps, port.fec, port.breakout_mode)
 
         def context() -> dict[str, object]:
-            return {"port": port_context(switch, plane, port, wired=end is not None)}
+            return {"port": port_context(switch, plane, port, cable)}
 
-        index = self._stamp(rendered, PORT_TEMPLATE, (*alike, end is None), slots, context)
+        training = (cable.link_training, cable.path) if cable and cable.link_training is not None else ()
+        index = self._stamp(rendered, PORT_TEMPLATE, (*alike, end is None, training), slots, context)
         rendered.port_forms.setdefault(index, []).append(port.name)
 
     def _render_link(
@@ -116,7 +118,7 @@ class SwitchRenderer:
         peer_type = end.peer_switch.device_type if end.peer_switch else None
 
         def context() -> dict[str, object]:
-            own = port_context(switch, plane, port, wired=True)
+            own = port_context(switch, plane, port, end.link.cable)
             return {"port": own, "link": link_context(end, plane, buffers), "plan": plan}
 
         index = self._stamp(rendered, LINK_TEMPLATE, (id(plan), id(buffers), peer_type, sessions), slots, context)
