@@ -5,6 +5,7 @@ python -m benchmarks [--quick]        --quick leaves the peer's largest fabric o
 
 import argparse
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +27,7 @@ def main() -> None:
         ours = {size: _render(Path(folder), size) for size in SIZES}
         peer = {size: _peer(size) for size in SIZES if not (quick and size > 128)}
         _print_render(ours, peer)
+        _print_stages(Path(folder))
         _print_judges(Path(folder))
 
 
@@ -52,6 +54,12 @@ def _print_render(ours: dict[int, Cost], peer: dict[int, Cost]) -> None:
             line += f" | {other:11.1f} | {other / size * 1000:19.0f} | {other / cost.cpu_s:5.0f}x"
         print(line)
     print(f"time(4n)/time(n): {', '.join(f'{ours[4 * n].cpu_s / ours[n].cpu_s:.2f}' for n in SIZES[:-1])}")
+
+
+def _print_stages(folder: Path) -> None:
+    print(f"\nstages of {SIZES[-1]} switches in one process")
+    inventory = str(folder / f"inventory-{SIZES[-1]}")
+    subprocess.run([sys.executable, "-m", "benchmarks.stages", inventory], check=True)
 
 
 def _print_judges(folder: Path) -> None:

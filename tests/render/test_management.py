@@ -46,7 +46,7 @@ def test_tacacs_servers_are_asked_in_their_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("asked", "rendered"), [(True, "on"), (False, "off"), (None, None)])
 def test_link_training_is_what_the_cable_says(asked: bool | None, rendered: str | None, tmp_path: Path) -> None:
-    cable = {"length": "2m", "medium": "dac", **({} if asked is None else {"link_training": asked})}
+    cable = {"length": "5m", "medium": "dac", **({} if asked is None else {"link_training": asked})}
     ports = leaf(tmp_path, explicit(cables={"leaf-spine": cable}))["PORT"]
     assert {ports[name].get("link_training") for name in ("Ethernet256", "Ethernet264")} == {rendered}
     assert "link_training" not in ports["Ethernet0"] and "link_training" not in ports["Ethernet8"]
