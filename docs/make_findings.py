@@ -12,9 +12,9 @@ PAGE = Path(__file__).with_name("findings.md")
 
 FAMILIES = {
     "FG1": "inventory and templates",
-    "FG2": "design and capacity",
+    "FG2": "design and capacity: intent, identity, ports, links",
     "FG3": "addresses and BGP",
-    "FG4": "SONiC schema, identity, ports and links",
+    "FG4": "SONiC schema",
     "FG5": "lossless QoS",
     "FG6": "deadlock",
     "FG7": "congestion",

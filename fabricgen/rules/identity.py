@@ -13,7 +13,7 @@ _ROW = ("DEVICE_METADATA", "localhost")
 _TIERS = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "core"}
 
 
-@rule("FG411", Severity.ERROR, "The hostname is not the device's name")
+@rule("FG221", Severity.ERROR, "The hostname is not the device's name")
 def hostname(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.hostname equals the name under which the bundle keeps the device.
 
@@ -34,7 +34,7 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place(*_ROW, "hostname"), message, f"set hostname to {switch.name}")
 
 
-@rule("FG412", Severity.ERROR, "Two switches have one MAC address")
+@rule("FG222", Severity.ERROR, "Two switches have one MAC address")
 def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.mac is different on every switch.
 
@@ -58,7 +58,7 @@ def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place(*_ROW, "mac"), f"mac {mac} is that of {other.name}, too", "", related)
 
 
-@rule("FG413", Severity.ERROR, "The hwsku is not the one that was planned")
+@rule("FG223", Severity.ERROR, "The hwsku is not the one that was planned")
 def planned_hwsku(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.hwsku is the one that fabric.json has for the device.
 
@@ -78,7 +78,7 @@ def planned_hwsku(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place(*_ROW, "hwsku"), message, f"set hwsku to {planned}")
 
 
-@rule("FG414", Severity.ERROR, "The platform does not belong to the hwsku")
+@rule("FG224", Severity.ERROR, "The platform does not belong to the hwsku")
 def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.platform is the ONIE platform whose folder holds the hwsku.
 
@@ -99,7 +99,7 @@ def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place(*_ROW, "platform"), message, f"set platform to {expected}")
 
 
-@rule("FG415", Severity.ERROR, "The buffer model is not the platform's")
+@rule("FG225", Severity.ERROR, "The buffer model is not the platform's")
 def buffer_model(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.buffer_model is the one that the platform's image runs: dynamic only where it has Lua.
 
@@ -120,7 +120,7 @@ def buffer_model(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place(*_ROW, "buffer_model"), message, f"set buffer_model to {expected}")
 
 
-@rule("FG416", Severity.NOTE, "Nothing is known of the hwsku")
+@rule("FG226", Severity.NOTE, "Nothing is known of the hwsku")
 def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
     """What: the catalog has no platform with this hwsku, so some checks are not done for the switch.
 
@@ -141,7 +141,7 @@ def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place(*_ROW, "hwsku"), message, "import the SKU's device folder")
 
 
-@rule("FG417", Severity.ERROR, "The type does not fit the tier")
+@rule("FG227", Severity.ERROR, "The type does not fit the tier")
 def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.type is present, differs between the tiers, and is never ToRRouter above the leaves.
 

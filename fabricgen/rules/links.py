@@ -14,7 +14,7 @@ _ROCE_HEADER_BYTES = 60
 _PORT_DEFAULTS = {"mtu": "9100", "autoneg": "off", "link_training": "off", "fec": ""}
 
 
-@rule("FG431", Severity.ERROR, "A wired port does not run at the speed of its link")
+@rule("FG241", Severity.ERROR, "A wired port does not run at the speed of its link")
 def link_speed(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT.speed of a wired port is the speed of the link; without fabric.json, that of the far end.
 
@@ -36,7 +36,7 @@ def link_speed(fabric: Fabric) -> Iterator[Defect]:
     yield from _disagreements(fabric, "speed", only_unplanned=True)
 
 
-@rule("FG432", Severity.ERROR, "FEC or negotiation differ at the two ends of a link")
+@rule("FG242", Severity.ERROR, "FEC or negotiation differ at the two ends of a link")
 def link_fec(fabric: Fabric) -> Iterator[Defect]:
     """What: fec, autoneg and link_training are the same at both ends.
 
@@ -52,7 +52,7 @@ def link_fec(fabric: Fabric) -> Iterator[Defect]:
         yield from _disagreements(fabric, field)
 
 
-@rule("FG433", Severity.ERROR, "The MTU differs at the two ends of a link")
+@rule("FG243", Severity.ERROR, "The MTU differs at the two ends of a link")
 def link_mtu(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT.mtu is the same at both ends of a link between switches.
 
@@ -68,7 +68,7 @@ def link_mtu(fabric: Fabric) -> Iterator[Defect]:
     yield from _disagreements(fabric, "mtu")
 
 
-@rule("FG434", Severity.ERROR, "The MTU is too small for RoCE")
+@rule("FG244", Severity.ERROR, "The MTU is too small for RoCE")
 def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT.mtu of every wired port holds the plane's RoCE payload with its headers.
 
@@ -86,12 +86,12 @@ def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
         if plane and plane.roce_mtu and mtu is not None and mtu < plane.roce_mtu + _ROCE_HEADER_BYTES:
             needed = plane.roce_mtu + _ROCE_HEADER_BYTES
             if end.far and number(end.far.text("mtu")) != mtu:
-                continue  # FG433 names it
+                continue  # FG243 names it
             message = f"mtu is {mtu}, RoCE packets of {plane.roce_mtu} bytes need {needed}"
             yield Defect(end.place("PORT", "mtu"), message, f"set mtu to at least {needed}")
 
 
-@rule("FG435", Severity.ERROR, "DEVICE_NEIGHBOR is not what the cable leads to")
+@rule("FG245", Severity.ERROR, "DEVICE_NEIGHBOR is not what the cable leads to")
 def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
     """What: each wired port has a DEVICE_NEIGHBOR row with the far device's name and port.
 
@@ -118,7 +118,7 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(end.place("DEVICE_NEIGHBOR", field), message, f"set {field} to {expected}")
 
 
-@rule("FG436", Severity.ERROR, "DEVICE_NEIGHBOR_METADATA is not what the neighbour says of itself")
+@rule("FG246", Severity.ERROR, "DEVICE_NEIGHBOR_METADATA is not what the neighbour says of itself")
 def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
     """What: type and hwsku of a neighbouring switch are those of its own DEVICE_METADATA, addresses are ones it holds.
 
@@ -155,7 +155,7 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("DEVICE_NEIGHBOR_METADATA", name), message, "", (), Severity.WARNING)
 
 
-@rule("FG437", Severity.WARNING, "A port without a cable has a neighbour")
+@rule("FG247", Severity.WARNING, "A port without a cable has a neighbour")
 def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_NEIGHBOR has rows only for ports that the cable plan knows.
 
@@ -175,7 +175,7 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place("DEVICE_NEIGHBOR", port), "a port without a cable has a DEVICE_NEIGHBOR row")
 
 
-@rule("FG438", Severity.ERROR, "A cable ends in a port that the switch does not have")
+@rule("FG248", Severity.ERROR, "A cable ends in a port that the switch does not have")
 def wired_port_exists(fabric: Fabric) -> Iterator[Defect]:
     """What: every switch port that the cable plan names has a PORT row.
 
@@ -185,7 +185,7 @@ def wired_port_exists(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: correct the plan, or the layout of the switch.
 
-    Source: sonic-swss orchagent/portsorch.cpp. Where the SKU is known, FG421 reports ports that it should have.
+    Source: sonic-swss orchagent/portsorch.cpp. Where the SKU is known, FG231 reports ports that it should have.
     """
     for end in fabric.ends:
         known = end.switch.layout.port_by_name if end.switch.layout else {}

@@ -13,7 +13,7 @@ from fabricgen.sonic.tables import Row
 _PAM4_LANE_MBPS = 50_000
 
 
-@rule("FG421", Severity.ERROR, "A port is not one of the SKU's, or is missing")
+@rule("FG231", Severity.ERROR, "A port is not one of the SKU's, or is missing")
 def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT has exactly the ports of the hwsku's own port table.
 
@@ -38,7 +38,7 @@ def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place("PORT", name), message, "remove the port, or correct the hwsku")
 
 
-@rule("FG422", Severity.ERROR, "Lanes, alias, index or subport differ from the SKU's")
+@rule("FG232", Severity.ERROR, "Lanes, alias, index or subport differ from the SKU's")
 def port_identity(fabric: Fabric) -> Iterator[Defect]:
     """What: lanes, alias, index and subport of each port are those of the hwsku's port table.
 
@@ -61,7 +61,7 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("PORT", name, field), message, f"set {field} to {value}")
 
 
-@rule("FG423", Severity.ERROR, "Two ports share a lane or an alias")
+@rule("FG233", Severity.ERROR, "Two ports share a lane or an alias")
 def shared_lane(fabric: Fabric) -> Iterator[Defect]:
     """What: on one switch each lane belongs to one port, and each alias names one port.
 
@@ -71,7 +71,7 @@ def shared_lane(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: correct the lanes; see the SKU's port_config.ini.
 
-    Source: sonic-buildimage issues 10131 and 7779. Checked without a catalog entry; with one, FG422 is sharper.
+    Source: sonic-buildimage issues 10131 and 7779. Checked without a catalog entry; with one, FG232 is sharper.
     """
     for switch in fabric.switches.values():
         if switch.layout:
@@ -89,12 +89,12 @@ def shared_lane(fabric: Fabric) -> Iterator[Defect]:
                 owner.update((part, name) for part in parts if part not in owner)
 
 
-@rule("FG424", Severity.WARNING, "The speed of an unused port is not the SKU's")
+@rule("FG234", Severity.WARNING, "The speed of an unused port is not the SKU's")
 def unused_port_speed(fabric: Fabric) -> Iterator[Defect]:
     """What: a port without a cable runs at the speed that its SKU starts it with.
 
     Why: speed and lanes belong together. A port left at another speed gives no link when a cable is put in. Ports with
-    a cable are judged by the speed of the link (FG431).
+    a cable are judged by the speed of the link (FG241).
 
     Example: an unused port of a 128x400G SKU at speed 100000.
 
@@ -114,7 +114,7 @@ _ETHERNET_MBPS = frozenset({
 })  # fmt: skip
 
 
-@rule("FG428", Severity.ERROR, "No Ethernet port has this speed")
+@rule("FG238", Severity.ERROR, "No Ethernet port has this speed")
 def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
     """What: the speed of a port is one that Ethernet has.
 
@@ -133,7 +133,7 @@ def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("PORT", name, "speed"), f"speed is {speed}", "set the speed of the link")
 
 
-@rule("FG425", Severity.ERROR, "The FEC does not fit the port")
+@rule("FG235", Severity.ERROR, "The FEC does not fit the port")
 def fec(fabric: Fabric) -> Iterator[Defect]:
     """What: fec is rs from 50 Gb/s per lane on, and otherwise what the SKU's port table has.
 
@@ -160,7 +160,7 @@ def fec(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("PORT", name, "fec"), message, f"set fec to {expected}")
 
 
-@rule("FG426", Severity.ERROR, "The breakout mode is not the one that the ports are made of")
+@rule("FG236", Severity.ERROR, "The breakout mode is not the one that the ports are made of")
 def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
     """What: BREAKOUT_CFG has each cage with the mode that the SKU's ports are made of.
 
@@ -188,7 +188,7 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place("BREAKOUT_CFG", cage), f"{cage} is no cage of hwsku {switch.hwsku}")
 
 
-@rule("FG427", Severity.ERROR, "A wired port is not up")
+@rule("FG237", Severity.ERROR, "A wired port is not up")
 def admin_status(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has admin_status up.
 

@@ -22,7 +22,7 @@ def findings(tmp_path: Path) -> list[Finding]:
     file.write_text('{\n    "PORT": {\n        "mtu": "1500",\n        "passkey": "hunter2"\n    }\n}')
     return [
         Finding(
-            "FG433", Severity.ERROR, "mtu 1500, the far end has 9100", "leaf1", "PORT|Ethernet0|mtu",
+            "FG243", Severity.ERROR, "mtu 1500, the far end has 9100", "leaf1", "PORT|Ethernet0|mtu",
             Location(str(file), 3, 9), (Related("the far end", Location("spine1.json", 7)),),
             "set mtu to 9100", count=2,
         ),
@@ -41,13 +41,13 @@ def test_json_is_valid_against_the_shipped_schema(findings: list[Finding]) -> No
     assert shown["summary"] == {
         "errors": 1, "warnings": 1, "notes": 0, "suppressed": 0, "devices": 2, "links": 1, "rules": 40,
     }  # fmt: skip
-    assert [finding["code"] for finding in shown["findings"]] == ["FG433", "FG403"]
+    assert [finding["code"] for finding in shown["findings"]] == ["FG243", "FG403"]
     assert shown["deadlock"] == {"verdict": "free"}
 
 
 def test_text_shows_line_caret_related_and_help(findings: list[Finding]) -> None:
     lines = text_report(findings, COUNTS).splitlines()
-    assert lines[0].endswith("config_db.json:3:9  error FG433  mtu 1500, the far end has 9100 (2 places)")
+    assert lines[0].endswith("config_db.json:3:9  error FG243  mtu 1500, the far end has 9100 (2 places)")
     assert lines[1:6] == [
         "   in leaf1 PORT|Ethernet0|mtu",
         '   3 |         "mtu": "1500",',
@@ -66,7 +66,7 @@ def test_a_line_that_may_hold_a_secret_is_not_shown(findings: list[Finding]) -> 
 def test_concise_is_one_line_a_finding(findings: list[Finding]) -> None:
     lines = concise_report(findings).splitlines()
     assert len(lines) == 2
-    assert lines[0].endswith("config_db.json:3:9: error FG433 leaf1 mtu 1500, the far end has 9100 (2 places)")
+    assert lines[0].endswith("config_db.json:3:9: error FG243 leaf1 mtu 1500, the far end has 9100 (2 places)")
 
 
 def test_colour_only_when_asked(findings: list[Finding]) -> None:
@@ -75,6 +75,6 @@ def test_colour_only_when_asked(findings: list[Finding]) -> None:
 
 
 def test_a_finding_without_place_is_still_told() -> None:
-    finding = Finding("FG416", Severity.NOTE, "nothing known of hwsku X")
-    assert text_report([finding], COUNTS).startswith("note FG416  nothing known of hwsku X\n")
+    finding = Finding("FG226", Severity.NOTE, "nothing known of hwsku X")
+    assert text_report([finding], COUNTS).startswith("note FG226  nothing known of hwsku X\n")
     assert summary_line([finding], Counts()).endswith("0 errors, 0 warnings, 1 note, 0 suppressed.")

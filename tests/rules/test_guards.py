@@ -9,7 +9,7 @@ from tests.rules.clean import clean_fabric
 @pytest.mark.parametrize(
     ("path", "codes"),
     [
-        (("PORT", "Ethernet0", "lanes"), ["FG422"]),
+        (("PORT", "Ethernet0", "lanes"), ["FG232"]),
         (("DEVICE_METADATA", "localhost", "bgp_asn"), ["FG331"]),
         (("BUFFER_POOL", "ingress_lossless_pool", "size"), ["FG521"]),
     ],

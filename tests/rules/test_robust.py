@@ -46,7 +46,7 @@ def test_a_pair_of_loose_files_is_judged_across_their_link(tmp_path: Path) -> No
     for name in ("leaf1", "spine1"):
         (tmp_path / f"{name}.json").write_text(json.dumps(fabric.configs[name]))
     bundle = open_bundle([tmp_path])
-    assert [(finding.code, finding.path) for finding in run(bundle)] == [("FG433", "PORT|Ethernet256|mtu")]
+    assert [(finding.code, finding.path) for finding in run(bundle)] == [("FG243", "PORT|Ethernet256|mtu")]
 
 
 def test_a_secret_is_never_told() -> None:
