@@ -94,7 +94,7 @@ class SwitchPlatform:
     buffer_model: str  # traditional | dynamic
     mmu_bytes: int | None  # None where no public source states it
     cell_bytes: int | None
-    capabilities: Mapping[str, tuple[str, ...]]  # watchdog_actions, hash_algorithms, trimming, pfc_to_pg_map …
+    capabilities: Mapping[str, tuple[str, ...]]  # watchdog_actions, pfc_to_pg_map, ecmp_hash_fields
     layouts: tuple[Layout, ...]
     sources: Mapping[str, str]
     file: str = field(default="", compare=False)  # catalog file, for explanations

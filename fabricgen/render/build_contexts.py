@@ -9,7 +9,7 @@ from fabricgen.inventory.model import CableSpec, Inventory, Management, Part, Pl
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
-from fabricgen.platforms.model import PlatformPort
+from fabricgen.platforms.model import PlatformPort, SwitchPlatform
 from fabricgen.render.contexts import (
     AllowedSource,
     LinkAddress,
@@ -22,6 +22,7 @@ from fabricgen.render.contexts import (
 )
 from fabricgen.render.forms import Slot
 from fabricgen.render.secrets import placeholder
+from fabricgen.sonic.hashing import ROCE_HASH_FIELDS
 
 SERVER_TYPE = "Server"  # what SONiC's own minigraph parser calls a host
 
@@ -59,6 +60,16 @@ def switch_context(
         hwsku=value(layout.hwsku, inventory=asked, platform=layout.sources.get("ports", "")),
         platform=value(platform.onie_platform, inventory=asked, platform=platform.sources.get("asic", "")),
         buffer_model=value(platform.buffer_model, inventory=asked, platform=platform.sources.get("buffer_model", "")),
+        ecmp_hash=_ecmp_hash(platform, asked),
+    )
+
+
+def _ecmp_hash(platform: SwitchPlatform, asked: str) -> tuple[Value, ...]:
+    if not set(ROCE_HASH_FIELDS) <= set(platform.capabilities.get("ecmp_hash_fields", ())):
+        return ()
+    source = platform.sources.get("ecmp_hash_fields", "")
+    return tuple(
+        value(name, "what tells RoCE flows apart", inventory=asked, platform=source) for name in ROCE_HASH_FIELDS
     )
 
 

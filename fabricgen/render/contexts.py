@@ -28,6 +28,7 @@ class SwitchContext:
     hwsku: Value
     platform: Value
     buffer_model: Value
+    ecmp_hash: tuple[Value, ...]  # empty where the platform's entry does not say that the hash can be set
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fabricgen.cli.main import run
 from fabricgen.findings import Finding, Severity, has_errors
+from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import Layout, SwitchPlatform
@@ -138,6 +139,8 @@ def test_dynamic_model_of_nvidia(device: Path) -> None:
     assert (platform.buffer_model, platform.asic_vendor) == ("dynamic", "nvidia")
     assert "size" not in platform.layouts[0].buffers["leaf"].pools["ingress_lossless_pool"]
     assert platform.capabilities["pfc_to_pg_map"] == ("yes",)
+    built_in = switch_platform("nvidia-sn5600")
+    assert built_in and platform.capabilities == built_in.capabilities
     told(findings, "FG121", "Acme-Box4-P4 has no buffers_dynamic.json.j2")
 
 

@@ -1,6 +1,7 @@
 """Bad cases of the rules on addresses, BGP and announcements."""
 
 from tests.rules.cases import Case, both, drop, put, rekey
+from tests.rules.clean import HASH
 
 META = ("DEVICE_METADATA", "localhost")
 
@@ -61,5 +62,12 @@ CASES = [
     Case("FG341", put("false", "leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "blackhole")),
     Case("FG342", rekey("leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "default|10.64.0.0/23"), also_at=("leaf2",)),
     Case("FG343", put({"blackhole": "true"}, "leaf1", "STATIC_ROUTE", "default|10.46.0.0/24")),
+    Case("FG351", put(["DST_IP", "SRC_IP"], "leaf1", "SWITCH_HASH", "GLOBAL", "ecmp_hash"), also=("FG592",)),
+    Case(
+        "FG351",
+        put([*HASH, "IPV6_FLOW_LABEL"], "spine2", "SWITCH_HASH", "GLOBAL", "ecmp_hash"),
+        model="dynamic",
+        also=("FG592",),
+    ),
     Case("FG344", rekey("leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "default|10.64.0.4/24")),
 ]

@@ -25,6 +25,7 @@ from fabricgen.sonic.canonical import dump
 
 Config = dict[str, dict[str, dict[str, Any]]]
 
+HASH = ["DST_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT", "SRC_IP"]
 PLATFORMS = {"traditional": "arista-7060x6-64pe", "dynamic": "nvidia-sn5600"}
 LEAVES, SPINES, HOSTS = 3, 3, 2
 LOSSLESS = "3,4"
@@ -166,6 +167,7 @@ def _config(device: WiredDevice, platform: SwitchPlatform, layout: Layout, wirin
             for port in layout.ports
         },
         "BREAKOUT_CFG": {port.parent: {"brkout_mode": port.breakout_mode} for port in layout.ports},
+        "SWITCH_HASH": {"GLOBAL": {"ecmp_hash": HASH}},
         "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|{loopback}/32": {}},
         "MGMT_PORT": {"eth0": {"alias": "eth0", "admin_status": "up"}},
         "MGMT_INTERFACE": {f"eth0|10.255.0.{number + 10}/20": {"gwaddr": "10.255.0.1"}},

@@ -24,6 +24,13 @@ _WATCHDOG_ACTIONS = ("drop", "forward", "alert")
 _WATCHDOG_SOURCE = (
     "sonic-swss@e6b0c5b5d2ab:orchagent/pfcwdorch.cpp takes all three and refuses forward on cisco-8000 only"
 )
+_HASH_SOURCE = "sonic-mgmt@c4c1b2b711f1:tests/hash/generic_hash_helper.py MELLANOX_ECMP_HASH_FIELDS"
+_HASH_FIELDS = (
+    *("IN_PORT", "SRC_MAC", "DST_MAC", "ETHERTYPE", "VLAN_ID"),
+    *("IP_PROTOCOL", "SRC_IP", "DST_IP", "L4_SRC_PORT", "L4_DST_PORT"),
+    *("INNER_SRC_IP", "INNER_DST_IP", "INNER_IP_PROTOCOL", "INNER_ETHERTYPE"),
+    *("INNER_L4_SRC_PORT", "INNER_L4_DST_PORT", "INNER_SRC_MAC", "INNER_DST_MAC"),
+)
 _PFC_TO_PG_VENDORS = ("nvidia", "barefoot")
 _PFC_TO_PG_SOURCE = "files/build_templates/qos_config.j2 pfc_to_pg_map_supported_asics (mellanox, barefoot)"
 _DYNAMIC_FILE = "buffers_dynamic.json.j2"
@@ -102,6 +109,8 @@ class _Import:
                 sources[key] = "given at import"
         if asic_vendor:
             sources |= {"watchdog_actions": _WATCHDOG_SOURCE, "pfc_to_pg_map": self._of_tree(_PFC_TO_PG_SOURCE)}
+        if asic_vendor == "nvidia":
+            sources["ecmp_hash_fields"] = _HASH_SOURCE
         return SwitchPlatform(
             name=self.facts.name or (f"{match[1]}-{match[2]}" if match else onie).lower().replace("_", "-"),
             vendor=match[1] if match else "unknown",
@@ -185,4 +194,6 @@ def _capabilities(asic_vendor: str) -> Mapping[str, tuple[str, ...]]:
     if not asic_vendor:
         return {}
     actions = tuple(a for a in _WATCHDOG_ACTIONS if a != "forward" or asic_vendor != "cisco")
-    return {"watchdog_actions": actions, "pfc_to_pg_map": ("yes" if asic_vendor in _PFC_TO_PG_VENDORS else "no",)}
+    pfc_to_pg = "yes" if asic_vendor in _PFC_TO_PG_VENDORS else "no"
+    hashing = {"ecmp_hash_fields": _HASH_FIELDS} if asic_vendor == "nvidia" else {}
+    return {"watchdog_actions": actions, "pfc_to_pg_map": (pfc_to_pg,), **hashing}
