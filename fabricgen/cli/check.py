@@ -44,7 +44,7 @@ def command(settings: Settings, inventory: Path, fmt: str, output: Path | None, 
             return exit_code([problem.finding], fail_on)
         clock.lap("rendered", f"{len(plans.fabric.switches)} devices, aside")
         verdicts = open_verdicts([folder])
-        validate(verdicts)
+        validate(verdicts, platforms=[switch.platform for switch in plans.fabric.switches])
         clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
         simulate_deadlock(verdicts)
         clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")

@@ -1,12 +1,14 @@
 """What `validate`, `simulate` and `check` do with a bundle."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.findings import Finding
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.summary import Counts
 
@@ -35,11 +37,17 @@ def open_verdicts(paths: Sequence[Path], links: Path | None = None) -> Verdicts:
     return Verdicts(open_bundle(paths, links))
 
 
-def validate(verdicts: Verdicts, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> None:
-    """Every rule that is chosen."""
+def validate(
+    verdicts: Verdicts,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    platforms: Iterable[SwitchPlatform] = (),
+) -> None:
+    """Every rule that is chosen; `platforms` are known besides those of the catalog, and before them."""
     from fabricgen.rules.registry import chosen_rules, run
 
-    verdicts.findings += run(verdicts.bundle, select, ignore)
+    own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
+    verdicts.findings += run(verdicts.bundle, select, ignore, lambda hwsku: own.get(hwsku) or layout_by_hwsku(hwsku))
     verdicts.rules = len(chosen_rules(select, ignore))
 
 

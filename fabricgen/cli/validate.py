@@ -8,6 +8,7 @@ from fabricgen.cli.clock import Clock
 from fabricgen.cli.judge import ask_libyang, open_verdicts, validate
 from fabricgen.cli.output import exit_code, output_options, print_result
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.platforms.entries import load_switch_platform
 
 
 def codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -29,6 +30,14 @@ def codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
 )
 @click.option("--ignore", multiple=True, callback=codes, metavar="CODES", help="No rules with these codes or prefixes.")
 @click.option(
+    "--platform",
+    "platform_files",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A platform entry of your own; repeatable.",
+)
+@click.option(
     "--yang",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
@@ -40,6 +49,7 @@ def command(
     settings: Settings,
     paths: tuple[Path, ...],
     links: Path | None,
+    platform_files: tuple[Path, ...],
     yang: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -49,6 +59,7 @@ def command(
 ) -> int:
     """Judge PATHS: a bundle, or any config_db.json files or folders of them."""
     clock = Clock(settings)
+    platforms = [load_switch_platform(file) for file in platform_files]
     models = None
     if yang:
         from fabricgen.sonic.yang import load_models
@@ -56,7 +67,7 @@ def command(
         models = load_models(yang)
         clock.lap("loaded", f"YANG models of {len(models.tables)} tables")
     verdicts = open_verdicts(paths, links)
-    validate(verdicts, select, ignore)
+    validate(verdicts, select, ignore, platforms)
     clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
     if models:
         ask_libyang(verdicts, models, select, ignore)

@@ -363,6 +363,31 @@ def test_an_imported_sku_renders_like_a_built_in_one(tmp_path: Path, capsys: pyt
     assert leaf["DEVICE_METADATA"]["localhost"]["platform"] == "x86_64-acme_box4-r0"
 
 
+def test_an_imported_sku_is_judged_by_its_own_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inventory, build, own = tmp_path / "fabric.yaml", tmp_path / "build", tmp_path / "box.yaml"
+    assert exit_code("import", "sonic-device", str(DEVICE / SKU), "-o", str(own)) == 0
+    text = tiny_inventory("acme-box4", layout_of(DEVICE / SKU), "box.yaml")
+    inventory.write_text(text)
+    assert exit_code("render", str(inventory), "--output", str(build)) == 0
+    file = build / "sonic" / "leaf1" / "config_db.json"
+    file.write_text(file.read_text().replace('"lanes": "13,14,15,16"', '"lanes": "17,18,19,20"'))
+    capsys.readouterr()
+
+    def found(*arguments: str) -> set[tuple[str, str, str]]:
+        exit_code(*arguments, "--format", "json")
+        findings = json.loads(capsys.readouterr().out)["findings"]
+        return {(one["code"], one.get("device", ""), one["severity"]) for one in findings}
+
+    wrong_lanes, unknown = ("FG232", "leaf1", "error"), ("FG226", "leaf1", "note")
+    assert wrong_lanes in found("validate", str(build), "--platform", str(own))
+    without = found("validate", str(build))
+    assert unknown in without and wrong_lanes not in without
+    inventory.write_text(
+        f"{text}overrides:\n  - match: {{name: leaf1}}\n    config_db: {{PORT: {{Ethernet12: {{index: '9'}}}}}}\n"
+    )
+    assert wrong_lanes in found("check", str(inventory))
+
+
 def test_an_imported_sku_without_headroom_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sku = DEVICE / BOX / "Acme-Box4-P4"
     assert exit_code("import", "sonic-device", str(sku), "-o", str(tmp_path / "box.yaml")) == 0
