@@ -56,6 +56,11 @@ class Switch:
             wired.role if wired else _ROLE_OF_TYPE.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
         )
 
+    def told_role(self, neighbor: str) -> str:
+        """What DEVICE_NEIGHBOR_METADATA says of a neighbour: leaf | spine | core | host, or ""."""
+        found = self.device.text_of("DEVICE_NEIGHBOR_METADATA", neighbor, "type")
+        return "host" if found == "Server" else _ROLE_OF_TYPE.get(found, "")
+
     @cached_property
     def plane(self) -> str:
         """Plane by fabric.json, or ""."""
@@ -185,7 +190,8 @@ class Fabric:
             for (name, port), (far_name, far_port) in ((link.a, link.b), (link.b, link.a)):
                 if name in self.switches:
                     far = self.switches.get(far_name)
-                    far_role = far.role if far else "host" if link.kind == "host-leaf" else ""
+                    told = self.switches[name].told_role(far_name)
+                    far_role = far.role if far else told or ("host" if link.kind == "host-leaf" else "")
                     length_m = self.bundle.cable_length_m.get(link.id)
                     mine.append(End(self.switches[name], port, link, far_name, far_port, far_role, length_m))
             if len(mine) == 2:
