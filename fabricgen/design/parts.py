@@ -13,10 +13,8 @@ from fabricgen.inventory.model import Inventory, Part, Plane, Tier
 from fabricgen.inventory.references import error, suggest
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
+from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
-
-# The device types of the contract; ToRRouter above the leaves would open valleys (it sets allowas-in).
-DEVICE_TYPES = {"leaf": "ToRRouter", "spine": "LeafRouter", "core": "SpineRouter"}
 
 
 class TierParts(NamedTuple):

@@ -22,9 +22,8 @@ from fabricgen.render.contexts import (
 )
 from fabricgen.render.forms import Slot
 from fabricgen.render.secrets import placeholder
+from fabricgen.sonic.device_types import SERVER_TYPE
 from fabricgen.sonic.hashing import ROCE_HASH_FIELDS
-
-SERVER_TYPE = "Server"  # what SONiC's own minigraph parser calls a host
 
 _LOCK = Origin(steps=("allocations.lock.yaml",))
 _WIRING = Origin(steps=("the wiring of the design",))

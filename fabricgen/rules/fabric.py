@@ -13,14 +13,12 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Place
 from fabricgen.rules.shape import well_shaped
+from fabricgen.sonic.device_types import ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
 
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
 
 T = TypeVar("T")
-
-# DEVICE_METADATA.type by tier, for bundles that come without fabric.json.
-_ROLE_OF_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "core"}
 
 
 def number(text: object) -> int | None:
@@ -52,14 +50,12 @@ class Switch:
     def role(self) -> str:
         """leaf | spine | core, or "" where neither fabric.json nor the type tells."""
         wired = self.device.wired
-        return (
-            wired.role if wired else _ROLE_OF_TYPE.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
-        )
+        return wired.role if wired else ROLES.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
 
     def told_role(self, neighbor: str) -> str:
         """What DEVICE_NEIGHBOR_METADATA says of a neighbour: leaf | spine | core | host, or ""."""
         found = self.device.text_of("DEVICE_NEIGHBOR_METADATA", neighbor, "type")
-        return "host" if found == "Server" else _ROLE_OF_TYPE.get(found, "")
+        return "host" if found == SERVER_TYPE else ROLES.get(found, "")
 
     @cached_property
     def plane(self) -> str:
@@ -190,14 +186,17 @@ class Fabric:
             for (name, port), (far_name, far_port) in ((link.a, link.b), (link.b, link.a)):
                 if name in self.switches:
                     far = self.switches.get(far_name)
-                    told = self.switches[name].told_role(far_name)
-                    far_role = far.role if far else told or ("host" if link.kind == "host-leaf" else "")
+                    far_role = far.role if far else self._role_outside(self.switches[name], far_name, link)
                     length_m = self.bundle.cable_length_m.get(link.id)
                     mine.append(End(self.switches[name], port, link, far_name, far_port, far_role, length_m))
             if len(mine) == 2:
                 mine[0].far, mine[1].far = mine[1], mine[0]
             ends += mine
         return tuple(ends)
+
+    def _role_outside(self, switch: Switch, neighbor: str, link: WiredLink) -> str:
+        """The role of a neighbour that has no file here: what the switch says of it, else what the link says."""
+        return switch.told_role(neighbor) or ("host" if link.kind == "host-leaf" else "")
 
     @cached_property
     def ends_of(self) -> Mapping[str, Mapping[str, End]]:

@@ -7,10 +7,9 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, Switch
 from fabricgen.rules.registry import rule
+from fabricgen.sonic.device_types import DEVICE_TYPES, ROLES
 
 _ROW = ("DEVICE_METADATA", "localhost")
-# The tier a type stands for; LeafRouter is what SONiC calls the switch above the top-of-rack.
-_TIERS = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "core"}
 
 
 @rule("FG221", Severity.ERROR, "The hostname is not the device's name")
@@ -160,7 +159,7 @@ def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
         types[switch.role].add(switch.device.text_of(*_ROW, "type"))
     for switch in fabric.switches.values():
         found, place = switch.device.text_of(*_ROW, "type"), switch.place(*_ROW, "type")
-        usual = next((kind for kind, role in _TIERS.items() if role == switch.role), "")
+        usual = DEVICE_TYPES.get(switch.role, "")
         hint = f"set type to {usual}" if usual else "set type"
         if not found:
             yield Defect(place, "type is missing: no BGP session starts without it", hint)
@@ -168,6 +167,6 @@ def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
             continue
         elif found == "ToRRouter":
             yield Defect(place, f"a {switch.role} of type ToRRouter accepts routes with its own ASN", hint)
-        elif any(found in kinds for role, kinds in types.items() if role != switch.role and _TIERS.get(found) == role):
-            message = f"a {switch.role} of type {found} hashes like the {_TIERS[found]}s, whose type that is"
+        elif any(found in kinds for role, kinds in types.items() if role != switch.role and ROLES.get(found) == role):
+            message = f"a {switch.role} of type {found} hashes like the {ROLES[found]}s, whose type that is"
             yield Defect(place, message, hint)

@@ -171,10 +171,8 @@ class PortQos:
 
     @cached_property
     def dscp_to_tc(self) -> Mapping[int, int]:
-        """DSCP -> TC; a port without a map of its own follows the global one."""
-        if "dscp_to_tc_map" in self.port_map:
-            return self.map("dscp_to_tc_map", "DSCP_TO_TC_MAP")
-        return {}
+        """DSCP -> TC; empty for a port without a map of its own."""
+        return self.map("dscp_to_tc_map", "DSCP_TO_TC_MAP")
 
     @cached_property
     def pfc_to_queue(self) -> Mapping[int, int]:

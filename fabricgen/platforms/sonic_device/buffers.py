@@ -9,13 +9,14 @@ from fabricgen.findings import Severity
 from fabricgen.platforms.model import BufferDefaults, PlatformPort
 from fabricgen.platforms.sonic_device.templates import BufferTemplate, Tables, TemplateRefusedError
 from fabricgen.platforms.sonic_device.tree import DeviceTree
+from fabricgen.sonic.device_types import DEVICE_TYPES
 
-# Role -> device type and the topologies to take it from, best first; files/build_templates/buffers_config.j2 has the
-# same types for t0, t1 and t2. A SKU that lacks a role's own topology lends the one of the nearest tier.
+# Role -> the topologies to take it from, best first; files/build_templates/buffers_config.j2 has the device types of
+# the roles for t0, t1 and t2. A SKU that lacks a role's own topology lends the one of the nearest tier.
 TOPOLOGIES = {
-    "leaf": ("ToRRouter", ("t0", "t1", "lt2", "ft2", "t2", "def")),
-    "spine": ("LeafRouter", ("t1", "lt2", "t0", "ft2", "t2", "def")),
-    "core": ("SpineRouter", ("t2", "t1", "ft2", "lt2", "t0", "def")),
+    "leaf": ("t0", "t1", "lt2", "ft2", "t2", "def"),
+    "spine": ("t1", "lt2", "t0", "ft2", "t2", "def"),
+    "core": ("t2", "t1", "ft2", "lt2", "t0", "def"),
 }
 
 # The macros in the order in which buffers_config.j2 looks for them, with the arguments it gives them.
@@ -36,13 +37,13 @@ def read_buffers(
     """(role -> defaults, role -> source); roles whose template is missing or cannot be expanded are left out."""
     found: dict[str, BufferDefaults] = {}
     sources: dict[str, str] = {}
-    for role, (device_type, topologies) in TOPOLOGIES.items() if ports else ():
+    for role, topologies in TOPOLOGIES.items() if ports else ():
         files = [file for topology in topologies if (file := sku / f"buffers_defaults_{topology}.j2").exists()]
         if not files:
             continue
         file = files[0]
         try:
-            template = BufferTemplate(tree, file, ports, device_type, dynamic=dynamic)
+            template = BufferTemplate(tree, file, ports, DEVICE_TYPES[role], dynamic=dynamic)
             found[role] = _defaults(tree, file, template, ports[0].name)
         except TemplateRefusedError as problem:
             message = f"{file.name} gives no buffers for a {role}: {problem}"
@@ -52,7 +53,7 @@ def read_buffers(
         sources[role] = tree.named(file.resolve())
         if file.name != f"buffers_defaults_{topologies[0]}.j2":
             tree.note("FG127", f"there is no buffers_defaults_{topologies[0]}.j2: a {role} takes {file.name}", file)
-    if not any((sku / f"buffers_defaults_{name}.j2").exists() for name in TOPOLOGIES["leaf"][1]):
+    if not any((sku / f"buffers_defaults_{name}.j2").exists() for name in TOPOLOGIES["leaf"]):
         hint = "copy the file into the folder, or write pools and profiles into the entry"
         message = "no buffers_defaults_*.j2, so pools are not known and lossless planes are refused"
         tree.report("FG124", Severity.WARNING, message, sku, hint=hint)

@@ -1,0 +1,10 @@
+"""What DEVICE_METADATA and DEVICE_NEIGHBOR_METADATA call a device, by its tier."""
+
+from collections.abc import Mapping
+
+# The types of the contract. LeafRouter is SONiC's word for the switch above the top-of-rack; ToRRouter above the leaves
+# would open valleys (it sets allowas-in).
+DEVICE_TYPES: Mapping[str, str] = {"leaf": "ToRRouter", "spine": "LeafRouter", "core": "SpineRouter"}
+SERVER_TYPE = "Server"  # what SONiC's own minigraph parser calls a host
+
+ROLES: Mapping[str, str] = {kind: role for role, kind in DEVICE_TYPES.items()}
