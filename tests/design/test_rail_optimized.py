@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 from hypothesis import assume, given, settings
 
-from fabricgen.design.clos import ClosIntent, DoesNotFitError, plan_clos
+from fabricgen.design.clos import ClosIntent, DoesNotFitError, plan_clos, uplinks_for
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.inventory.build import build_inventory
@@ -45,7 +45,9 @@ def intents(draw: st.DrawFn) -> tuple[Tree, int, int]:
     ratio = draw(st.sampled_from([1, 1.5, 2, 4, 0.5]))
     hosts = draw(st.integers(1, unit * min(planned, 12)))
     rails, ports = 8, radix(platform)
-    intent = ClosIntent(rails, planned, unit, ratio, ports, ports, ports)
+    uplinks = uplinks_for(unit, 400_000, 400_000, ratio)
+    assume(unit + uplinks <= ports)
+    intent = ClosIntent(rails, planned, uplinks, ports, ports)
     try:
         plan_clos(intent)
     except DoesNotFitError:
