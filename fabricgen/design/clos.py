@@ -118,8 +118,10 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
     per_column = ceil(intent.units / units_per_pod)
     pods = per_column * (intent.columns if intent.pods_by_column else 1)
     if pods > core_radix:
-        made = f"{intent.columns} {intent.column} x {per_column} pods = {pods} pods"
-        reason = f"{made if intent.pods_by_column else f'{pods} pods'}, more than the {core_radix} ports of a core"
+        made = f"{intent.units} units at {units_per_pod} to a pod make {pods} pods"
+        if intent.pods_by_column:
+            made = f"{intent.columns} {intent.column} x {per_column} pods = {pods} pods"
+        reason = f"{made}, more than the {core_radix} ports of a core"
         raise DoesNotFitError("core", reason, "fewer planned units")
     forced = None
     if intent.cores is not None:
