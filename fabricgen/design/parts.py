@@ -1,6 +1,6 @@
 """What every design needs: platforms and host models by name, layouts by speed, hosts of a plane."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,12 +9,14 @@ from typing import NamedTuple
 from fabricgen.design.model import Host, Identity, Switch
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import Inventory, Part, Plane, Tier
-from fabricgen.inventory.references import error, suggest
-from fabricgen.platforms import catalog
+from fabricgen.inventory.model import Inventory, OwnHostModel, Part, Plane, Tier
+from fabricgen.inventory.references import error, note, suggest
+from fabricgen.platforms import catalog, generic
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
+
+_SWITCHES_FOR = {"roce": "ethernet", "infiniband": "infiniband"}  # a plane's technology -> that of its switches
 
 
 class TierParts(NamedTuple):
@@ -55,20 +57,60 @@ class PartsList:
             found[platform.name] = platform
         return found
 
+    @cached_property
+    def own_host_models(self) -> dict[str, HostModel]:
+        """The host models of the inventory; what its NICs cannot do is found here."""
+        return {
+            name: HostModel(
+                name, own.vendor, own.gpus, own.nvlink_domain, tuple(self._own_nics(own)), {"all": own.path}
+            )
+            for name, own in self.inventory.host_models.items()
+        }
+
+    def _own_nics(self, own: OwnHostModel) -> Iterator[HostNic]:
+        for row in own.nics:
+            card = catalog.nic_model(row.model)
+            if card is None:
+                hint = f"known: {', '.join(catalog.nic_names())}"
+                message = (
+                    f"nothing is known of the NIC {row.model!r}: its speeds and lossless priorities are not checked"
+                )
+                self.findings.append(note("FG114", message, row, "model", hint=hint))
+            elif row.speed_mbps not in card.speeds_mbps:
+                offered = ", ".join(map(format_speed, card.speeds_mbps))
+                message = f"{card.name} has no port of {format_speed(row.speed_mbps)}"
+                self.findings.append(error("FG115", message, row, "speed", hint=f"it has: {offered}"))
+            for nic in row.made:
+                yield HostNic(
+                    nic.name, row.model, nic.pci, 1, row.speed_mbps, nic.rail, row.plane, nic.gpu, nic.rdma, nic.port
+                )
+
     def platform(self, name: str, part: Part) -> SwitchPlatform | None:
         """A switch model by name."""
         platform = self.own_platforms.get(name) or catalog.switch_platform(name)
         if platform is None:
-            known = sorted({*self.own_platforms, *catalog.switch_names()})
+            known = sorted({*self.own_platforms, *catalog.switch_names(), generic.EXAMPLE})
             self.findings.append(
                 error("FG107", f"no switch platform is called {name!r}", part, "platform", hint=suggest(name, known))
             )
         return platform
 
+    def serves(self, platform: SwitchPlatform, plane: Plane, part: Part) -> bool:
+        """Whether it is a switch for the plane's technology; else there is a finding."""
+        if platform.serves(_SWITCHES_FOR[plane.technology]):
+            return True
+        kind = {"ethernet": "an Ethernet", "infiniband": "an InfiniBand"}[platform.technology]
+        asked = f"plane {plane.name} has `technology: {plane.technology}`"
+        hint = (
+            f"another platform, or the plane's other `technology`; a bare switch such as {generic.EXAMPLE} serves both"
+        )
+        self.findings.append(error("FG239", f"{platform.name} is {kind} switch, {asked}", part, "platform", hint=hint))
+        return False
+
     def layout(self, platform: SwitchPlatform, name: str | None, speed_mbps: int | None, part: Part) -> Layout | None:
         """The layout that is named, else the one of the plane's speed."""
         if name is not None:
-            found = next((layout for layout in platform.layouts if name in (layout.name, layout.hwsku)), None)
+            found = next((layout for layout in platform.layouts if name and name in (layout.name, layout.hwsku)), None)
             key, asked = "layout", f"layout {name!r}"
         else:
             found = platform.layout_for(speed_mbps) if speed_mbps else None
@@ -87,15 +129,17 @@ class PartsList:
         """Platform and layout of a plane's tier; None when there is none, or none that can be used."""
         tier = plane.tiers.get(role)
         platform = self.platform(tier.platform, tier) if tier else None
+        if tier and platform and not self.serves(platform, plane, tier):
+            return None
         layout = self.layout(platform, tier.layout, plane.speed_mbps, tier) if tier and platform else None
         return TierParts(tier, platform, layout) if tier and platform and layout else None
 
     def host_model(self, group: str) -> HostModel | None:
         """The host model of a group."""
         spec = self.inventory.hosts[group]
-        model = catalog.host_model(spec.model)
+        model = self.own_host_models.get(spec.model) or catalog.host_model(spec.model)
         if model is None:
-            hint = suggest(spec.model, sorted(catalog.host_names()))
+            hint = suggest(spec.model, sorted({*self.own_host_models, *catalog.host_names()}))
             self.findings.append(error("FG107", f"no host model is called {spec.model!r}", spec, "model", hint=hint))
         return model
 
@@ -111,10 +155,14 @@ class PartsList:
         ]
 
 
-def plane_nics(model: HostModel, plane: Plane) -> list[HostNic]:
-    """The NICs that a model has for a plane: those built for it by name, else its compute NICs."""
+def plane_nics(model: HostModel, plane: Plane, port: int | None = None) -> list[HostNic]:
+    """The NICs that a model has for a plane: those built for it by name, else its compute NICs.
+
+    `port` asks for one port of each cage: a plane that is no twin has the first.
+    """
     named = [nic for nic in model.nics if nic.plane == plane.name]
-    return named or [nic for nic in model.nics if nic.plane == "compute"]
+    nics = named or [nic for nic in model.nics if nic.plane == "compute"]
+    return nics if port is None else [nic for nic in nics if nic.port == port]
 
 
 def make_switch(identity: Identity, parts: TierParts, asn_owner: str = "") -> Switch:

@@ -77,7 +77,7 @@ def _rails(plane: Plane, hosts: list[Host], parts: PartsList) -> int | None:
     """How many rails the hosts' NICs have; every model must have the same, at the plane's speed."""
     counts = set()
     for model in {host.model.name: host.model for host in hosts}.values():
-        nics = [nic for nic in plane_nics(model, plane) if nic.rail is not None]
+        nics = [nic for nic in plane_nics(model, plane, port=0) if nic.rail is not None]
         counts.add(len({nic.rail for nic in nics}))
         wrong = sorted({nic.speed_mbps for nic in nics} - {plane.speed_mbps})
         if wrong or not nics:
@@ -161,7 +161,7 @@ class _Build:
             for place, leaf in self.leaves.items()
         }
         for host, (unit, place) in placed.items():
-            for nic in plane_nics(host.model, plane):
+            for nic in plane_nics(host.model, plane, port=0):
                 if nic.rail is None:
                     continue
                 leaf = self.leaves[unit, nic.rail]
