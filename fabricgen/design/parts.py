@@ -135,13 +135,21 @@ class PartsList:
         return TierParts(tier, platform, layout) if tier and platform and layout else None
 
     def host_model(self, group: str) -> HostModel | None:
-        """The host model of a group."""
+        """The host model of a group, the person's own before the catalog's; None where there is none to be used."""
         spec = self.inventory.hosts[group]
+        own = self.inventory.host_models.get(spec.model)
+        if (own and not own.sound) or self._is_cut(spec.model):
+            return None  # reported where it is wrong
         model = self.own_host_models.get(spec.model) or catalog.host_model(spec.model)
         if model is None:
             hint = suggest(spec.model, sorted({*self.own_host_models, *catalog.host_names()}))
             self.findings.append(error("FG107", f"no host model is called {spec.model!r}", spec, "model", hint=hint))
         return model
+
+    def _is_cut(self, model: str) -> bool:
+        """Whether the person's host model broke the schema."""
+        described = self.inventory.node.mapping.get("host_models")
+        return described is not None and model in described.cut
 
     def hosts(self, plane: Plane) -> list[Host]:
         """The hosts of a plane, group by group."""

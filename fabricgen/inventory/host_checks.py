@@ -10,18 +10,20 @@ from fabricgen.inventory.references import NAME, error
 _EITHER = (("rail", "rails"), ("port", "ports"), ("gpu", "rails"))
 
 
-def check_host_models(inventory: Inventory) -> Iterator[Finding]:
-    """Every such mistake of an inventory that conforms to the schema."""
-    for model in inventory.host_models.values():
-        if model.gpus and model.nvlink_domain % model.gpus:
-            message = (
-                f"an NVLink domain of {model.nvlink_domain} GPUs is no whole number of hosts with {model.gpus} GPUs"
-            )
-            yield error("FG105", message, model, "nvlink_domain", hint=f"a multiple of {model.gpus}")
-        for row in model.nics:
-            yield from _check_row(model, row)
-        yield from _check_names(model)
-        yield from _check_rails(model)
+def check_host_models(inventory: Inventory) -> dict[str, list[Finding]]:
+    """Model -> every such mistake in it, of those that have any; the inventory conforms to the schema."""
+    found = {name: list(_check(model)) for name, model in inventory.host_models.items()}
+    return {name: findings for name, findings in found.items() if findings}
+
+
+def _check(model: OwnHostModel) -> Iterator[Finding]:
+    if model.gpus and model.nvlink_domain % model.gpus:
+        message = f"an NVLink domain of {model.nvlink_domain} GPUs is no whole number of hosts with {model.gpus} GPUs"
+        yield error("FG105", message, model, "nvlink_domain", hint=f"a multiple of {model.gpus}")
+    for row in model.nics:
+        yield from _check_row(model, row)
+    yield from _check_names(model)
+    yield from _check_rails(model)
 
 
 def _check_row(model: OwnHostModel, row: OwnNic) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """One inventory, from a YAML file or a folder of them and tables, with every mistake that can be found in it."""
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from fabricgen.errors import UnreadableInputError
@@ -33,9 +34,11 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     findings += prune_invalid(root)
     inventory = build_inventory(root, findings)
     unusable = check_name_patterns(inventory)
-    findings += [*unusable.values(), *check_references(inventory), *check_host_models(inventory)]
+    wrong = check_host_models(inventory)
+    findings += [*unusable.values(), *check_references(inventory), *chain.from_iterable(wrong.values())]
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
-    return replace(inventory, names=sound), findings
+    models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
+    return replace(inventory, names=sound, host_models=models), findings
 
 
 def inventory_root(path: Path) -> Path:

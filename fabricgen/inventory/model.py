@@ -72,13 +72,14 @@ class OwnNic(Part):
 
 @dataclass(frozen=True)
 class OwnHostModel(Part):
-    """A host model that a person describes."""
+    """A host model that a person describes. One that is not `sound` has findings, and no host can be of it."""
 
     name: str
     vendor: str
     gpus: int
     nvlink_domain: int
     nics: tuple[OwnNic, ...]
+    sound: bool = True
 
 
 @dataclass(frozen=True)
