@@ -119,7 +119,9 @@ class PartsList:
                 f"layout for {format_speed(speed_mbps)}" if speed_mbps else "layout without a speed",
             )
         if found is None:
-            offered = ", ".join(f"{layout.name} ({format_speed(layout.speed_mbps)})" for layout in platform.layouts)
+            offered = ", ".join(
+                f"{layout.name} ({' and '.join(map(format_speed, layout.speeds_mbps))})" for layout in platform.layouts
+            )
             self.findings.append(
                 error("FG202", f"{platform.name} has no {asked}", part, key, hint=f"it has: {offered}")
             )

@@ -29,8 +29,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
         findings += merge(root, _read(file, findings))
     for table in _tables(path):
         planes = sorted(root.find(("planes",)).mapping) if "planes" in root.mapping else []
-        if found := read_table(table.name, _text(table), planes, findings):
-            findings += merge(root, found)
+        findings += merge(root, _read_table(table, planes, findings))
     findings += prune_invalid(root)
     inventory = build_inventory(root, findings)
     unusable = check_name_patterns(inventory)
@@ -72,6 +71,13 @@ def _read(file: Path, findings: list[Finding]) -> Node:
         raise UnreadableInputError("not a mapping of inventory keys", Location(str(file), 1, 1))
     findings += twice
     return node
+
+
+def _read_table(file: Path, planes: list[str], findings: list[Finding]) -> Node:
+    try:
+        return read_table(file.name, _text(file), planes, findings)
+    except UnreadableInputError as error:
+        raise UnreadableInputError(error.problem, replace(error.location, file=str(file))) from error
 
 
 def _text(file: Path) -> str:

@@ -8,6 +8,7 @@ import csv
 from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
 
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.nodes import Node
 
@@ -22,24 +23,27 @@ Row = tuple[Location, dict[str, str]]
 Report = Callable[..., None]
 
 
-def read_table(name: str, text: str, planes: list[str], findings: list[Finding]) -> Node | None:
-    """A table as the top of an inventory that holds just that; None for a name that is no table of an inventory.
+def read_table(name: str, text: str, planes: list[str], findings: list[Finding]) -> Node:
+    """One of TABLES as the top of an inventory that holds just that.
 
-    `planes` are those that the other files have: with one, the rows need no column for it.
+    `planes` are those that the other files have: with one, the rows need no column for it. Raises UnreadableInputError
+    for what is no table.
     """
-    if name not in TABLES:
-        return None
     columns, shape = TABLES[name]
 
     def report(code: str, message: str, place: Location, hint: str = "") -> None:
         findings.append(Finding(code, Severity.ERROR, message, location=place, hint=hint))
 
-    return shape(list(_rows(name, text, columns, report)), planes, Location(name, 1, 1), report)
-
-
-def _rows(name: str, text: str, columns: tuple[str, ...], report: Report) -> Iterator[Row]:
-    """(place, cells that are not empty) of each row."""
     reader = csv.DictReader(StringIO(text.removeprefix("\ufeff")), restkey="", skipinitialspace=True)
+    try:
+        rows = list(_rows(name, reader, columns, report))
+    except csv.Error as problem:
+        raise UnreadableInputError(f"not CSV: {problem}", Location(name, reader.line_num + 1, 1)) from problem
+    return shape(rows, planes, Location(name, 1, 1), report)
+
+
+def _rows(name: str, reader: "csv.DictReader[str]", columns: tuple[str, ...], report: Report) -> Iterator[Row]:
+    """(place, cells that are not empty) of each row."""
     header = [column.strip() for column in reader.fieldnames or ()]
     reader.fieldnames = header
     top = Location(name, 1)

@@ -88,7 +88,13 @@ class Layout:
 
     def ports_at(self, speed_mbps: int) -> tuple[PlatformPort, ...]:
         """The fabric ports of one speed, in front-panel order."""
-        return tuple(port for port in self.fabric_ports if port.speed_mbps == speed_mbps)
+        return self._ports_by_speed.get(speed_mbps, ())
+
+    @cached_property
+    def _ports_by_speed(self) -> Mapping[int, tuple[PlatformPort, ...]]:
+        return {
+            speed: tuple(port for port in self.fabric_ports if port.speed_mbps == speed) for speed in self.speeds_mbps
+        }
 
     @cached_property
     def headroom_by_key(self) -> Mapping[tuple[int, int], HeadroomRow]:

@@ -5,6 +5,9 @@ import json
 from io import StringIO
 from pathlib import Path
 
+import pytest
+
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location
 from fabricgen.inventory.load import load_inventory
 from tests.conftest import Cli
@@ -121,6 +124,16 @@ def test_of_two_planes_a_row_says_its_own(tmp_path: Path) -> None:
         ("FG106", hint, "switches.csv:2:1"),
         ("FG107", "no plane is called 'backup'", "switches.csv:4:1"),
     ]
+
+
+def test_what_is_no_table(tmp_path: Path) -> None:
+    write(tmp_path, explicit())
+    (tmp_path / "links.csv").write_text("a,a_port,b,b_port\n" + "x" * 200_000 + "\n")
+    with pytest.raises(UnreadableInputError, match=r"links\.csv:2:1.*not CSV: field larger"):
+        load_inventory(tmp_path)
+    (tmp_path / "links.csv").write_bytes(b"a,a_port\n\xff\n")
+    with pytest.raises(UnreadableInputError, match="not UTF-8 text"):
+        load_inventory(tmp_path)
 
 
 def test_an_empty_table_says_nothing(tmp_path: Path) -> None:
