@@ -62,7 +62,7 @@ def notes_by_identity(fabric: Fabric, names: dict[str, str]) -> dict[str, Device
 def _default_pattern(identity: Identity) -> str:
     parts = {"pod": "p{pod:02}", "su": "su{su:02}", "rail": "r{rail}"}
     given = [text for field, text in parts.items() if getattr(identity, field) is not None]
-    number = [] if identity.role == "leaf" and given else ["{number:02}"]
+    number = [] if identity.role == "leaf" and identity.rail is not None else ["{number:02}"]
     return "-".join(["{plane}", *given, "{role}", *number])
 
 

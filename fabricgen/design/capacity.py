@@ -5,7 +5,8 @@ from typing import Any
 
 from fabricgen.design.model import ROLES, Fabric, PlaneDesign, Switch
 
-LINK_KINDS = ("host-leaf", "leaf-spine", "spine-core", "peer")
+LINK_KINDS = ("host-leaf", "leaf-spine", "spine-core", "peer", "global")
+TIER_KINDS = LINK_KINDS[:3]
 
 
 def capacity(fabric: Fabric) -> dict[str, Any]:
@@ -18,7 +19,7 @@ def _plane(design: PlaneDesign, cables: Counter[tuple[str, str]]) -> dict[str, A
     links = Counter(link.kind for link in design.links)
     own = {link.id for link in design.links}
     cable_counts = Counter(kind for kind, first in cables if first in own)
-    kinds = [kind for kind in LINK_KINDS if links[kind] or kind != "peer"]
+    kinds = [kind for kind in LINK_KINDS if links[kind] or kind in TIER_KINDS]
     roles = Counter(switch.role for switch in design.switches)
     endpoints = links["host-leaf"]
     infiniband = design.plane.technology == "infiniband"
@@ -35,8 +36,14 @@ def _plane(design: PlaneDesign, cables: Counter[tuple[str, str]]) -> dict[str, A
         "ports": _ports(design),
         "oversubscription": _oversubscription(design),
         "bisection_gbps": _bisection_gbps(design),
-        "lids": endpoints + len(design.switches) if infiniband else None,
+        "lids": lids(design) if infiniband else None,
     }
+
+
+def lids(design: PlaneDesign) -> int:
+    """Local identifiers that a subnet takes: 2^lmc of each endpoint, one of each switch."""
+    endpoints = sum(link.kind == "host-leaf" for link in design.links)
+    return (endpoints << design.plane.infiniband.lmc) + len(design.switches)
 
 
 def _optics(design: PlaneDesign, cables: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -64,13 +71,19 @@ def _ports(design: PlaneDesign) -> list[dict[str, Any]]:
 
 
 def _oversubscription(design: PlaneDesign) -> dict[str, float]:
-    """Bandwidth below over bandwidth above, as cabled: the worst switch of each tier that has one above it."""
+    """Bandwidth below over bandwidth above, as cabled: the worst switch of each tier that has any above it.
+
+    Links between groups count as above at both ends, links between equals of a group at neither.
+    """
     down: Counter[str] = Counter()
     up: Counter[str] = Counter()
     for link in design.links:
-        down[link.b.key] += link.speed_mbps
-        if isinstance(link.a, Switch):
-            up[link.a.key] += link.speed_mbps
+        if link.kind == "global":
+            up.update({link.a.key: link.speed_mbps, link.b.key: link.speed_mbps})
+        elif link.kind != "peer":
+            down[link.b.key] += link.speed_mbps
+            if isinstance(link.a, Switch):
+                up[link.a.key] += link.speed_mbps
     worst: dict[str, float] = {}
     for switch in design.switches:
         if up[switch.key]:
@@ -80,9 +93,11 @@ def _oversubscription(design: PlaneDesign) -> dict[str, float]:
 
 
 def _bisection_gbps(design: PlaneDesign) -> int:
-    """What one half of the hosts can send to the other: half of the narrowest tier."""
+    """What one half of the hosts can send to the other: as the design has it, else half of the narrowest tier."""
+    if design.bisection_gbps is not None:
+        return design.bisection_gbps
     by_kind: Counter[str] = Counter()
     for link in design.links:
         by_kind[link.kind] += link.speed_mbps
-    widths = [by_kind[kind] for kind in LINK_KINDS[:3] if by_kind[kind]]
+    widths = [by_kind[kind] for kind in TIER_KINDS if by_kind[kind]]
     return min(widths, default=0) // 2000

@@ -3,16 +3,22 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from fabricgen.design.dragonfly import design_dragonfly
 from fabricgen.design.explicit import design_explicit
 from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.parts import PartsList
 from fabricgen.design.rail_optimized import design_rail_optimized
+from fabricgen.design.torus import design_torus
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory, Plane
 from fabricgen.inventory.references import error
 
 DESIGNS: Mapping[str, Callable[[Plane, PartsList], PlaneDesign | None]] = {
     "rail-optimized": design_rail_optimized,
+    "dragonfly": design_dragonfly,
+    "dragonfly-plus": design_dragonfly,
+    "torus": design_torus,
+    "mesh": design_torus,
     "explicit": design_explicit,
 }
 

@@ -5,14 +5,13 @@ ports of its place in the planned layout. So nothing moves when units are added.
 that two links of a split cage share a cable.
 """
 
-import itertools
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from fabricgen.design.clos import ClosIntent, ClosPlan, DoesNotFitError, plan_clos
 from fabricgen.design.model import Block, Host, Identity, Link, PlaneDesign, Switch
 from fabricgen.design.parts import PartsList, TierParts, make_switch, plane_nics
-from fabricgen.inventory.model import Plane, ScalableUnit
+from fabricgen.design.units import give_units, places
+from fabricgen.inventory.model import Plane
 from fabricgen.inventory.references import error
 from fabricgen.units import format_speed
 
@@ -30,7 +29,7 @@ def design_rail_optimized(plane: Plane, parts: PartsList) -> PlaneDesign | None:
     rails = _rails(plane, hosts, parts)
     if rails is None:
         return None
-    units = _give_units(plane, plane.unit, hosts, parts)
+    units = give_units(plane, plane.unit, hosts, parts)
     used = sorted(unit for given in units.values() for unit in given)
     if plane.unit.planned is not None and used[-1] >= plane.unit.planned:
         needed = used[-1] + 1
@@ -63,7 +62,7 @@ def design_rail_optimized(plane: Plane, parts: PartsList) -> PlaneDesign | None:
     build.add_spines(spine)
     if plan.tiers == 3 and core:
         build.add_cores(core)
-    links = (*build.host_links(_places(plane.unit, hosts, units)), *build.leaf_links(), *build.spine_links())
+    links = (*build.host_links(places(plane.unit, hosts, units)), *build.leaf_links(), *build.spine_links())
     pods = rails * plan.pods_per_rail if plan.tiers == 3 else 1
     planned = {
         "leaf": intent.units * rails,
@@ -91,24 +90,6 @@ def _rails(plane: Plane, hosts: list[Host], parts: PartsList) -> int | None:
         parts.findings.append(error("FG209", message, plane, "hosts", hint="one plane needs one rail count"))
         return None
     return counts.pop()
-
-
-def _give_units(plane: Plane, unit: ScalableUnit, hosts: list[Host], parts: PartsList) -> dict[str, tuple[int, ...]]:
-    """group -> its units: those it was given before, then the first that nobody was given."""
-    prefix = f"{plane.name}/"
-    given = {key.removeprefix(prefix): units for key, units in parts.units.items() if key.startswith(prefix)}
-    free = (number for number in itertools.count() if all(number not in units for units in given.values()))
-    found = {}
-    for group, size in Counter(host.group for host in hosts).items():
-        needed = -(-size // unit.hosts)
-        held = given.get(group, ())[:needed]
-        found[group] = (*held, *itertools.islice(free, needed - len(held)))
-    return found
-
-
-def _places(unit: ScalableUnit, hosts: list[Host], units: Mapping[str, Sequence[int]]) -> dict[Host, tuple[int, int]]:
-    """host -> (unit, place in it)."""
-    return {host: (units[host.group][host.number // unit.hosts], host.number % unit.hosts) for host in hosts}
 
 
 class _Build:

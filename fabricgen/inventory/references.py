@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build import name_twice
-from fabricgen.inventory.model import Addressing, Inventory, Management, Part, Plane, PoolSpec, SwitchSpec
+from fabricgen.inventory.model import Addressing, Inventory, Management, Part, Plane, PoolSpec, SwitchSpec, TorusSpec
 from fabricgen.inventory.profiles import profile_name, shipped_profiles
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -16,8 +16,13 @@ NAME_FIELDS = ("fabric", "plane", "role", "pod", "su", "rail", "number", "group"
 
 _NEEDED = {
     "rail-optimized": ("hosts", "scalable_unit", "leaf", "spine", "speed"),
+    "dragonfly": ("hosts", "scalable_unit", "dragonfly", "leaf", "speed"),
+    "dragonfly-plus": ("hosts", "scalable_unit", "dragonfly", "leaf", "spine", "speed"),
+    "torus": ("hosts", "scalable_unit", "torus", "leaf", "speed"),
+    "mesh": ("hosts", "scalable_unit", "torus", "leaf", "speed"),
     "explicit": ("leaves", "links", "leaf", "speed"),
 }
+_GROUP_COUNTS = {"dragonfly": ("switches",), "dragonfly-plus": ("leaves", "spines")}
 
 
 def check_references(inventory: Inventory) -> Iterator[Finding]:
@@ -37,6 +42,12 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
             yield error(
                 "FG106", f"the {plane.design} design needs {key!r}", plane, hint=f"add `{key}:` to {plane.path}"
             )
+    yield from _check_dragonfly(plane)
+    if plane.torus and plane.design in ("torus", "mesh"):
+        yield from _check_torus(plane, plane.torus)
+    if plane.technology == "roce" and "infiniband" in plane.node.mapping:
+        hint = "`technology: infiniband`, or without them"
+        yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, "infiniband", hint=hint)
     if plane.technology == "roce" and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
         yield error("FG106", "a RoCE plane needs 'addressing'", plane, hint="add pools for loopbacks, links and hosts")
     for index, name in enumerate(plane.hosts):
@@ -56,6 +67,36 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
         first.setdefault(switch.name, switch)
     yield from _check_profile(inventory, plane)
     yield from _check_classes(plane)
+
+
+def _check_dragonfly(plane: Plane) -> Iterator[Finding]:
+    """A dragonfly counts switches of one kind, a dragonfly+ leaves and spines."""
+    group = plane.node.mapping.get("dragonfly")
+    if group is None or plane.design not in _GROUP_COUNTS:
+        return
+    own = _GROUP_COUNTS[plane.design]
+    for key in (*own, "global_links"):
+        if key not in group.mapping and key not in group.cut:
+            hint = f"add `{key}:` to {plane.path}.dragonfly"
+            yield error("FG106", f"the {plane.design} design needs {key!r}", plane, "dragonfly", hint=hint)
+    for key in (key for counts in _GROUP_COUNTS.values() for key in counts):
+        if key in group.mapping and key not in own:
+            hint = f"its groups have {' and '.join(own)}"
+            yield error("FG105", f"a group of a {plane.design} has no {key!r}", plane, "dragonfly", key, hint=hint)
+
+
+def _check_torus(plane: Plane, torus: TorusSpec) -> Iterator[Finding]:
+    """Lists are as long as the size, datelines lie on rings."""
+    for key, values in (("links", torus.links), ("datelines", torus.datelines)):
+        if len(values) != len(torus.size):
+            message = f"{key} has {len(values)} entries, size has {len(torus.size)} dimensions"
+            yield error("FG105", message, torus, key, hint="one for each dimension")
+    if "datelines" in torus.node.mapping and plane.design == "mesh":
+        yield error("FG105", "a mesh has no rings, so no datelines", torus, "datelines", hint="`design: torus`")
+    for index, (place, size) in enumerate(zip(torus.datelines, torus.size, strict=False)):
+        if place >= size:
+            message = f"dateline {place} lies outside: the dimension has the coordinates 0 to {size - 1}"
+            yield error("FG105", message, torus, "datelines", index)
 
 
 def _check_profile(inventory: Inventory, plane: Plane) -> Iterator[Finding]:

@@ -51,3 +51,19 @@ def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "bisection", f"{plane['bisection_gbps']} Gb/s"
     if plane["lids"] is not None:
         yield "LIDs", f"{plane['lids']} of 49151"
+    if plane["infiniband"] is not None:
+        yield "engine", plane["infiniband"]["engine"]
+        yield "virtual lanes", subnet_lanes(plane["infiniband"])
+        yield "reason", plane["infiniband"]["reason"]
+
+
+def subnet_lanes(choice: Mapping[str, Any]) -> str:
+    """The VLs that an engine uses, and whether it needs OpenSM to program them."""
+    count = f"{choice['vls']} VL{'s' if choice['vls'] > 1 else ''}"
+    return f"{count}, qos TRUE" if choice["qos"] else count
+
+
+def subnet_lines(planes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each subnet: its name, engine and lanes, and why."""
+    for plane in planes:
+        yield f"infiniband  plane {plane['name']}: {plane['engine']}, {subnet_lanes(plane)} ({plane['reason']})"
