@@ -190,7 +190,8 @@ def kind_of(design: PlaneDesign) -> str:
     """What kind of graph the switches of a plane are, as far as routing engines tell them apart."""
     if not any(isinstance(link.a, Switch) for link in design.links):
         return "single switches"
-    return _KINDS.get(design.plane.design, lambda _: "regular tree")(design)
+    find = _KINDS.get(design.plane.design)
+    return find(design) if find else "regular tree"
 
 
 def _listed(design: PlaneDesign) -> str:

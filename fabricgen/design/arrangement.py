@@ -32,7 +32,8 @@ def links_per_pair(groups: int, ports: int) -> int:
 def global_links(arrangement: str, groups: int, ports: int) -> Iterator[tuple[int, int, int, int]]:
     """(group, port, far group, far port) of every global link, once each, from the lower group to the higher."""
     far_end = _FAR_ENDS[arrangement]
-    for first in range(0, links_per_pair(groups, ports) * (groups - 1), groups - 1):
+    for number in range(links_per_pair(groups, ports)):
+        first = number * (groups - 1)  # port of the round
         for group in range(groups):
             for port in range(groups - 1):
                 far, far_port = far_end(groups, group, port)

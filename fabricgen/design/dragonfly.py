@@ -15,7 +15,8 @@ ASNs: a leaf has its own. The spines of a dragonfly+ group share one, as RFC 793
 to leaf to another spine of the group holds that ASN twice and is refused, so no leaf becomes transit. All leaves still
 reach each other, by leaf, spine, spine, leaf, for every leaf joins all spines of its group and every pair of groups is
 joined. Along such a path links only go up, then between groups, then down: no cycle of buffer dependencies while every
-pair has a link.
+pair has a link. A pair that loses its last one is cut off, or goes over spines of a third group; ASNs for each spine
+would send it through leaves instead, where traffic turns upwards again. So lossless planes want two links a pair.
 
 Sources: Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology (ISCA 2008); Shpiner et al.,
 Dragonfly+: Low Cost Topology for Scaling Datacenters (HiPINEB 2017); RFC 7938 section 5.2.
