@@ -23,6 +23,7 @@ Dragonfly+: Low Cost Topology for Scaling Datacenters (HiPINEB 2017); RFC 7938 s
 """
 
 from collections.abc import Iterator
+from math import ceil
 
 from fabricgen.design.arrangement import global_links, links_per_pair
 from fabricgen.design.endpoints import Endpoints, half_of_hosts_gbps, host_links, place_endpoints
@@ -39,8 +40,6 @@ def design_dragonfly(plane: Plane, parts: PartsList) -> PlaneDesign | None:
     tiers = {role: tier for role in roles if (tier := parts.tier(plane, role))}
     if unit is None or group is None or plane.speed_mbps is None or len(tiers) < len(roles):
         return None  # reported where it is missing
-    if bool(group.spines) != (plane.design == "dragonfly-plus"):
-        return None
     endpoints = place_endpoints(plane, unit, group.leaves, parts)
     if endpoints is None:
         return None
@@ -50,7 +49,8 @@ def design_dragonfly(plane: Plane, parts: PartsList) -> PlaneDesign | None:
         hint = f"`planned: {endpoints.used[-1] + 1}` or more; it moves the global links, so plan ahead"
         parts.findings.append(error("FG207", f"{made}, `planned` is {groups}", unit, "planned", hint=hint))
         return None
-    if not (_groups_can_be_joined(group, groups, parts) and _ports_suffice(group, endpoints, tiers, parts)):
+    fits = [_groups_can_be_joined(group, groups, parts), _ports_suffice(group, endpoints, tiers, parts)]
+    if not all(fits):
         return None
     return _Build(plane, group, endpoints, groups, tiers).design()
 
@@ -63,7 +63,8 @@ def _groups_can_be_joined(group: DragonflySpec, groups: int, parts: PartsList) -
             f"{groups} groups need {groups - 1} global links from each; a group has {carriers} x "
             f"{group.global_links} = {most - 1}"
         )
-        parts.findings.append(error("FG201", message, group, "global_links", hint=f"at most {most} groups, or more"))
+        hint = f"at most {most} groups, or `global_links: {ceil((groups - 1) / carriers)}`"
+        parts.findings.append(error("FG201", message, group, "global_links", hint=hint))
     return groups <= most
 
 

@@ -116,23 +116,26 @@ def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         else None,
         switches={role: _switches(node, key, path) for role, key in _ROLE_LISTS.items() if key in node.mapping},
         links=tuple(_link(item, f"{path}.links[{index}]") for index, item in enumerate(_list(node, "links"))),
-        dragonfly=_dragonfly(node.mapping["dragonfly"], f"{path}.dragonfly") if "dragonfly" in node.mapping else None,
+        dragonfly=_dragonfly(node.mapping["dragonfly"], f"{path}.dragonfly", _value(node, "design"))
+        if "dragonfly" in node.mapping
+        else None,
         torus=_torus(node.mapping["torus"], f"{path}.torus") if "torus" in node.mapping else None,
         infiniband=_infiniband(node.mapping.get("infiniband", Node({}, node.location)), f"{path}.infiniband"),
     )
 
 
-def _dragonfly(node: Node, path: str) -> DragonflySpec | None:
-    """None where a count is missing, which the references report."""
-    leaves = _value(node, "switches", None) or _value(node, "leaves", None)
-    global_links = _value(node, "global_links", None)
-    if leaves is None or global_links is None:
+def _dragonfly(node: Node, path: str, design: str) -> DragonflySpec | None:
+    """None where a count that the design needs is missing, which the references report."""
+    plus = design == "dragonfly-plus"
+    leaves, global_links = _value(node, "leaves" if plus else "switches", None), _value(node, "global_links", None)
+    spines = _value(node, "spines", None) if plus else 0
+    if leaves is None or global_links is None or spines is None:
         return None
     return DragonflySpec(
         node=node,
         path=path,
         leaves=leaves,
-        spines=_value(node, "spines", 0),
+        spines=spines,
         global_links=global_links,
         local_links=_value(node, "local_links", 1),
         arrangement=_value(node, "arrangement", "absolute"),

@@ -93,6 +93,7 @@ def _check_torus(plane: Plane, torus: TorusSpec) -> Iterator[Finding]:
             yield error("FG105", message, torus, key, hint="one for each dimension")
     if "datelines" in torus.node.mapping and plane.design == "mesh":
         yield error("FG105", "a mesh has no rings, so no datelines", torus, "datelines", hint="`design: torus`")
+        return
     for index, (place, size) in enumerate(zip(torus.datelines, torus.size, strict=False)):
         if place >= size:
             message = f"dateline {place} lies outside: the dimension has the coordinates 0 to {size - 1}"

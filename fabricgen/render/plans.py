@@ -115,18 +115,21 @@ def capacity_table(fabric: Fabric) -> dict[str, Any]:
 
 
 def lock_would_change(plans: Plans, file: Path, *, needed: bool = False) -> list[Finding]:
-    """A finding where the lock file is not what the inventory needs; where there is none yet a note, unless it is
-    needed."""
+    """A finding where the lock file is not what the inventory needs; a note where there is none yet, unless it is
+    needed, and where nobody can bring it up to date, for `render` refuses the inventory's InfiniBand planes."""
     if not plans.lock_changed or has_errors(plans.findings):
         return []
     place = Location(str(file), 1, 1)
     hint = "run `fabricgen render` and commit the lock file"
+    if plans.subnets:
+        hint = "this version writes it for RoCE planes only"
     if plans.old_lock is None and not needed:
         return [
             Finding("FG387", Severity.NOTE, "no lock file yet: numbers are given in memory", location=place, hint=hint)
         ]
     message = f"the lock file would change: {_lock_difference(plans.old_lock or Lock(plans.lock.fabric), plans.lock)}"
-    return [Finding("FG382", Severity.ERROR, message, location=place, hint=hint)]
+    severity = Severity.NOTE if plans.subnets else Severity.ERROR
+    return [Finding("FG382", severity, message, location=place, hint=hint)]
 
 
 def _lock_difference(old: Lock, new: Lock) -> str:
@@ -142,13 +145,13 @@ def _lock_difference(old: Lock, new: Lock) -> str:
 def _not_rendered(fabric: Fabric, subnets: Mapping[str, Subnet], judging: bool) -> Iterator[Finding]:
     for design in fabric.planes:
         plane = design.plane
-        if plane.technology == "roce":
-            continue
+        if plane.name not in subnets:
+            continue  # a RoCE plane, or refused for another reason
         if not judging:
             hint = "`fabricgen check` judges InfiniBand planes already, `fabricgen capacity` counts them"
             message = f"plane {plane.name}: this version renders RoCE planes only"
             yield error("FG210", message, plane, "technology", hint=hint)
-        elif plane.name in subnets:
+        else:
             subnet = subnets[plane.name]
             lanes = f"{subnet.vls} VL{'s' if subnet.vls > 1 else ''}"
             message = (

@@ -108,6 +108,15 @@ def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) 
     )
 
 
+def test_growth_of_an_infiniband_plane_is_no_error(cli: Cli, tmp_path: Path) -> None:
+    """`render` cannot write the lock file yet, so a stale one is a note."""
+    for name in ("fabric.yaml", "allocations.lock.yaml"):
+        text = resource("inventories", "dragonfly", name).read_text()
+        (tmp_path / name).write_text(text.replace("count: 8}", "count: 9}"))
+    code, shown = checked(cli, tmp_path)
+    assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG210", "FG382"}
+
+
 def test_render_refuses_infiniband(cli: Cli, tmp_path: Path) -> None:
     outcome = cli("render", write(tmp_path / "i", mixed()), "-o", tmp_path / "b")
     assert outcome.code == 1 and "error FG210  plane ib: this version renders RoCE planes only" in outcome.out
