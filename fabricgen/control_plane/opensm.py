@@ -3,8 +3,8 @@
 OpenSM tries the engines it is told and falls back to minhop without a word, so an engine that cannot route a design is
 as bad as minhop itself: on rings and between groups its shortest paths wait for each other in a circle (a credit loop).
 What each engine does on each kind of design was measured with opensm 3.3.23 under ibsim: with the SLs of real path
-records and the SL2VL that OpenSM dumps, judged by ibdmchk and by a dependency graph beside it, which agreed on all 38
-runs. What was not measured says so, and rests on opensm(8) or torus-2QoS(8) of the same release.
+records and the SL2VL that OpenSM dumps, judged by ibdmchk and by a dependency graph beside it, which agreed on every
+run. What was not measured says so. nue takes as many VLs as `nue_max_num_vls` says, one if nothing does.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -76,12 +76,14 @@ _OPTIONS: Mapping[str, tuple[_Option, ...]] = {
     "listed links": (_NUE,),
     "dragonfly": (
         _Option("dfsssp", 8, "measured on dragonflies of 72 and 1056 endpoints with 8 VLs: no credit loop"),
-        _Option("nue", 1, f"{_NUE.evidence}; measured on a dragonfly of 1056 endpoints: no credit loop"),
+        _Option("nue", 1, f"{_NUE.evidence}; measured with 1 and 4 VLs on 64 endpoints, 8 on 1056: no credit loop"),
         _Option("lash", 3, "measured on a dragonfly of 72 endpoints with 3 VLs: no credit loop"),
     ),
     "dragonfly-plus": (
-        _Option("dfsssp", 8, "measured on dragonflies with 8 VLs, not on a dragonfly+: no credit loop"),
-        _NUE,
+        _Option(
+            "dfsssp", 8, "measured on groups of 2x2 and 4x4 with 8 VLs, with links between groups down, too: no loop"
+        ),
+        _Option("nue", 1, f"{_NUE.evidence}; measured on nine groups of 4x4 with one VL: no credit loop"),
     ),
     "2D torus": (
         _Option("torus-2QoS", 2, f"{_TORUS_2QOS}; measured on 5x5 with 2 VLs: no credit loop"),
@@ -95,22 +97,29 @@ _OPTIONS: Mapping[str, tuple[_Option, ...]] = {
         _Option("lash", 6, "measured with 5 VLs on 4x4x4 and 6 on 5x5x5: no credit loop"),
     ),
     "mesh": (
-        _Option("torus-2QoS", 1, "routes by dimension, and without rings there is no dateline (torus-2QoS(8))"),
-        _NUE,
-        _Option("dor", 1, "routes by dimension, free of deadlock on a mesh (opensm(8))"),
+        _Option("torus-2QoS", 2, "routes by dimension; measured on 4x4, 6x4 and 4x4x4 with 2 VLs: no credit loop"),
+        _Option("nue", 1, f"{_NUE.evidence}; measured on 4x4 with one VL: no credit loop"),
+        _Option("dor", 1, "routes by dimension; measured on 4x4 and 6x4: no credit loop"),
+        _Option("dfsssp", 8, "measured on 4x4 with 8 VLs: no credit loop"),
     ),
-    "ring": (_NUE,),
-    "line": (_NUE, _Option("minhop", 1, "a line has one path between two switches")),
+    "ring": (
+        _Option("nue", 1, f"{_NUE.evidence}; measured on a ring of 5 with one VL: no credit loop"),
+        _Option("dfsssp", 8, "measured on a ring of 5 with 8 VLs: no credit loop"),
+    ),
+    "line": (
+        _Option("nue", 1, f"{_NUE.evidence}; measured on a line of 5 with one VL: no credit loop"),
+        _Option("minhop", 1, "a line has one path between two switches; measured on 5: no credit loop"),
+    ),
 }
 
 _FALLS_BACK = "OpenSM falls back to minhop, whose paths loop"
 _MINHOP: Mapping[str, str] = {
     "dragonfly": "its paths loop: measured over all 180 channels of 72 endpoints, all 2904 of 1056 endpoints",
-    "dragonfly-plus": "a detour over a third group, after a link between two groups failed, closes a loop",
+    "dragonfly-plus": "measured with links between five pairs of groups down: its detours over other groups loop",
     "2D torus": "its paths loop: measured over all 100 channels of 5x5",
     "3D torus": "its paths loop: measured over all 384 channels of 4x4x4",
-    "mesh": "it turns from any dimension into any other, which closes loops",
-    "ring": "its paths loop around the ring",
+    "mesh": "it turns from any dimension into any other: measured to loop over all 48 channels of 4x4",
+    "ring": "its paths loop: measured around a ring of 5, both ways",
     "tree": "where two leaves share no spine its paths turn at a leaf, which can close loops",
     "listed links": "it knows no order of the switches, and links between equals can close loops",
 }
@@ -121,7 +130,9 @@ _WHY_NOT: Mapping[tuple[str, str], str] = {
     ("2D torus", "updn"): f"measured on 5x5: {_FALLS_BACK}",
     ("3D torus", "dfsssp"): f"measured on 4x4x4 and 5x5x5: it needs more than 8 VLs (AD25), {_FALLS_BACK}",
     ("dragonfly", "updn"): f"measured on 72 endpoints: {_FALLS_BACK}",
-    ("ring", "torus-2QoS"): f"it routes two and three dimensions only; {_FALLS_BACK}",
+    ("dragonfly-plus", "updn"): f"measured on groups of 4x4: {_FALLS_BACK}",
+    ("mesh", "updn"): f"measured on 4x4: {_FALLS_BACK}",
+    ("ring", "torus-2QoS"): f"it routes two and three dimensions only, measured on a ring of 5: {_FALLS_BACK}",
     ("line", "torus-2QoS"): "it routes two and three dimensions only",
 }
 
@@ -173,8 +184,9 @@ def _subnet(design: PlaneDesign, option: _Option) -> Subnet:
     budget = design.plane.infiniband.vls
     vls = budget if option.engine in _SPREADS else option.vls
     reason = f"{kind_of(design)}: {option.engine} {option.evidence}"
-    if option.engine == "torus-2QoS" and option.vls > 1:
-        reason += f"; datelines at {', '.join(map(str, _datelines(design)))}"
+    datelines = ", ".join(_datelines(design))
+    if option.engine == "torus-2QoS" and datelines:
+        reason += f"; datelines at {datelines}"
     qos = option.engine in _LAYERED or vls > 1
     return Subnet(option.engine, vls, qos, reason, lids(design))
 

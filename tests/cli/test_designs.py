@@ -103,7 +103,7 @@ def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) 
     assert shown["deadlock"]["verdict"] == "free" and [one["name"] for one in shown["infiniband"]] == ["ib"]
     assert shown["summary"]["devices"] == 4 and shown["summary"]["rules"] > 90
     lines = cli("check", tmp_path).out.splitlines()
-    assert lines[0].startswith("infiniband  plane ib: torus-2QoS, 1 VL") and lines[1].startswith(
+    assert lines[0].startswith("infiniband  plane ib: torus-2QoS, 2 VLs") and lines[1].startswith(
         "deadlock  plane compute"
     )
 

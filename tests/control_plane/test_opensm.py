@@ -20,6 +20,9 @@ DRAGONFLY, PLUS = {"switches": 4, "global_links": 2}, {"leaves": 2, "spines": 2,
 FT2, FT3 = rail_optimized(8, 4, 2, GENERIC), rail_optimized(8, 4, 2, GENERIC, core={"platform": GENERIC}, tiers=3)
 T2D, T3D, T3D5 = grid("torus", [5, 5]), grid("torus", [4, 4, 4]), grid("torus", [5, 5, 5])
 DF4 = grouped("dragonfly", DRAGONFLY, 9, 1, 9)
+DFP = grouped("dragonfly-plus", PLUS, 5, 1, 5)
+DFP4 = grouped("dragonfly-plus", {"leaves": 4, "spines": 4, "global_links": 2}, 9, 1, 9)
+M2D, RING = grid("mesh", [4, 4]), grid("torus", [5])
 DF8 = grouped("dragonfly", {"switches": 8, "global_links": 4}, 132, 4, 33)
 
 MEASURED: list[tuple[str, Tree, dict[str, bool]]] = [
@@ -34,6 +37,17 @@ MEASURED: list[tuple[str, Tree, dict[str, bool]]] = [
     ("torus3d_5x5x5", T3D5, {"dfsssp": False, "lash": True, "minhop": False, "torus-2QoS": True}),
     ("dragonfly_a4p2h2", DF4, {"dfsssp": True, "lash": True, "minhop": False, "updn": False}),
     ("dragonfly_a8p4h4", DF8, {"dfsssp": True, "minhop": False, "nue": True}),
+    ("dragonfly+ of 2x2, links between groups down", DFP, {"dfsssp": True, "minhop": False}),
+    ("dragonfly+ of 4x4", DFP4, {"dfsssp": True, "nue": True, "updn": False}),
+    ("mesh_4x4", M2D, {
+        "dfsssp": True, "dor": True, "minhop": False, "nue": True, "torus-2QoS": True, "updn": False,
+    }),
+    ("mesh_6x4", grid("mesh", [6, 4], links=[4, 2]), {"dor": True, "torus-2QoS": True}),
+    ("mesh_4x4x4", grid("mesh", [4, 4, 4]), {"torus-2QoS": True}),
+    ("torus_2x2", grid("torus", [2, 2]), {"torus-2QoS": True}),
+    ("torus_2x4", grid("torus", [2, 4]), {"torus-2QoS": True}),
+    ("ring_5", RING, {"dfsssp": True, "minhop": False, "nue": True, "torus-2QoS": False}),
+    ("line_5", grid("mesh", [5]), {"minhop": True, "nue": True}),
 ]  # fmt: skip
 
 
@@ -85,18 +99,18 @@ CHOICES = [  # tree, vls, lmc -> engine, VLs in use, QoS
     ("dragonfly, 15 VLs", DF4, 15, 2, ("dfsssp", 15, True)),
     ("dragonfly, 4 VLs", DF4, 4, 0, ("nue", 4, True)),
     ("dragonfly, 1 VL", DF4, 1, 0, ("nue", 1, False)),
-    ("dragonfly+", grouped("dragonfly-plus", PLUS, 5, 1, 5), 8, 0, ("dfsssp", 8, True)),
-    ("dragonfly+, 2 VLs", grouped("dragonfly-plus", PLUS, 5, 1, 5), 2, 0, ("nue", 2, True)),
+    ("dragonfly+", DFP, 8, 0, ("dfsssp", 8, True)),
+    ("dragonfly+, 2 VLs", DFP, 2, 0, ("nue", 2, True)),
     ("one switch a plane", grouped("dragonfly", {"switches": 1, "global_links": 1}, 1), 8, 0, ("minhop", 1, False)),
     ("2D torus", T2D, 8, 0, ("torus-2QoS", 2, True)),
     ("2D torus, 2 VLs", T2D, 2, 0, ("torus-2QoS", 2, True)),
     ("2D torus, 1 VL", T2D, 1, 0, ("nue", 1, False)),
     ("3D torus", T3D, 4, 0, ("torus-2QoS", 2, True)),
-    ("mesh", grid("mesh", [4, 4]), 8, 0, ("torus-2QoS", 1, True)),
-    ("mesh, 1 VL", grid("mesh", [4, 4, 2]), 1, 0, ("torus-2QoS", 1, True)),
-    ("torus of two by two, a mesh", grid("torus", [2, 2]), 8, 0, ("torus-2QoS", 1, True)),
+    ("mesh", M2D, 8, 0, ("torus-2QoS", 2, True)),
+    ("mesh, 1 VL", M2D, 1, 0, ("nue", 1, False)),
+    ("torus of two by two, a mesh", grid("torus", [2, 2]), 8, 0, ("torus-2QoS", 2, True)),
     ("torus with one ring", grid("torus", [2, 4]), 8, 0, ("torus-2QoS", 2, True)),
-    ("ring", grid("torus", [5]), 4, 0, ("nue", 4, True)),
+    ("ring", RING, 4, 0, ("nue", 4, True)),
     ("line", grid("mesh", [5]), 8, 0, ("nue", 8, True)),
 ]
 
@@ -115,11 +129,12 @@ def test_choices(tree: Tree, vls: int, lmc: int, choice: tuple[str, int, bool]) 
     ("tree", "asked", "path", "told"),
     [
         (T2D, {"engine": "torus-2QoS", "vls": 1}, "vls", "torus-2QoS needs 2 VLs on a 2D torus, `vls` is 1"),
+        (M2D, {"engine": "torus-2QoS", "vls": 1}, "vls", "torus-2QoS needs 2 VLs on a mesh, `vls` is 1"),
         (T3D, {"engine": "lash", "vls": 4}, "vls", "lash needs 6 VLs on a 3D torus, `vls` is 4"),
         (DF4, {"engine": "dfsssp", "vls": 4}, "vls", "dfsssp needs 8 VLs on a dragonfly, `vls` is 4"),
         (FT2, {"engine": "ftree", "lmc": 1}, "engine", "it refuses LMC 1"),
-        (grid("torus", [5]), {"engine": "torus-2QoS"}, "engine", "it routes two and three dimensions only"),
-        (grid("mesh", [4, 4]), {"engine": "minhop"}, "engine", "it turns from any dimension into any other"),
+        (RING, {"engine": "torus-2QoS"}, "engine", "it routes two and three dimensions only"),
+        (M2D, {"engine": "minhop"}, "engine", "it turns from any dimension into any other"),
         (PEERS, {"engine": "minhop"}, "engine", "links between equals can close loops"),
         (DF4, {"engine": "ftree"}, "engine", "not measured to route it"),
     ],
