@@ -108,3 +108,21 @@ def write(folder: Path, tree: Tree, name: str = "fabric.yaml") -> Path:
 def text_of(tree: Tree) -> str:
     """The YAML of an inventory."""
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False)
+
+
+def grouped(design: str, group: Tree, hosts: int = 4, unit: int = 1, planned: int | None = None, **plane: Any) -> Tree:
+    """A dragonfly or dragonfly+ of hosts with eight NICs each."""
+    tree = rail_optimized(hosts, unit, platform=GENERIC, design=design, dragonfly=group, **plane)
+    tree["planes"]["compute"]["scalable_unit"] = {"hosts": unit, **({"planned": planned} if planned else {})}
+    if design == "dragonfly":
+        del tree["planes"]["compute"]["spine"]
+    return tree
+
+
+def grid(design: str, size: list[int], hosts: int = 1, unit: int = 1, links: Any = 1, **plane: Any) -> Tree:
+    """A torus or mesh of hosts with eight NICs each."""
+    torus = {"size": size, "links": links}
+    tree = rail_optimized(hosts, unit, platform=GENERIC, design=design, torus=torus, **plane)
+    tree["planes"]["compute"]["scalable_unit"] = {"hosts": unit}
+    del tree["planes"]["compute"]["spine"]
+    return tree

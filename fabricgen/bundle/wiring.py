@@ -44,7 +44,7 @@ class WiredLink:
 
     id: str
     plane: str
-    kind: str  # host-leaf | leaf-spine | spine-core | peer
+    kind: str  # host-leaf | leaf-spine | spine-core | peer | global
     a: Endpoint
     b: Endpoint
     speed_mbps: int

@@ -7,9 +7,8 @@ import orjson
 
 from fabricgen.cli.output import exit_code, print_result
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.design.capacity import capacity
 from fabricgen.findings import has_errors
-from fabricgen.render.plans import design_only
+from fabricgen.render.plans import capacity_table, design_only
 from fabricgen.report.capacity import capacity_markdown, capacity_text
 from fabricgen.report.summary import Counts
 
@@ -33,7 +32,7 @@ def command(settings: Settings, inventory: Path, fmt: str) -> int:
             output=None,
         )
         return exit_code(findings, "error")
-    table = capacity(fabric)
+    table = capacity_table(fabric)
     if fmt == "json":
         click.echo(orjson.dumps({"capacity": table}, option=orjson.OPT_INDENT_2).decode())
     else:

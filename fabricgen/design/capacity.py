@@ -1,51 +1,70 @@
 """What a fabric takes: switches, links, cables, ports used and spare, oversubscription, bisection bandwidth."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
-from fabricgen.design.model import ROLES, Fabric, PlaneDesign, Switch
+from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, connector
+from fabricgen.design.subnets import subnet_sizes
 
-LINK_KINDS = ("host-leaf", "leaf-spine", "spine-core", "peer")
+LINK_KINDS = ("host-leaf", "leaf-spine", "spine-core", "peer", "global")
+TIER_KINDS = LINK_KINDS[:3]
+_PLUGGED = ("mmf", "smf")  # fibre, into a transceiver at each end; other cables bring their own
 
 
 def capacity(fabric: Fabric) -> dict[str, Any]:
     """The `capacity` object of the contract."""
-    cables = Counter((cable.kind, cable.id) for cable in fabric.cables)
+    cables = {cable.id: cable for cable in fabric.cables}
     return {"planes": [_plane(plane, cables) for plane in fabric.planes]}
 
 
-def _plane(design: PlaneDesign, cables: Counter[tuple[str, str]]) -> dict[str, Any]:
+def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
     links = Counter(link.kind for link in design.links)
-    own = {link.id for link in design.links}
-    cable_counts = Counter(kind for kind, first in cables if first in own)
-    kinds = [kind for kind in LINK_KINDS if links[kind] or kind != "peer"]
+    cable_counts = Counter(link.kind for link in design.links if link.id in cables)
+    kinds = [kind for kind in LINK_KINDS if links[kind] or kind in TIER_KINDS]
     roles = Counter(switch.role for switch in design.switches)
-    endpoints = links["host-leaf"]
-    infiniband = design.plane.technology == "infiniband"
+    subnets = subnet_sizes(design) if design.plane.technology == "infiniband" else []
+    ratios = _ratios(design)
     return {
         "name": design.plane.name,
         "technology": design.plane.technology,
         "switches": {role: roles[role] for role in ROLES},
         "planned": dict(design.planned),
         "hosts": len(design.hosts),
-        "endpoints": endpoints,
+        "gpus": sum(host.model.gpus for host in design.hosts),
+        "nvlink_domains": _nvlink_domains(design),
+        "endpoints": links["host-leaf"],
         "links": {kind: links[kind] for kind in kinds},
         "cables": {kind: cable_counts[kind] for kind in kinds},
         "optics": _optics(design, cables),
         "ports": _ports(design),
-        "oversubscription": _oversubscription(design),
+        "oversubscription": _worst(design, ratios),
+        "rails": _rails(design, ratios),
         "bisection_gbps": _bisection_gbps(design),
-        "lids": endpoints + len(design.switches) if infiniband else None,
+        "power_watts": _power_watts(design),
+        "subnets": len(subnets),
+        "lids": subnets[0].lids if subnets else None,
     }
 
 
-def _optics(design: PlaneDesign, cables: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Cables by kind, length and medium."""
-    counts = Counter(
-        (link.kind, link.cable.length_m, link.cable.medium) for link in design.links if (link.kind, link.id) in cables
-    )
+def _optics(design: PlaneDesign, cables: Mapping[str, Cable]) -> list[dict[str, Any]]:
+    """Cables by kind, length and medium, and the transceivers that they need: none where both ends are fixed."""
+    counts: Counter[tuple[str, float, str]] = Counter()
+    plugs: dict[tuple[str, float, str], set[tuple[str, str]]] = {}
+    for link in design.links:
+        sort = link.kind, link.cable.length_m, link.cable.medium
+        counts[sort] += link.id in cables
+        if link.cable.medium in _PLUGGED:
+            ends = {(end.key, connector(end, port)) for end, port in ((link.a, link.a_port), (link.b, link.b_port))}
+            plugs.setdefault(sort, set()).update(ends)
     return [
-        {"kind": kind, "length_m": length_m, "medium": medium, "cables": count}
+        {
+            "kind": kind,
+            "length_m": length_m,
+            "medium": medium,
+            "cables": count,
+            "transceivers": len(plugs.get((kind, length_m, medium), ())),
+        }
         for (kind, length_m, medium), count in sorted(counts.items())
     ]
 
@@ -63,26 +82,70 @@ def _ports(design: PlaneDesign) -> list[dict[str, Any]]:
     return [{"role": role, "used": used[role], "spare": total[role] - used[role]} for role in ROLES if total[role]]
 
 
-def _oversubscription(design: PlaneDesign) -> dict[str, float]:
-    """Bandwidth below over bandwidth above, as cabled: the worst switch of each tier that has one above it."""
+def _ratios(design: PlaneDesign) -> dict[str, float]:
+    """switch -> bandwidth below over bandwidth above, as cabled; only switches that have any above.
+
+    Links between groups count as above at both ends, links between equals of a group at neither.
+    """
     down: Counter[str] = Counter()
     up: Counter[str] = Counter()
     for link in design.links:
-        down[link.b.key] += link.speed_mbps
-        if isinstance(link.a, Switch):
-            up[link.a.key] += link.speed_mbps
+        if link.kind == "global":
+            up.update({link.a.key: link.speed_mbps, link.b.key: link.speed_mbps})
+        elif link.kind != "peer":
+            down[link.b.key] += link.speed_mbps
+            if isinstance(link.a, Switch):
+                up[link.a.key] += link.speed_mbps
+    return {key: round(down[key] / mbps, 3) for key, mbps in up.items()}
+
+
+def _worst(design: PlaneDesign, ratios: Mapping[str, float]) -> dict[str, float]:
+    """The worst ratio of each tier."""
     worst: dict[str, float] = {}
     for switch in design.switches:
-        if up[switch.key]:
-            ratio = round(down[switch.key] / up[switch.key], 3)
-            worst[switch.role] = max(worst.get(switch.role, 0.0), ratio)
+        if switch.key in ratios:
+            worst[switch.role] = max(worst.get(switch.role, 0.0), ratios[switch.key])
     return worst
 
 
+def _rails(design: PlaneDesign, ratios: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Endpoints of each rail, and the worst ratio of the leaves that it is plugged into (None: nothing above them)."""
+    endpoints: Counter[int] = Counter()
+    worst: dict[int, float] = {}
+    for link in design.links:
+        if link.nic is not None and link.rail is not None:
+            endpoints[link.rail] += 1
+            if link.b.key in ratios:
+                worst[link.rail] = max(worst.get(link.rail, 0.0), ratios[link.b.key])
+    return [
+        {"rail": rail, "endpoints": count, "oversubscription": worst.get(rail)}
+        for rail, count in sorted(endpoints.items())
+    ]
+
+
+def _nvlink_domains(design: PlaneDesign) -> int | None:
+    """Racks of hosts that share NVLink, each group's counted up; None where no domain spans hosts."""
+    groups = Counter(host.group for host in design.hosts)
+    models = {host.group: host.model for host in design.hosts}
+    spans = {group: models[group].hosts_per_domain for group in groups}
+    if all(span == 1 for span in spans.values()):
+        return None
+    return sum(-(-count // spans[group]) for group, count in groups.items())
+
+
+def _power_watts(design: PlaneDesign) -> int | None:
+    """What the switches draw at most; None where a platform does not say."""
+    draws = [switch.platform.power_watts for switch in design.switches]
+    known = [draw.maximum for draw in draws if draw is not None and draw.maximum is not None]
+    return sum(known) if known and len(known) == len(draws) else None
+
+
 def _bisection_gbps(design: PlaneDesign) -> int:
-    """What one half of the hosts can send to the other: half of the narrowest tier."""
+    """What one half of the hosts can send to the other: as the design has it, else half of the narrowest tier."""
+    if design.bisection_gbps is not None:
+        return design.bisection_gbps
     by_kind: Counter[str] = Counter()
     for link in design.links:
         by_kind[link.kind] += link.speed_mbps
-    widths = [by_kind[kind] for kind in LINK_KINDS[:3] if by_kind[kind]]
+    widths = [by_kind[kind] for kind in TIER_KINDS if by_kind[kind]]
     return min(widths, default=0) // 2000

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from fabricgen.design.dragonfly import design_dragonfly
 from fabricgen.design.dual_tor import design_dual_tor
 from fabricgen.design.explicit import design_explicit
 from fabricgen.design.fat_tree import design_fat_tree
@@ -10,6 +11,7 @@ from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.parts import PartsList
 from fabricgen.design.rail_only import design_rail_only
 from fabricgen.design.rail_optimized import design_rail_optimized
+from fabricgen.design.torus import design_torus
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory, Plane
 from fabricgen.inventory.references import error
@@ -19,6 +21,10 @@ DESIGNS: Mapping[str, Callable[[Plane, PartsList], PlaneDesign | None]] = {
     "rail-only": design_rail_only,
     "fat-tree": design_fat_tree,
     "dual-tor": design_dual_tor,
+    "dragonfly": design_dragonfly,
+    "dragonfly-plus": design_dragonfly,
+    "torus": design_torus,
+    "mesh": design_torus,
     "explicit": design_explicit,
 }
 

@@ -88,7 +88,7 @@ class Link:
 
     id: str
     plane: str
-    kind: str  # host-leaf | leaf-spine | spine-core | peer
+    kind: str  # host-leaf | leaf-spine | spine-core | peer | global
     a: "Switch | Host"
     a_port: str
     b: Switch
@@ -114,7 +114,10 @@ class Cable:
 
 @dataclass(frozen=True)
 class PlaneDesign:
-    """A plane as laid out. `planned` counts what the layout has room for, by role; `units` has each group's units."""
+    """A plane as laid out. `planned` counts what the layout has room for, by role; `units` has each group's units.
+
+    `bisection_gbps` is what one half of the hosts can send to the other where tiers do not tell (None: they do).
+    """
 
     plane: Plane
     switches: tuple[Switch, ...]
@@ -122,6 +125,7 @@ class PlaneDesign:
     hosts: tuple[Host, ...]
     planned: Mapping[str, int]
     units: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    bisection_gbps: int | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ when units are added: the 31, 63, 95 and 127 nodes of the DGX SuperPOD.
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fabricgen.design.model import Host
@@ -39,7 +39,7 @@ def seat_hosts(plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: P
         message = f"{len(appliances)} appliances leave no place in unit 0, which has {unit.hosts}"
         parts.findings.append(error("FG212", message, unit, "appliances", hint="larger units, or fewer appliances"))
         return None
-    units = _give_units(plane, unit, hosts, len(appliances), parts)
+    units = give_units(plane, unit, hosts, parts, len(appliances))
     used = tuple(sorted({unit for given in units.values() for unit in given} | ({0} if appliances else set())))
     needed = used[-1] + 1
     if unit.planned is not None and needed > unit.planned:
@@ -48,19 +48,16 @@ def seat_hosts(plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: P
         hint = f"`planned: {needed}` or more; it changes the spines, so plan ahead"
         parts.findings.append(error("FG207", message, unit, "planned", hint=hint))
         return None
-    places: dict[Host, Place] = {}
-    seats = {group: _seats(given, unit, len(appliances)) for group, given in units.items()}
-    for host in hosts:
-        places[host] = next(seats[host.group])
+    places = give_places(unit, hosts, units, len(appliances))
     for number, host in enumerate(appliances):
         places[host] = Place(0, unit.hosts - 1 - number)
     return Seating(places, units, used, unit.planned or needed)
 
 
-def _give_units(
-    plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], kept: int, parts: PartsList
+def give_units(
+    plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: PartsList, kept: int = 0
 ) -> dict[str, tuple[int, ...]]:
-    """group -> its units."""
+    """group -> its units; `kept` places of unit 0 are not theirs."""
     prefix = f"{plane.name}/"
     given = {key.removeprefix(prefix): units for key, units in parts.units.items() if key.startswith(prefix)}
     taken = {number for units in given.values() for number in units}
@@ -77,8 +74,15 @@ def _give_units(
     return found
 
 
-def _seats(units: Sequence[int], unit: ScalableUnit, kept: int) -> "itertools.chain[Place]":
-    """The places that a group may take, in order."""
-    return itertools.chain.from_iterable(
-        (Place(number, place) for place in range(unit.hosts - (kept if number == 0 else 0))) for number in units
-    )
+def give_places(
+    unit: ScalableUnit, hosts: Sequence[Host], units: Mapping[str, Sequence[int]], kept: int = 0
+) -> dict[Host, Place]:
+    """Every host in the next place of its group's units."""
+
+    def places(numbers: Sequence[int]) -> Iterator[Place]:
+        for number in numbers:
+            for place in range(unit.hosts - (kept if number == 0 else 0)):
+                yield Place(number, place)
+
+    free = {group: places(numbers) for group, numbers in units.items()}
+    return {host: next(free[host.group]) for host in hosts}

@@ -11,9 +11,11 @@ from fabricgen.inventory.model import (
     Addressing,
     CableSpec,
     DeviceNote,
+    DragonflySpec,
     EcnSpec,
     Gnmi,
     HostGroup,
+    InfinibandSpec,
     Inventory,
     LinkSpec,
     LosslessSpec,
@@ -28,6 +30,7 @@ from fabricgen.inventory.model import (
     SwitchSpec,
     Tacacs,
     Tier,
+    TorusSpec,
     WatchdogSpec,
 )
 from fabricgen.inventory.nodes import Node, SecretReference
@@ -39,7 +42,8 @@ DEFAULT_CNP_DSCP = 48
 DEFAULT_GNMI_PORT = 8080
 DEFAULT_MTU_BYTES = 9100  # SONiC's own default
 DEFAULT_ROCE_MTU_BYTES = 4096
-DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0}
+DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0, "global": 100.0}
+DEFAULT_VLS = 8  # data VLs that current switches and adapters have
 RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
 
 _EMPTY = Node({}, None)  # type: ignore[arg-type]
@@ -122,7 +126,46 @@ def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         else None,
         switches={role: _switches(node, key, path) for role, key in _ROLE_LISTS.items() if key in node.mapping},
         links=tuple(_link(item, f"{path}.links[{index}]") for index, item in enumerate(_list(node, "links"))),
+        dragonfly=_dragonfly(node.mapping["dragonfly"], f"{path}.dragonfly", _value(node, "design"))
+        if "dragonfly" in node.mapping
+        else None,
+        torus=_torus(node.mapping["torus"], f"{path}.torus") if "torus" in node.mapping else None,
+        infiniband=_infiniband(node.mapping.get("infiniband", Node({}, node.location)), f"{path}.infiniband"),
     )
+
+
+def _dragonfly(node: Node, path: str, design: str) -> DragonflySpec | None:
+    """None where a count that the design needs is missing, which the references report."""
+    plus = design == "dragonfly-plus"
+    leaves, global_links = _value(node, "leaves" if plus else "switches", None), _value(node, "global_links", None)
+    spines = _value(node, "spines", None) if plus else 0
+    if leaves is None or global_links is None or spines is None:
+        return None
+    return DragonflySpec(
+        node=node,
+        path=path,
+        leaves=leaves,
+        spines=spines,
+        global_links=global_links,
+        local_links=_value(node, "local_links", 1),
+        arrangement=_value(node, "arrangement", "absolute"),
+    )
+
+
+def _torus(node: Node, path: str) -> TorusSpec | None:
+    """None where the size is missing or wrong, which the schema reports."""
+    size = tuple(int(str(text)) for text in _texts(node, "size"))
+    if not size:
+        return None
+    each = _value(node, "links", 1)
+    links = tuple(map(int, _texts(node, "links"))) or (int(each),) * len(size)
+    datelines = tuple(map(int, _texts(node, "datelines"))) or (0,) * len(size)
+    return TorusSpec(node=node, path=path, size=size, links=links, datelines=datelines)
+
+
+def _infiniband(node: Node, path: str) -> InfinibandSpec:
+    fields = {"vls": _value(node, "vls", DEFAULT_VLS), "lmc": _value(node, "lmc", 0)}
+    return InfinibandSpec(node=node, path=path, engine=_value(node, "engine", None), **fields)
 
 
 def _tier(node: Node, path: str) -> Tier:
@@ -157,12 +200,14 @@ def _oversubscription(node: Node) -> dict[str, float]:
 
 def _cables(node: Node, path: str) -> dict[str, CableSpec]:
     given = node.mapping.get("cables", Node({}, node.location))
-    return {
+    cables = {
         kind: _cable(given.mapping[kind], f"{path}.cables.{kind}")
         if kind in given.mapping
         else CableSpec(node=given, path=f"{path}.cables", length_m=length_m, medium=_medium(length_m))
         for kind, length_m in DEFAULT_CABLE_M.items()
     }
+    peer = given.mapping.get("peer")
+    return {**cables, "peer": _cable(peer, f"{path}.cables.peer") if peer else cables["leaf-spine"]}
 
 
 def _cable(node: Node, path: str) -> CableSpec:

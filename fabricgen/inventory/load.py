@@ -7,6 +7,7 @@ from pathlib import Path
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location
 from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.designs import check_designs
 from fabricgen.inventory.host_checks import check_host_models
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node, merge, read_yaml
@@ -34,7 +35,8 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     inventory = build_inventory(root, findings)
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
-    findings += [*unusable.values(), *check_references(inventory), *chain.from_iterable(wrong.values())]
+    findings += [*unusable.values(), *check_references(inventory), *check_designs(inventory)]
+    findings += chain.from_iterable(wrong.values())
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
     return replace(inventory, names=sound, host_models=models), findings

@@ -190,6 +190,38 @@ class LinkSpec(Part):
 
 
 @dataclass(frozen=True)
+class DragonflySpec(Part):
+    """A group of a dragonfly. `leaves` are the switches with hosts; `spines` is 0 but in a dragonfly+.
+
+    `global_links` are those of each switch that has any: of every one, in a dragonfly+ of every spine.
+    """
+
+    leaves: int
+    spines: int
+    global_links: int
+    local_links: int  # parallel links of each pair of joined switches of a group
+    arrangement: str  # absolute | relative | circulant
+
+
+@dataclass(frozen=True)
+class TorusSpec(Part):
+    """Switches of each dimension, parallel links of a hop in each, and the coordinate at which each dateline lies."""
+
+    size: tuple[int, ...]
+    links: tuple[int, ...]
+    datelines: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class InfinibandSpec(Part):
+    """What a subnet runs: data VLs of its ports, the routing engine (None: chosen), bits of LIDs of an endpoint."""
+
+    vls: int
+    engine: str | None
+    lmc: int
+
+
+@dataclass(frozen=True)
 class Plane(Part):
     """One network."""
 
@@ -207,7 +239,7 @@ class Plane(Part):
     speed_mbps: int | None
     uplink_speed_mbps: int | None  # between switches; None: as `speed_mbps`
     oversubscription: Mapping[str, float]  # leaf | spine
-    cables: Mapping[str, CableSpec]  # host-leaf | leaf-spine | spine-core
+    cables: Mapping[str, CableSpec]  # host-leaf | leaf-spine | spine-core | peer | global
     mtu_bytes: int
     roce_mtu_bytes: int
     lossless: LosslessSpec
@@ -215,6 +247,9 @@ class Plane(Part):
     addressing: Addressing | None
     switches: Mapping[str, tuple[SwitchSpec, ...]]  # leaf | spine | core, of an explicit design
     links: tuple[LinkSpec, ...]
+    dragonfly: DragonflySpec | None
+    torus: TorusSpec | None
+    infiniband: InfinibandSpec
 
     @property
     def uplink_mbps(self) -> int:

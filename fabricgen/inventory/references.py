@@ -1,4 +1,4 @@
-"""What the schema cannot see: names that refer to nothing, names given twice, parts that a design needs."""
+"""What the schema cannot see: names that refer to nothing, names given twice, values that contradict each other."""
 
 import ipaddress
 import re
@@ -14,14 +14,6 @@ from fabricgen.inventory.profiles import profile_name, shipped_profiles
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
 
-_NEEDED = {
-    "rail-optimized": ("hosts", "scalable_unit", "leaf", "spine", "speed"),
-    "rail-only": ("hosts", "scalable_unit", "leaf", "speed"),
-    "fat-tree": ("hosts", "scalable_unit", "leaf", "spine", "speed"),
-    "dual-tor": ("hosts", "scalable_unit", "leaf", "spine", "speed"),
-    "explicit": ("leaves", "links", "leaf", "speed"),
-}
-
 
 def check_references(inventory: Inventory) -> Iterator[Finding]:
     """Every such mistake of an inventory that conforms to the schema."""
@@ -35,11 +27,6 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
 
 
 def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
-    for key in _NEEDED[plane.design]:
-        if key not in plane.node.mapping and key not in plane.node.cut:
-            yield error(
-                "FG106", f"the {plane.design} design needs {key!r}", plane, hint=f"add `{key}:` to {plane.path}"
-            )
     if plane.technology == "roce" and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
         yield error("FG106", "a RoCE plane needs 'addressing'", plane, hint="add pools for loopbacks, links and hosts")
     named: list[tuple[str, Part, tuple[str, int]]] = [

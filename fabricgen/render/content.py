@@ -35,11 +35,11 @@ class BundleContent:
         plans = self.plans
         assert not has_errors(plans.findings)
         self._library = TemplateLibrary("sonic", self.templates)
-        self._renderer = SwitchRenderer(plans.fabric, plans.allocation, plans.control, plans.planner, self._library)
-        self.names = [plans.allocation.names[switch.key] for switch in plans.fabric.switches]
+        self._renderer = SwitchRenderer(plans.rendered, plans.allocation, plans.control, plans.planner, self._library)
+        self.names = [plans.allocation.names[switch.key] for switch in plans.rendered.switches]
         self.chosen = [
             switch
-            for switch, name in zip(plans.fabric.switches, self.names, strict=True)
+            for switch, name in zip(plans.rendered.switches, self.names, strict=True)
             if self.only is None or fnmatchcase(name, self.only)
         ]
         if not self.chosen:
@@ -47,7 +47,7 @@ class BundleContent:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
-        wiring = make_wiring(self.plans.fabric, self.plans.allocation)
+        wiring = make_wiring(self.plans.rendered, self.plans.allocation)
         sources: list[DeviceSources] = []
         for content, source in self._switches():
             sources.append(source)
@@ -61,13 +61,13 @@ class BundleContent:
         if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
             yield from self._in_processes()
         else:
-            yield from map(self._switch, self.plans.fabric.switches)
+            yield from map(self._switch, self.plans.rendered.switches)
 
     def _switch(self, switch: Switch) -> tuple[bytes | None, DeviceSources]:
         """The bytes (None where they are not asked for) and, for every switch, the sources."""
         rendered = self._renderer.render(switch)
         assert rendered is not None, "plans without an error have a plan for every switch"
-        applied = apply_overrides(self.plans.fabric, switch, rendered.name, rendered.tables)
+        applied = apply_overrides(self.plans.rendered, switch, rendered.name, rendered.tables)
         tables = self.plans.ownership.applied(rendered.name, rendered.tables)
         content = dump(tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
@@ -75,7 +75,7 @@ class BundleContent:
     def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
         """As in one process: every form is expanded here first, so that all processes number them alike."""
         global _content
-        switches = self.plans.fabric.switches
+        switches = self.plans.rendered.switches
         for switch in switches:
             self._renderer.render(switch, stamp=False)
         _content = self
@@ -89,4 +89,4 @@ _content: BundleContent | None = None
 
 def _switch_at(index: int) -> tuple[bytes | None, DeviceSources]:
     assert _content is not None
-    return _content._switch(_content.plans.fabric.switches[index])
+    return _content._switch(_content.plans.rendered.switches[index])

@@ -1,17 +1,20 @@
 """From an inventory to everything that is decided before the first byte is rendered: the makers in their order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
+from fabricgen.control_plane.opensm import Subnet, plan_subnets
+from fabricgen.design.capacity import capacity
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
-from fabricgen.inventory.references import error
+from fabricgen.inventory.references import error, note
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.lossless.pools import pool_problem
 from fabricgen.render.overrides import check_overrides
@@ -20,9 +23,14 @@ from fabricgen.render.ownership import Ownership
 
 @dataclass
 class Plans:
-    """Everything that is decided before the first byte is rendered. `lock` is as it has to be now."""
+    """Everything that is decided before the first byte is rendered. `lock` is as it has to be now.
+
+    `rendered` are the planes of the fabric that files are built for, `subnets` the choices for its InfiniBand planes.
+    """
 
     fabric: Fabric
+    rendered: Fabric
+    subnets: Mapping[str, Subnet]
     allocation: Allocation
     control: ControlPlane
     planner: LosslessPlanner
@@ -37,8 +45,10 @@ class Plans:
         return self.old_lock != self.lock
 
 
-def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plans:
+def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, *, judging: bool = False) -> Plans:
     """Load, design, allocate and plan. `step` is called with the name of each stage as it begins.
+
+    InfiniBand planes, whose files are not built yet, are an error; for `judging`, a note of what was decided for them.
 
     All findings of all stages are in the result; with an error among them nothing may be rendered. Raises
     UnreadableInputError.
@@ -48,7 +58,8 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     old_lock = read_lock(inventory_root(path) / LOCK_NAME)
     step("design")
     fabric, found = expand(inventory, inventory_root(path), old_lock.units if old_lock else {})
-    findings += [*found, *_not_rendered(fabric)]
+    subnets, refused = plan_subnets(fabric)
+    findings += [*found, *refused, *_not_rendered(fabric, subnets, judging)]
     step("allocate")
     named = "fabric" in inventory.node.mapping
     if named and old_lock is not None and old_lock.fabric != inventory.fabric:
@@ -58,17 +69,17 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     allocation, lock, found = allocate(fabric, old_lock)
     findings += found
     step("plan")
-    control = plan_control_plane(fabric, allocation)
-    planner = LosslessPlanner(fabric)
+    rendered = Fabric(inventory, tuple(plane for plane in fabric.planes if plane.plane.technology == "roce"))
+    control = plan_control_plane(rendered, allocation)
+    planner = LosslessPlanner(rendered)
     ownership = Ownership(inventory.sonic, inventory_root(path))
-    plans = Plans(fabric, allocation, control, planner, old_lock, lock, ownership, findings)
-    for switch in fabric.switches:
-        if fabric.inventory.planes[switch.identity.plane].technology == "roce":
-            findings += _lossless_problems(switch, planner, control)
+    plans = Plans(fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, findings)
+    for switch in rendered.switches:
+        findings += _lossless_problems(switch, planner, control)
     findings += [
         *planner.findings,
         *check_overrides(fabric, allocation.names),
-        *ownership.problems(allocation.names.values()),
+        *ownership.problems(allocation.names[switch.key] for switch in rendered.switches),
     ]
     plans.findings = [_placed(finding, inventory_root(path)) for finding in dict.fromkeys(findings)]
     return plans
@@ -90,22 +101,35 @@ def design_only(path: Path) -> tuple[Fabric, list[Finding]]:
     """Load and lay out: what counting takes."""
     inventory, findings = load_inventory(path)
     fabric, found = expand(inventory, inventory_root(path))
-    return fabric, [_placed(finding, inventory_root(path)) for finding in (*findings, *found)]
+    refused = plan_subnets(fabric)[1]
+    return fabric, [_placed(finding, inventory_root(path)) for finding in (*findings, *found, *refused)]
+
+
+def capacity_table(fabric: Fabric) -> dict[str, Any]:
+    """The `capacity` object of the contract: what was counted, and what the subnets of InfiniBand planes run."""
+    table, subnets = capacity(fabric), plan_subnets(fabric)[0]
+    for plane in table["planes"]:
+        subnet = subnets.get(plane["name"])
+        plane["infiniband"] = subnet.choice if subnet else None
+    return table
 
 
 def lock_would_change(plans: Plans, file: Path, *, needed: bool = False) -> list[Finding]:
-    """A finding where the lock file is not what the inventory needs; where there is none yet a note, unless it is
-    needed."""
+    """A finding where the lock file is not what the inventory needs; a note where there is none yet, unless it is
+    needed, and where nobody can bring it up to date, for `render` refuses the inventory's InfiniBand planes."""
     if not plans.lock_changed or has_errors(plans.findings):
         return []
     place = Location(str(file), 1, 1)
     hint = "run `fabricgen render` and commit the lock file"
+    if plans.subnets:
+        hint = "this version writes it for RoCE planes only"
     if plans.old_lock is None and not needed:
         return [
             Finding("FG387", Severity.NOTE, "no lock file yet: numbers are given in memory", location=place, hint=hint)
         ]
     message = f"the lock file would change: {_lock_difference(plans.old_lock or Lock(plans.lock.fabric), plans.lock)}"
-    return [Finding("FG382", Severity.ERROR, message, location=place, hint=hint)]
+    severity = Severity.NOTE if plans.subnets else Severity.ERROR
+    return [Finding("FG382", severity, message, location=place, hint=hint)]
 
 
 def _lock_difference(old: Lock, new: Lock) -> str:
@@ -118,12 +142,24 @@ def _lock_difference(old: Lock, new: Lock) -> str:
     return ", ".join(parts)
 
 
-def _not_rendered(fabric: Fabric) -> Iterator[Finding]:
+def _not_rendered(fabric: Fabric, subnets: Mapping[str, Subnet], judging: bool) -> Iterator[Finding]:
     for design in fabric.planes:
-        if design.plane.technology != "roce":
-            message = f"plane {design.plane.name}: this version renders RoCE planes only"
-            hint = "`fabricgen capacity` counts InfiniBand planes already"
-            yield error("FG210", message, design.plane, "technology", hint=hint)
+        plane = design.plane
+        if plane.name not in subnets:
+            continue  # a RoCE plane, or refused for another reason
+        if not judging:
+            hint = "`fabricgen check` judges InfiniBand planes already, `fabricgen capacity` counts them"
+            message = f"plane {plane.name}: this version renders RoCE planes only"
+            yield error("FG210", message, plane, "technology", hint=hint)
+        else:
+            subnet = subnets[plane.name]
+            lanes = f"{subnet.vls} VL{'s' if subnet.vls > 1 else ''}"
+            message = (
+                f"plane {plane.name}: checked are the design ({plane.design}, {len(design.switches)} switches, "
+                f"{len(design.links)} links), {subnet.engine} on {lanes} and {subnet.lids} LIDs; its files are not "
+                "built by this version"
+            )
+            yield note("FG210", message, plane, "technology")
 
 
 def _placed(finding: Finding, root: Path) -> Finding:

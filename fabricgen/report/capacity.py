@@ -37,17 +37,41 @@ def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if count or planned.get(role):
             room = f" (room for {planned[role]})" if planned.get(role, count) != count else ""
             yield f"{role} switches", f"{count}{room}"
-    yield "hosts", f"{plane['hosts']}"
+    racks = f" in {plane['nvlink_domains']} NVLink domains" if plane["nvlink_domains"] else ""
+    yield "hosts", f"{plane['hosts']}, {plane['gpus']} GPUs{racks}" if plane["gpus"] else f"{plane['hosts']}"
     yield "endpoints", f"{plane['endpoints']}"
     for kind, count in plane["links"].items():
         if count:
             yield f"{kind} links", f"{count} in {plane['cables'][kind]} cables"
     for optic in plane["optics"]:
-        yield f"{optic['kind']} {format_length(optic['length_m'])} {optic['medium']}", f"{optic['cables']} cables"
+        ends = f", {optic['transceivers']} transceivers" if optic["transceivers"] else ""
+        yield f"{optic['kind']} {format_length(optic['length_m'])} {optic['medium']}", f"{optic['cables']} cables{ends}"
     for ports in plane["ports"]:
         yield f"{ports['role']} ports", f"{ports['used']} used, {ports['spare']} spare"
     for role, ratio in plane["oversubscription"].items():
         yield f"{role} oversubscription", f"{ratio:g}:1"
+    ratios = {rail["oversubscription"] for rail in plane["rails"]}
+    for rail in plane["rails"] if len(ratios) > 1 else ():  # rails that are alike are told by their tier
+        yield f"rail {rail['rail']} oversubscription", f"{rail['oversubscription'] or 0:g}:1"
     yield "bisection", f"{plane['bisection_gbps']} Gb/s"
+    if plane["power_watts"] is not None:
+        yield "power of switches", f"{plane['power_watts']} W at most"
     if plane["lids"] is not None:
-        yield "LIDs", f"{plane['lids']} of 49151"
+        largest = f", the largest of {plane['subnets']} subnets" if plane["subnets"] > 1 else ""
+        yield "LIDs", f"{plane['lids']} of 49151{largest}"
+    if plane["infiniband"] is not None:
+        yield "engine", plane["infiniband"]["engine"]
+        yield "virtual lanes", subnet_lanes(plane["infiniband"])
+        yield "reason", plane["infiniband"]["reason"]
+
+
+def subnet_lanes(choice: Mapping[str, Any]) -> str:
+    """The VLs that an engine uses, and whether it needs OpenSM to program them."""
+    count = f"{choice['vls']} VL{'s' if choice['vls'] > 1 else ''}"
+    return f"{count}, qos TRUE" if choice["qos"] else count
+
+
+def subnet_lines(planes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each subnet: its name, engine and lanes, and why."""
+    for plane in planes:
+        yield f"infiniband  plane {plane['name']}: {plane['engine']}, {subnet_lanes(plane)} ({plane['reason']})"

@@ -1,0 +1,89 @@
+"""Host ports of designs without rails: the NICs of a unit's hosts fill its switches one after the other, host by host.
+
+So a host of 8 NICs sits on one switch where a switch has 8 endpoints, and on four where it has 2. Every NIC that the
+host has for the plane counts, on a rail or not; they are a switch's first ports.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from fabricgen.design.model import Block, Host, Link, Switch
+from fabricgen.design.parts import PartsList, plane_nics
+from fabricgen.design.units import Place, give_places, give_units
+from fabricgen.inventory.model import Plane, ScalableUnit
+from fabricgen.inventory.references import error
+from fabricgen.units import format_speed
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """The hosts of a plane, placed. `per_switch` host ports are kept on each switch of a full unit."""
+
+    hosts: tuple[Host, ...]
+    per_switch: int
+    units: dict[str, tuple[int, ...]]  # group -> its units
+    placed: dict[Host, Place]
+
+    @property
+    def used(self) -> list[int]:
+        """The units that have hosts, in order."""
+        return sorted({unit for given in self.units.values() for unit in given})
+
+
+def place_endpoints(plane: Plane, unit: ScalableUnit, switches: int, parts: PartsList) -> Endpoints | None:
+    """The hosts of a plane on `switches` switches a unit; None, with a finding, where they do not come out even."""
+    hosts = parts.hosts(plane.hosts)
+    nics = _nics_per_host(plane, hosts, parts)
+    if not hosts or nics is None:
+        return None
+    endpoints = unit.hosts * nics
+    if endpoints % switches:
+        message = (
+            f"{unit.hosts} hosts x {nics} NICs = {endpoints} endpoints of a unit cannot be spread over its {switches} "
+            f"switches evenly: {endpoints} / {switches} = {endpoints / switches:.2f}"
+        )
+        hint = f"`hosts` such that hosts x {nics} is a multiple of {switches}"
+        parts.findings.append(error("FG209", message, unit, "hosts", hint=hint))
+        return None
+    units = give_units(plane, unit, hosts, parts)
+    return Endpoints(tuple(hosts), endpoints // switches, units, give_places(unit, hosts, units))
+
+
+def _nics_per_host(plane: Plane, hosts: list[Host], parts: PartsList) -> int | None:
+    """NICs that each host has for the plane; every model must have as many, at the plane's speed."""
+    counts = set()
+    for model in {host.model.name: host.model for host in hosts}.values():
+        nics = plane_nics(model, plane)
+        counts.add(len(nics))
+        wrong = sorted({nic.speed_mbps for nic in nics} - {plane.speed_mbps})
+        if wrong or not nics:
+            has = f"NICs of {format_speed(wrong[0])}" if wrong else "no NIC for it"
+            message = f"{model.name} has {has}, plane {plane.name} runs at {format_speed(plane.speed_mbps or 0)}"
+            hint = "set the plane's `speed` to that of the NICs, or give such hosts a plane of their own"
+            parts.findings.append(error("FG209", message, plane, "hosts", hint=hint))
+            return None
+    if len(counts) > 1:
+        message = f"the hosts of plane {plane.name} have {' and '.join(map(str, sorted(counts)))} NICs"
+        parts.findings.append(error("FG209", message, plane, "hosts", hint="one plane needs one NIC count"))
+        return None
+    return counts.pop() if counts else None
+
+
+def host_links(plane: Plane, endpoints: Endpoints, switch_of: Callable[[int, int], Switch]) -> Iterator[Link]:
+    """A link for each NIC; `switch_of` gives the switch of a unit by its number in the unit."""
+    cable, each = plane.cables["host-leaf"], endpoints.per_switch
+    for host, (unit, place) in endpoints.placed.items():
+        nics = plane_nics(host.model, plane)
+        for slot, nic in enumerate(nics, place * len(nics)):
+            switch, number = switch_of(unit, slot // each), slot % each
+            block = Block(f"{switch.key}/hosts", plane.name, "hosts", each, switch.key)
+            yield Link(
+                f"{plane.name}/{host.key}/{nic.name}", plane.name, "host-leaf", host, nic.name, switch,
+                switch.layout.fabric_ports[number].name, nic.speed_mbps, cable, block, number, nic.rail, nic,
+            )  # fmt: skip
+
+
+def half_of_hosts_gbps(plane: Plane, endpoints: Endpoints) -> int:
+    """What half of the endpoints can send."""
+    count = sum(len(plane_nics(host.model, plane)) for host in endpoints.hosts)
+    return count * (plane.speed_mbps or 0) // 2000

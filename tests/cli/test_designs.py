@@ -1,0 +1,148 @@
+"""Whole inventories of the designs beside the Clos: RoCE on them is refused or proved, InfiniBand is checked.
+
+`tests/refused` and `tests/proved` hold inventories with `expected.json`: exit code, codes with severity, the verdict.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.resources import resource
+from fabricgen.routing.fabric import read_fabric
+from tests.conftest import Cli, Golden
+from tests.inventories import GENERIC, Tree, explicit, grid, grouped, rail_optimized, write
+
+ROOT = Path(__file__).parents[1]
+JUDGED = sorted(folder for kind in ("refused", "proved") for folder in (ROOT / kind).iterdir())
+EXAMPLES = ["dragonfly", "dragonfly-plus", "torus", "mesh"]
+
+
+def checked(cli: Cli, inventory: Path) -> tuple[int, dict[str, Any]]:
+    outcome = cli("check", inventory, "--format", "json")
+    return outcome.code, json.loads(outcome.out)
+
+
+def without_addressing(tree: Tree) -> Tree:
+    return {key: value for key, value in tree.items() if key != "addressing"}
+
+
+@pytest.mark.parametrize("folder", JUDGED, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+def test_roce_is_refused_or_proved(folder: Path, cli: Cli, golden: Golden) -> None:
+    code, shown = checked(cli, folder)
+    deadlock = {key: shown["deadlock"][key] for key in ("verdict", "claim", "priorities")}
+    codes = sorted({(finding["code"], finding["severity"]) for finding in shown["findings"]})
+    found = {"exit_code": code, "findings": codes, "deadlock": deadlock}
+    golden(folder / "expected.json", (json.dumps(found, indent=2) + "\n").encode())
+    refused = folder.parent.name == "refused"
+    assert code == int(refused) and deadlock["verdict"] == ("cyclic" if refused else "free")
+    assert [one for one in codes if one[1] != "note"] == ([("FG601", "error")] if refused else [])
+
+
+@pytest.mark.parametrize("folder", JUDGED, ids=lambda folder: folder.name)
+def test_every_leaf_reaches_the_hosts_of_every_other(folder: Path, cli: Cli, tmp_path: Path) -> None:
+    """By the routes of the rendered files, through the ASNs that the design chose."""
+    write(tmp_path / "i", yaml.safe_load((folder / "fabric.yaml").read_text()))
+    assert cli("render", tmp_path / "i", "-o", tmp_path / "b", "-q").code == 0
+    bundle = open_bundle([tmp_path / "b"], None)
+    fabric = read_fabric(bundle, list(bundle.devices))
+    leaves = {name for name, device in bundle.devices.items() if device.wired and device.wired.role == "leaf"}
+    next_hops = fabric.next_hops()
+    prefixes = {(name, prefix) for name, prefix in fabric.announced if name in leaves and not prefix.endswith("/32")}
+    assert len(prefixes) == len(leaves) > 1
+    for name, prefix in prefixes:
+        assert all(prefix in next_hops[other] for other in leaves - {name})
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_pass(name: str, cli: Cli, golden: Golden) -> None:
+    folder = resource("inventories", name)
+    code, shown = checked(cli, folder)
+    assert (code, shown["summary"]["errors"], shown["summary"]["warnings"]) == (0, 0, 0)
+    assert [finding["code"] for finding in shown["findings"]] == ["FG210"], "the lock file is up to date"
+    assert len((folder / "fabric.yaml").read_text().splitlines()) <= 40
+    golden(ROOT / "golden" / f"{name}-capacity.json", cli("capacity", folder, "--format", "json").out.encode())
+
+
+def test_infiniband_is_told_in_every_form(cli: Cli) -> None:
+    folder = resource("inventories", "torus")
+    text = cli("check", folder).out
+    assert text.startswith("infiniband  plane compute: torus-2QoS, 2 VLs, qos TRUE (3D torus: torus-2QoS routes by ")
+    assert "its files are not built by this version" in text
+    (subnet,) = checked(cli, folder)[1]["infiniband"]
+    (plane,) = json.loads(cli("capacity", folder, "--format", "json").out)["capacity"]["planes"]
+    assert subnet == {"name": "compute", **plane["infiniband"]}
+    assert (subnet["engine"], subnet["vls"], subnet["qos"], plane["lids"]) == ("torus-2QoS", 2, True, 960 + 64)
+    for form in ("text", "markdown"):
+        shown = cli("capacity", folder, "--format", form).out
+        assert all(words in shown for words in ("torus-2QoS", "2 VLs, qos TRUE", "1024 of 49151", "datelines at x=0"))
+
+
+def test_capacity_of_roce_has_no_subnet(cli: Cli) -> None:
+    (plane,) = json.loads(cli("capacity", resource("inventories", "quickstart"), "--format", "json").out)["capacity"][
+        "planes"
+    ]
+    assert plane["infiniband"] is None and plane["lids"] is None
+
+
+def mixed() -> Tree:
+    """RoCE in four switches, and an InfiniBand mesh of hosts of its own."""
+    tree = explicit()
+    other = grid("mesh", [2, 2], 4, technology="infiniband")["planes"]["compute"]
+    tree["hosts"]["sim"] = {"model": "dgx-h100", "count": 4}
+    tree["planes"]["ib"] = {**without_addressing(other), "hosts": ["sim"]}
+    return tree
+
+
+def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) -> None:
+    code, shown = checked(cli, write(tmp_path, mixed()))
+    assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG387", "FG210"}
+    assert shown["deadlock"]["verdict"] == "free" and [one["name"] for one in shown["infiniband"]] == ["ib"]
+    assert shown["summary"]["devices"] == 4 and shown["summary"]["rules"] > 90
+    lines = cli("check", tmp_path).out.splitlines()
+    assert lines[0].startswith("infiniband  plane ib: torus-2QoS, 2 VLs") and lines[1].startswith(
+        "deadlock  plane compute"
+    )
+
+
+def test_growth_of_an_infiniband_plane_is_no_error(cli: Cli, tmp_path: Path) -> None:
+    """`render` cannot write the lock file yet, so a stale one is a note."""
+    for name in ("fabric.yaml", "allocations.lock.yaml"):
+        text = resource("inventories", "dragonfly", name).read_text()
+        (tmp_path / name).write_text(text.replace("count: 8}", "count: 9}"))
+    code, shown = checked(cli, tmp_path)
+    assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG210", "FG382"}
+
+
+def test_render_refuses_infiniband(cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("render", write(tmp_path / "i", mixed()), "-o", tmp_path / "b")
+    assert outcome.code == 1 and "error FG210  plane ib: this version renders RoCE planes only" in outcome.out
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize(
+    ("tree", "code", "told"),
+    [
+        (grouped("dragonfly", {"switches": 4, "global_links": 2}, 9, infiniband={"engine": "updn"}), "FG228",
+         "updn cannot keep a dragonfly free of credit loops: measured on 72 endpoints: OpenSM falls back to minhop"),
+        (grid("torus", [4, 4], infiniband={"engine": "dfsssp", "vls": 4}), "FG228",
+         "dfsssp needs 8 VLs on a 2D torus, `vls` is 4"),
+        (rail_optimized(2048, 32, 64, GENERIC, core={"platform": GENERIC}, infiniband={"lmc": 2}), "FG229",
+         "16384 endpoints x 2^2 + 1280 switches = 66816 LIDs, a subnet has 49151"),
+    ],
+)  # fmt: skip
+def test_what_a_subnet_cannot_do_is_refused(tree: Tree, code: str, told: str, cli: Cli, tmp_path: Path) -> None:
+    tree["planes"]["compute"] |= {"technology": "infiniband"}
+    for verb in ("check", "capacity"):
+        outcome = cli(verb, write(tmp_path, tree), "--format", "json")
+        (finding,) = [one for one in json.loads(outcome.out)["findings"] if one["severity"] == "error"]
+        assert outcome.code == 1 and finding["code"] == code and told in finding["message"]
+        assert finding["location"]["line"] > 1 and finding["hint"]
+
+
+def test_roce_has_no_infiniband_settings(cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("check", write(tmp_path, rail_optimized(infiniband={"vls": 4})))
+    assert outcome.code == 1 and "error FG105  a RoCE plane has no InfiniBand settings" in outcome.out
