@@ -10,6 +10,7 @@ from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.build import build_inventory
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node, merge, read_yaml
+from fabricgen.inventory.outside import check_outside
 from fabricgen.inventory.references import check_name_patterns, check_references
 from fabricgen.inventory.schema import prune_invalid
 
@@ -33,7 +34,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     findings += prune_invalid(root)
     inventory = build_inventory(root, findings)
     unusable = check_name_patterns(inventory)
-    findings += [*unusable.values(), *check_references(inventory)]
+    findings += [*unusable.values(), *check_references(inventory), *check_outside(inventory)]
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     return replace(inventory, names=sound), findings
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
+from fabricgen.control_plane.outside import plan_outside
 from fabricgen.design.expand import expand
-from fabricgen.design.model import Fabric, Switch
+from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error
@@ -58,7 +59,9 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     allocation, lock, found = allocate(fabric, old_lock)
     findings += found
     step("plan")
-    control = plan_control_plane(fabric, allocation)
+    outside, found = plan_outside(fabric, allocation)
+    findings += found
+    control = plan_control_plane(fabric, allocation, outside)
     planner = LosslessPlanner(fabric)
     ownership = Ownership(inventory.sonic, inventory_root(path))
     plans = Plans(fabric, allocation, control, planner, old_lock, lock, ownership, findings)
@@ -79,7 +82,8 @@ def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: Contro
     plan = planner.plan(switch)
     if plan is None:
         return
-    ports = [planner.port(switch, end.link) for end in control.ends[switch.key].values()]
+    links = [end.link for end in control.ends[switch.key].values()]
+    ports = [planner.port(switch, link) for link in links if isinstance(link, Link)]
     problem = pool_problem(plan, [port for port in ports if port is not None], switch.platform.mmu_bytes)
     if problem:
         hint = "fewer lossless classes, shorter cables, fewer ports in use, or another platform"
