@@ -69,6 +69,7 @@ class _Planner:
         self.links: dict[tuple[str, str], OutsideLink] = {}
         self.routes: dict[str, list[StaticRoute]] = {}
         self.subnets = list(_pools(fabric))
+        self.names = {*allocation.names.values(), *allocation.host_names.values()}
 
     def plan(self) -> tuple[Outside, list[Finding]]:
         for design in self.fabric.planes:
@@ -105,6 +106,9 @@ class _Planner:
             self._refuse("FG205", message, device, "port", hint=hint)
             return None
         self.taken[place] = f"{device.name} is plugged in there"
+        if device.name in self.names:
+            message = f"{device.name} is the name of a switch or host of the fabric"
+            self._refuse("FG119", message, device, "name", hint="each device has a name of its own")
         if device.speed_mbps not in (None, port.speed_mbps):
             asked, own = format_speed(device.speed_mbps or 0), format_speed(port.speed_mbps)
             message = f"the speeds of a link differ: {device.name} {asked}, {device.port} {own}"

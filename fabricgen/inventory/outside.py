@@ -49,21 +49,21 @@ def networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def discards(plane: Plane) -> tuple[Network, ...]:
-    """The host pools that a route from outside may cover, the default route above all.
+    """The host pools and static prefixes that a route from outside may cover, the default route above all.
 
-    A leaf's own prefix is longer than its pool, and the pool is longer than the default route. With a discard route
-    for the pool, packets to a leaf whose prefix is lost are dropped where they are. Without one they follow the
-    default route to a border leaf, which may know the prefix over another spine and sends them up again.
+    A leaf's own prefix lies in its pool, and the pool is longer than the default route. With a discard route for the
+    pool, packets to a leaf whose prefix is lost are dropped where they are. Without one they follow the default route
+    to a border leaf, which may know the prefix over another spine and sends them up again.
     """
-    if plane.addressing is None:
-        return ()
-    pools = networks(plane.addressing.hosts.prefixes)
-    if any(one.accepts is None for one in plane.external):
-        return pools
-    texts = [text for one in plane.external for text in one.accepts or ()]
-    texts += [text for one in plane.static for text in one.prefixes]
-    outside = networks(texts)
-    return tuple(pool for pool in pools if any(holds(network, pool) for network in outside))
+    static = networks(text for one in plane.static for text in one.prefixes)
+    own = [*(networks(plane.addressing.hosts.prefixes) if plane.addressing else ()), *static]
+    unfiltered = any(one.accepts is None for one in plane.external)
+    outside = [*networks(text for one in plane.external for text in one.accepts or ()), *static]
+    return tuple(
+        prefix
+        for prefix in dict.fromkeys(own)
+        if prefix.prefixlen and (unfiltered or any(holds(network, prefix) and network != prefix for network in outside))
+    )
 
 
 def holds(wide: Network, narrow: Network) -> bool:

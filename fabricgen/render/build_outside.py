@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_network
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
 from fabricgen.inventory.model import Part, Plane
 from fabricgen.inventory.outside import Network, holds, networks
-from fabricgen.origin import Value, value
+from fabricgen.origin import value
 from fabricgen.render.contexts import (
     DiscardRoute,
     OutsideContext,
@@ -24,7 +24,7 @@ _EVERYTHING = {4: ip_network("0.0.0.0/0"), 6: ip_network("::/0")}
 def discard_routes(plane: Plane, prefixes: Sequence[str]) -> tuple[DiscardRoute, ...]:
     """The discard routes of a plane's switches."""
     origin = plane.addressing.hosts.source() if plane.addressing else ""
-    step = "a route from outside may cover the pool: what no leaf announces is dropped"
+    step = "a route from outside may cover it: what no leaf announces is dropped"
     return tuple(DiscardRoute(value(prefix, step, inventory=origin)) for prefix in prefixes)
 
 

@@ -152,8 +152,8 @@ class OutsideContext:
 
 @dataclass(frozen=True)
 class OutsideSession:
-    """One address family of such a link; `asn` is None where no session runs, `policies` is empty where BGP is numbered:
-    bgpcfgd has none of a neighbour's own."""
+    """One address family of such a link. `asn` is None where no session runs; `policies` is empty where BGP is
+    numbered: bgpcfgd has none of a neighbour's own."""
 
     local: Value
     length: Value

@@ -88,8 +88,9 @@ class SwitchRenderer:
         kind = (switch.identity.plane, switch.platform.name, switch.layout.name, switch.role, switch.spec.path)
         profile: tuple[object, ...] = (*kind, *families, bool(mac), bgp)
 
-        kept = tuple(prefix for prefix in self._discards[switch.identity.plane] if prefix not in lists["aggregates"])
         routes = self.control.outside.routes.get(key, ())
+        own = {*lists["aggregates"], *(route.prefix for route in routes)}
+        kept = tuple(prefix for prefix in self._discards[switch.identity.plane] if prefix not in own)
         profile = (*profile, kept, tuple((route.prefix, route.next_hop, route.port) for route in routes))
 
         def context() -> dict[str, object]:

@@ -1,29 +1,32 @@
 """BGP under frr_mgmt_framework_config "true": nothing is implied, everything must be written.
 
 Read in sonic-buildimage @086b03bd70f9, src/sonic-frr-mgmt-framework/{templates/bgpd/*.j2, frrcfgd/frrcfgd.py}. Route
-maps are not evaluated: what counts is whether a policy stands on each direction, since without one FRR's
-ebgp-requires-policy, which no field can turn off, lets no prefix pass. Not modelled: confederations, route servers,
-per-neighbor local AS, remove-private-AS, VRFs other than default.
+maps are evaluated for the default route alone (`policy`): otherwise what counts is whether a policy stands on each
+direction, since without one FRR's ebgp-requires-policy, which no field can turn off, lets no prefix pass. Not
+modelled: confederations, route servers, per-neighbor local AS, remove-private-AS, VRFs other than default.
 """
 
 from collections.abc import Iterator
 
-from fabricgen.sonic.addresses import parse_address
+from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import (
     MAXIMUM_PATHS,
     Announcement,
     InterfaceAddress,
     Neighbor,
     Speaker,
+    discards,
     interface_addresses,
     parse_asn,
     rows,
     static_routes,
     text,
 )
+from fabricgen.sonic.policy import is_open, passes
 from fabricgen.sonic.tables import ConfigDb, Row, split_key
 
 FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
+DEFAULTS = {4: Address(4, 0, 0), 6: Address(6, 0, 0)}
 DEFAULT_ALLOWAS_IN = 3  # FRR's own, when allow_as_in comes without allow_as_count
 
 
@@ -42,6 +45,7 @@ def framework_speaker(config: ConfigDb) -> Speaker:
         addresses=addresses,
         multipath_relax=text(instance, "load_balance_mp_relax") == "true",
         maximum_paths=int(width) if width.isdecimal() and int(width) else MAXIMUM_PATHS,
+        discards=discards(config),
     )
 
 
@@ -101,6 +105,8 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
             accepts=frozenset(v for v in active if families[v].get("route_map_in")),
             sends=frozenset(v for v in active if families[v].get("route_map_out")),
             obstacle=obstacle,
+            defaults=frozenset(v for v in active if passes(config, _inbound(families[v]), DEFAULTS[v])),
+            unfiltered=frozenset(v for v in active if is_open(config, _inbound(families[v]))),
         )
 
 
@@ -110,6 +116,13 @@ def _active(version: int, family: Row, instance: Row) -> bool:
     return status in ("true", "up") or (
         not status and version == 4 and text(instance, "default_ipv4_unicast") == "true"
     )
+
+
+def _inbound(family: Row) -> list[str]:
+    """The route maps for what comes in; [""], which lets nothing pass, where there is none."""
+    found: object = family.get("route_map_in")
+    names = found.split(",") if isinstance(found, str) else found
+    return [str(name) for name in names] if isinstance(names, list) and names else [""]
 
 
 def _allowas_in(family: Row) -> int:
