@@ -124,10 +124,10 @@ def _check_twice(plane: Plane) -> Iterator[Finding]:
     named: dict[str, OutsideDevice] = {}
     for device in plane.outside:
         place = (device.name, device.peer_port)
-        if place in first and device.port != first[place].port:
+        other = first.setdefault(place, device)
+        if (device.switch, device.port) != (other.switch, other.port):
             hint = "tell its ports apart with `peer_port:`, or give it another name"
             yield error("FG119", f"{device.name} {device.peer_port} is plugged in twice", device, "name", hint=hint)
-        first.setdefault(place, device)
         same = named.setdefault(device.name, device)
         if device.asn != same.asn:
             message = f"{device.name} has ASN {device.asn or 'none'} here and {same.asn or 'none'} at {same.at('asn')}"

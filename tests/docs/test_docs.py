@@ -215,6 +215,8 @@ def test_context_classes_are_described() -> None:
     text = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
     named = ("Switch", "ManagementAddress", "Management", "Port", "Link", "LinkAddress", "Sonic")
     shared = [vars(contexts)[name if name.endswith("Address") else f"{name}Context"] for name in named]
+    outside = ("OutsideContext", "OutsideSession", "Policy", "PrefixRange", "DiscardRoute", "StaticRouteContext")
+    shared += [vars(contexts)[name] for name in outside]
     for each in (*shared, LosslessPlan, Classes, Watchdog, PortBuffers):
         missing = [field.name for field in fields(each) if f"`{field.name}`" not in text]
         assert not missing, f"{each.__name__}: {missing}"
