@@ -74,6 +74,8 @@ class _Planner:
     def plan(self) -> tuple[Outside, list[Finding]]:
         for design in self.fabric.planes:
             plane = design.plane
+            if plane.technology != "roce":
+                continue  # the inventory has reported what is plugged in there
             switches = {switch.key: switch for switch in design.switches}
             switches |= {self.allocation.names[switch.key]: switch for switch in design.switches}
             for device in plane.external:

@@ -74,6 +74,11 @@ def holds(wide: Network, narrow: Network) -> bool:
 def check_outside(inventory: Inventory) -> Iterator[Finding]:
     """Every mistake that the inventory alone can show."""
     for plane in inventory.planes.values():
+        if plane.technology != "roce" and (plane.external or plane.static):
+            key = "external" if plane.external else "static"
+            message = f"plane {plane.name} is InfiniBand: its switches run no BGP and route no prefix"
+            yield error("FG118", message, plane, key, hint="give the way out to a RoCE or management plane")
+            continue
         for device in plane.external:
             yield from _check_addresses(device, "peer")
             yield from _check_filters(plane, device)

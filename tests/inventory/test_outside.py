@@ -74,5 +74,10 @@ def test_what_a_route_from_outside_may_cover_is_discarded(
     assert list(map(str, discards(plane))) == expected
 
 
+def test_an_infiniband_plane_has_no_way_out(tmp_path: Path) -> None:
+    codes = load(tmp_path, {**WAN, **TEXTS}, technology="infiniband")[1]
+    assert "FG118" in codes and not {"FG116", "FG117"} & set(codes)
+
+
 def test_without_the_outside_nothing_is_discarded(tmp_path: Path) -> None:
     assert discards(load(tmp_path)[0]) == ()
