@@ -63,11 +63,10 @@ def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
 
 def _defect(switch: Switch, lost: list[Address], owner: Switch, ways: list[WayOut]) -> Defect:
     same = [way for way in ways if way.version == lost[0].version]
-    way = next((one for one in same if one.border not in (switch, owner)), None)
-    if way is None:
-        way, fate = same[0], "leave the fabric"
-    else:
-        fate = f"go to {way.border.name}, which can send them up again"
+    own = next((one for one in same if one.border is switch), None)
+    way = own or next((one for one in same if one.border is not owner), same[0])
+    leaves = own or way.border is owner
+    fate = "leave the fabric" if leaves else f"go to {way.border.name}, which can send them up again"
     count = f"{len(lost)} host prefixes" if len(lost) > 1 else "a host prefix"
     message = (
         f"no discard route covers {count}, such as {lost[0]} of {owner.name}: "

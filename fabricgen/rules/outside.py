@@ -77,8 +77,9 @@ def _row_defects(end: End, address: str, asn: int) -> Iterator[Defect]:
 def unfiltered_session(fabric: Fabric) -> Iterator[Defect]:
     """What: routes from an external router pass a policy that lists prefixes.
 
-    Why: a full table does not fit into a leaf's hardware, and one prefix of the fabric, announced by mistake outside,
-    draws its traffic out. SONiC's default mode (bgpcfgd) has one policy for all neighbours and lets everything pass.
+    Why: a full table does not fit into a leaf's hardware. A router on two border leaves tells each of them the fabric's
+    own prefixes as it heard them at the other: after a failure traffic between hosts takes that way, over routers that
+    do not pause. SONiC's default mode (bgpcfgd) has one policy for all neighbours and lets everything pass.
 
     Example: BGP_NEIGHBOR_AF of the session has route_map_in PASS.
 

@@ -79,10 +79,12 @@ def _shared_profiles(switch: Switch) -> Table:
 
 
 def _shared_maps(table: str, switch: Switch) -> Table:
-    """Route maps but for those that single neighbours have."""
-    own = {
-        row.get(f"route_map_{way}") for row in switch.device.table("BGP_NEIGHBOR_AF").values() for way in ("in", "out")
-    }
+    """Route maps but for those that single neighbours have, and no peer group."""
+    shared, own = (
+        {row.get(field) for row in switch.device.table(users).values() for field in ("route_map_in", "route_map_out")}
+        for users in ("BGP_PEER_GROUP_AF", "BGP_NEIGHBOR_AF")
+    )
+    own -= shared
     return {key: row for key, row in switch.device.table(table).items() if key.partition("|")[0] not in own}
 
 

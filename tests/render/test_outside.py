@@ -1,6 +1,7 @@
 """External peers and static routes, from the inventory to the rows and through every judge."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,46 @@ def test_a_lone_file_of_a_border_leaf_is_judged(tmp_path: Path) -> None:
     assert [str(one) for one in run(open_bundle([tmp_path / "leaf1.json"])) if str(one.severity) != "note"] == []
 
 
+@pytest.fixture(scope="module")
+def border(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The example, rendered."""
+    return dict(BundleContent(make_plans(BORDER)).files())
+
+
+def changed(border: dict[str, bytes], folder: Path, name: str, change: Callable[[dict[str, Any]], object]) -> list[str]:
+    """The findings after a change of one switch: code, device and message."""
+    files, path = dict(border), f"sonic/{name}/config_db.json"
+    content = json.loads(files[path])
+    change(content)
+    files[path] = json.dumps(content).encode()
+    codes(folder, files)
+    return [f"{one.code} {one.device} {one.message}" for one in run(open_bundle([folder]))]
+
+
+@pytest.mark.parametrize(
+    ("leaf", "fate"),
+    [("r2", "and go to compute-su00-r4-leaf, which can send them up again"), ("r0", "and leave the fabric")],
+)
+def test_a_leaf_without_a_discard_route_is_told_where_packets_would_go(
+    border: dict[str, bytes], leaf: str, fate: str, tmp_path: Path
+) -> None:
+    name = f"compute-su00-{leaf}-leaf"
+    (found,) = changed(border, tmp_path, name, lambda config: config["STATIC_ROUTE"].pop("default|10.64.0.0/10"))
+    assert found.startswith(f"FG389 {name} no discard route covers 7 host prefixes, such as 10.64.0.")
+    assert found.endswith(fate)
+
+
+def test_a_session_with_the_policy_of_the_fabric_takes_everything(border: dict[str, bytes], tmp_path: Path) -> None:
+    def share(config: dict[str, Any]) -> None:
+        row = config["BGP_NEIGHBOR_AF"]["default|192.0.2.0|ipv4_unicast"]
+        config["ROUTE_MAP_SET"].pop(row["route_map_in"][0])
+        config["ROUTE_MAP"].pop(f"{row['route_map_in'][0]}|20")
+        row["route_map_in"] = ["PASS"]
+
+    found = changed(border, tmp_path, "compute-su00-r0-leaf", share)
+    assert found == ["FG391 compute-su00-r0-leaf every prefix that wan1 announces is taken"]
+
+
 SWITCHES = ["leaf1", "leaf2"]
 PREFIXES = ["0.0.0.0/0", "::/0", "10.0.0.0/8", "172.16.0.0/12", "fd00::/16"]
 
@@ -191,10 +232,7 @@ def test_a_way_out_changes_nothing_elsewhere_but_discard_routes(
     wan = {**WAN, "switch": border, "address": family, "in": accepts, "out": "all"}
     before = render(folder / "a", tree(bgp=bgp))
     after = render(folder / "b", tree(bgp=bgp, external=[wan]))
-    assert (
-        before["sonic/leaf1/config_db.json" if border == "leaf1" else "sonic/leaf2/config_db.json"]
-        != after[f"sonic/{border}/config_db.json"]
-    )
+    assert before[f"sonic/{border}/config_db.json"] != after[f"sonic/{border}/config_db.json"]
     for name in {"leaf1", "leaf2", "spine1", "spine2"} - {border}:
         old, new = config(before, name), config(after, name)
         routes = new.get("STATIC_ROUTE", {})
