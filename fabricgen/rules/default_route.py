@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from fabricgen.bundle.outside import read_speaker
+from fabricgen.bundle.outside import announced_prefixes
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.fabric import Fabric, Switch
 from fabricgen.rules.outside import external_sessions
 from fabricgen.rules.registry import rule
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.image import Speaker, discards
+from fabricgen.sonic.image import discards
 
 
 class WayOut(NamedTuple):
@@ -44,13 +44,15 @@ def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
         ways = _ways_out(fabric, plane)
         if not ways or not _is_lossless(fabric, plane, switches):
             continue
-        speakers = {switch: read_speaker(switch.device.config) for switch in switches}
-        prefixes = {prefix: switch for switch in switches for prefix in _hosts(speakers[switch])}
+        prefixes = {prefix: switch for switch in switches for prefix in _hosts(switch)}
+        owned: dict[Switch, set[Address]] = {}
+        for prefix, switch in prefixes.items():
+            owned.setdefault(switch, set()).add(prefix)
         open_to: dict[tuple[Address, ...], list[Address]] = {}
         versions = {way.version for way in ways}
         for switch in switches:
             dropped = discards(switch.device.config)
-            own = {one for one, owner in prefixes.items() if owner is switch}
+            own = owned.get(switch, set())
             shared = tuple(one for one in dropped if one.length and one not in own)
             if shared not in open_to:
                 open_to[shared] = [
@@ -94,7 +96,7 @@ def _ways_out(fabric: Fabric, plane: str) -> list[WayOut]:
     for switch in fabric.switches.values():
         rows = switch.device.table("STATIC_ROUTE") if switch.plane == plane else {}
         for key in (key for key in rows if key.endswith("/0") and rows[key].get("blackhole") != "true"):
-            for entry in read_speaker(switch.device.config).announcements:
+            for entry in announced_prefixes(switch.device.config):
                 address = parse_address(entry.prefix)
                 if address and not address.length and key.endswith(entry.prefix):
                     found.append(WayOut(switch, address.version, switch.place("STATIC_ROUTE", key)))
@@ -108,8 +110,10 @@ def _is_lossless(fabric: Fabric, plane: str, switches: list[Switch]) -> bool:
     return any(row.get("pfc_enable") for row in rows)
 
 
-def _hosts(speaker: Speaker) -> list[Address]:
+def _hosts(switch: Switch) -> list[Address]:
     """The prefixes that a switch announces, its loopbacks and a default route left out."""
-    loopbacks = {entry.address.host for entry in speaker.addresses if entry.table == "LOOPBACK_INTERFACE"}
-    found = [parse_address(entry.prefix) for entry in speaker.announcements if not entry.loopback]
+    rows = switch.device.table("LOOPBACK_INTERFACE")
+    held = (parse_address(key.partition("|")[2]) for key in rows)
+    loopbacks = {address.host for address in held if address}
+    found = [parse_address(one.prefix) for one in announced_prefixes(switch.device.config) if not one.loopback]
     return [one for one in found if one is not None and one.length and one not in loopbacks]

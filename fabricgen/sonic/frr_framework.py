@@ -41,7 +41,7 @@ def framework_speaker(config: ConfigDb) -> Speaker:
         asn=asn,
         router_id=text(instance, "router_id"),
         neighbors=tuple(_neighbors(config, instance, asn)),
-        announcements=tuple(dict.fromkeys(_announcements(config, addresses))),
+        announcements=tuple(dict.fromkeys(framework_announcements(config, addresses))),
         addresses=addresses,
         multipath_relax=text(instance, "load_balance_mp_relax") == "true",
         maximum_paths=int(width) if width.isdecimal() and int(width) else MAXIMUM_PATHS,
@@ -49,7 +49,7 @@ def framework_speaker(config: ConfigDb) -> Speaker:
     )
 
 
-def _announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
+def framework_announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
     """BGP_GLOBALS_AF_NETWORK rows, and what ROUTE_REDISTRIBUTE takes from connected and static routes."""
     for key, _ in rows(config, "BGP_GLOBALS_AF_NETWORK"):
         vrf, _, prefix = key.split("|", 2) if key.count("|") >= 2 else ("", "", "")
@@ -73,6 +73,16 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
     group_families = dict(rows(config, "BGP_PEER_GROUP_AF"))
     own_families = dict(rows(config, "BGP_NEIGHBOR_AF"))
     link_local = {key for key, row in rows(config, "INTERFACE") if text(row, "ipv6_use_link_local_only") == "enable"}
+    known: dict[tuple[str, int], tuple[bool, bool]] = {}  # most neighbors share their route maps
+
+    def inbound(family: Row, version: int) -> tuple[bool, bool]:
+        """Whether the default route comes in, and whether everything does."""
+        maps = _inbound(family)
+        key = (",".join(maps), version)
+        if key not in known:
+            known[key] = passes(config, maps, DEFAULTS[version]), is_open(config, maps)
+        return known[key]
+
     for key, row in rows(config, "BGP_NEIGHBOR"):
         vrf, _, peer = key.partition("|")
         if vrf != "default" or not peer:  # rows without a VRF belong to the other mode and are ignored
@@ -105,8 +115,8 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
             accepts=frozenset(v for v in active if families[v].get("route_map_in")),
             sends=frozenset(v for v in active if families[v].get("route_map_out")),
             obstacle=obstacle,
-            defaults=frozenset(v for v in active if passes(config, _inbound(families[v]), DEFAULTS[v])),
-            unfiltered=frozenset(v for v in active if is_open(config, _inbound(families[v]))),
+            defaults=frozenset(v for v in active if inbound(families[v], v)[0]),
+            unfiltered=frozenset(v for v in active if inbound(families[v], v)[1]),
         )
 
 
