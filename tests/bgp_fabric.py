@@ -89,6 +89,23 @@ class Fabric:
         return config
 
 
+def add_ways_out(configs: ConfigDbs, borders: Sequence[str]) -> None:
+    """A session with an external router at each border switch, by bgpcfgd: it takes whatever comes."""
+    for number, name in enumerate(borders):
+        config, port = configs[name], "Ethernet400"
+        near, far = (f"192.0.2.{2 * number + side}" for side in (0, 1))
+        config["INTERFACE"].update({port: {}, f"{port}|{near}/31": {}})
+        config["DEVICE_NEIGHBOR"][port] = {"name": "wan", "port": f"xe{number}"}
+        config["DEVICE_NEIGHBOR_METADATA"] = {"wan": {"type": "RegionalHub"}}
+        config["BGP_NEIGHBOR"][far] = {"asn": "64900", "name": "wan", "local_addr": near}
+
+
+def add_discards(configs: ConfigDbs, prefix: str) -> None:
+    """A discard route on every switch."""
+    for config in configs.values():
+        config["STATIC_ROUTE"] = {f"default|{prefix}": {"blackhole": "true", "advertise": "false", "distance": "250"}}
+
+
 def open_configs(configs: ConfigDbs, folder: Path) -> Bundle:
     """Writes the files and opens them as loose config_db files."""
     for name, config in configs.items():

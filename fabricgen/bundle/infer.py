@@ -9,6 +9,7 @@ import orjson
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.sonic.device_types import OUTSIDE_TYPE
 from fabricgen.sonic.tables import Row, split_key
 
 TableReader = Callable[[str], Mapping[str, Row]]
@@ -44,8 +45,16 @@ def _from_neighbors(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
                     seen.add(pair)
                     yield _link((name, port), (far[0], far[1]))
             else:  # a server, or a switch whose file was not given: nothing is known of its side
-                kind = "peer" if _is_bgp_peer(table, far[0]) else "host-leaf"
+                kind = _kind(table, far[0])
                 yield _link((far[0], far[1]), (name, port), kind)
+
+
+def _kind(table: TableReader, neighbor: str) -> str:
+    """The kind of link that leads to a neighbour without a file."""
+    said = dict(_rows(table, "DEVICE_NEIGHBOR_METADATA")).get(neighbor, {})
+    if said.get("type") == OUTSIDE_TYPE:
+        return "external"
+    return "peer" if _is_bgp_peer(table, neighbor) else "host-leaf"
 
 
 def _rows(table: TableReader, name: str) -> Iterable[tuple[str, Row]]:

@@ -90,6 +90,11 @@ class Bundle:
         return tuple(link for link in self.links if link.kind == "host-leaf" and link.b[0] in self.devices)
 
     @cached_property
+    def external_at(self) -> Mapping[tuple[str, str], WiredLink]:
+        """(switch, port) -> the link to a device outside the fabric (end a) that is plugged in there."""
+        return {link.b: link for link in self.links if link.kind == "external" and link.b[0] in self.devices}
+
+    @cached_property
     def link_at(self) -> Mapping[tuple[str, str], WiredLink]:
         """(device, port) -> the link plugged in there, for both ends."""
         return {end: link for link in self.links for end in (link.a, link.b)}

@@ -40,11 +40,12 @@ class WiredDevice:
 
 @dataclass(frozen=True, slots=True)
 class WiredLink:
-    """A logical link. `a` is the lower end: the host of a host link, else the switch nearer to the hosts."""
+    """A logical link. `a` is the lower end: the host of a host link, the device outside of an external one, else the
+    switch nearer to the hosts."""
 
     id: str
     plane: str
-    kind: str  # host-leaf | leaf-spine | spine-core | peer | global
+    kind: str  # host-leaf | leaf-spine | spine-core | peer | global | external
     a: Endpoint
     b: Endpoint
     speed_mbps: int
@@ -84,6 +85,17 @@ class WiredHost:
 
 
 @dataclass(frozen=True, slots=True)
+class WiredExternal:
+    """One port of a device outside the fabric. `asn` is None where no session runs; `addresses` are its own."""
+
+    name: str
+    port: str
+    plane: str
+    asn: int | None
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WiredPlane:
     """A plane and what its traffic needs: the lossless priorities, the DSCP values of the RoCE classes and of CNPs."""
 
@@ -106,6 +118,7 @@ class Wiring:
     hosts: tuple[WiredHost, ...]
     links: tuple[WiredLink, ...]
     cables: tuple[WiredCable, ...]
+    externals: tuple[WiredExternal, ...] = ()
 
 
 def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> bytes:
@@ -119,10 +132,10 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
 
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
-    return dump_listing(
-        {"format_version": FORMAT_VERSION, "fabric": wiring.fabric},
-        {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")},
-    )
+    lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
+    if wiring.externals:
+        lists["externals"] = wiring.externals
+    return dump_listing({"format_version": FORMAT_VERSION, "fabric": wiring.fabric}, lists)
 
 
 def load_wiring(text: bytes) -> Wiring:
@@ -141,6 +154,7 @@ def load_wiring(text: bytes) -> Wiring:
         ),
         links=tuple(WiredLink(**_tuples(link, "a", "b")) for link in raw["links"]),
         cables=tuple(WiredCable(**_tuples(cable, "links")) for cable in raw["cables"]),
+        externals=tuple(WiredExternal(**_tuples(one, "addresses")) for one in raw.get("externals", ())),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.outside import Outside, OutsideLink
 from fabricgen.design.model import Fabric, Link, Switch
 
 
@@ -25,11 +26,11 @@ class Address:
 class LinkEnd:
     """A switch port that is plugged in, seen from this side."""
 
-    link: Link
+    link: Link | OutsideLink
     port: str
-    peer: str  # name of the switch or host
+    peer: str  # name of the switch, host or device outside
     peer_port: str
-    peer_switch: Switch | None  # None where a host is plugged in
+    peer_switch: Switch | None  # None where something else is plugged in
     addresses: tuple[Address, ...]
 
 
@@ -41,9 +42,10 @@ class ControlPlane:
     ends: Mapping[str, Mapping[str, LinkEnd]]  # port -> end
     router_ids: Mapping[str, str]  # the IPv4 address of Loopback0
     host_aggregates: Mapping[str, tuple[str, ...]]  # prefixes that a leaf announces for its hosts
+    outside: Outside
 
 
-def plan_control_plane(fabric: Fabric, allocation: Allocation) -> ControlPlane:
+def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: Outside) -> ControlPlane:
     """Sessions and announcements of every switch of a fabric that could be allocated."""
     asns = {
         switch.key: allocation.asns[switch.asn_owner]
@@ -69,6 +71,13 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation) -> ControlPlane:
         else:
             for network in allocation.blocks.get(link.block.key, ()):
                 aggregates.setdefault(upper.key, {})[str(network)] = None
+    for beyond in outside.links:
+        device = beyond.device
+        ends[beyond.switch.key][beyond.port] = LinkEnd(
+            beyond, beyond.port, device.name, device.peer_port, None,
+            tuple(Address(*pair, device.asn) for pair in beyond.addresses),
+        )  # fmt: skip
     loopbacks = {key: [text for text in texts if ":" not in text] for key, texts in allocation.loopbacks.items()}
     router_ids = {key: texts[0] for key, texts in loopbacks.items() if texts}
-    return ControlPlane(asns, ends, router_ids, {key: tuple(prefixes) for key, prefixes in aggregates.items()})
+    announced = {key: tuple(prefixes) for key, prefixes in aggregates.items()}
+    return ControlPlane(asns, ends, router_ids, announced, outside)

@@ -20,6 +20,7 @@ from fabricgen.inventory.model import (
     LinkSpec,
     LosslessSpec,
     Management,
+    OutsideDevice,
     Override,
     Part,
     Plane,
@@ -27,6 +28,7 @@ from fabricgen.inventory.model import (
     ScalableUnit,
     Snmp,
     SonicTarget,
+    StaticSpec,
     SwitchSpec,
     Tacacs,
     Tier,
@@ -43,6 +45,8 @@ DEFAULT_GNMI_PORT = 8080
 DEFAULT_MTU_BYTES = 9100  # SONiC's own default
 DEFAULT_ROCE_MTU_BYTES = 4096
 DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0, "global": 100.0}
+OUTSIDE_CABLE_M = 40.0
+ALL = "all"  # instead of a list of prefixes
 DEFAULT_VLS = 8  # data VLs that current switches and adapters have
 RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
 
@@ -131,6 +135,10 @@ def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         else None,
         torus=_torus(node.mapping["torus"], f"{path}.torus") if "torus" in node.mapping else None,
         infiniband=_infiniband(node.mapping.get("infiniband", Node({}, node.location)), f"{path}.infiniband"),
+        external=tuple(
+            _outside(item, f"{path}.external[{index}]", "peer") for index, item in enumerate(_list(node, "external"))
+        ),
+        static=tuple(_static(item, f"{path}.static[{index}]") for index, item in enumerate(_list(node, "static"))),
     )
 
 
@@ -286,6 +294,48 @@ def _link(node: Node, path: str) -> LinkSpec:
     cable = _cable(node.mapping["cable"], f"{path}.cable") if "cable" in node.mapping else None
     ends = str(a.value), str(b.value)
     return LinkSpec(node=node, path=path, ends=ends, cable=cable, speed_mbps=_speed(node, "speed"))
+
+
+def _outside(node: Node, path: str, peer: str) -> OutsideDevice:
+    """A device outside; `peer` is the key that has its own addresses."""
+    speed, cable = _value(node, "speed", None), node.mapping.get("cable")
+    default = CableSpec(node=node, path=path, length_m=OUTSIDE_CABLE_M, medium=_medium(OUTSIDE_CABLE_M))
+    return OutsideDevice(
+        node=node,
+        path=path,
+        asn=_value(node, "asn", None),
+        **{key: _value(node, key) for key in ("name", "switch", "port")},
+        peer_port=_value(node, "peer_port", "outside"),
+        addresses=_one_or_more(node, "address"),
+        peers=_one_or_more(node, peer),
+        accepts=_filter(node, "in"),
+        announces=_filter(node, "out"),
+        cable=_cable(cable, f"{path}.cable") if cable else default,
+        speed_mbps=parse_speed_mbps(speed) if speed else None,
+    )
+
+
+def _static(node: Node, path: str) -> StaticSpec:
+    whole = {"name", "switch", "port", "address"} <= node.mapping.keys()
+    return StaticSpec(
+        node=node,
+        path=path,
+        prefixes=_one_or_more(node, "prefix"),
+        via=_value(node, "via", None),
+        device=_outside(node, path, "next_hop") if whole else None,
+    )
+
+
+def _filter(node: Node, key: str) -> tuple[str, ...] | None:
+    found = _one_or_more(node, key)
+    return None if found == (ALL,) else found
+
+
+def _one_or_more(node: Node, key: str) -> tuple[str, ...]:
+    """A text, or a list of texts."""
+    if key not in node.mapping:
+        return ()
+    return _texts(node, key) or (str(node.mapping[key].value),)
 
 
 def _management(node: Node, findings: list[Finding]) -> Management:

@@ -11,6 +11,7 @@ from fabricgen.inventory.designs import check_designs
 from fabricgen.inventory.host_checks import check_host_models
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node, merge, read_yaml
+from fabricgen.inventory.outside import check_outside
 from fabricgen.inventory.references import check_name_patterns, check_references
 from fabricgen.inventory.schema import prune_invalid
 from fabricgen.inventory.tables import TABLES, read_table
@@ -36,7 +37,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
     findings += [*unusable.values(), *check_references(inventory), *check_designs(inventory)]
-    findings += chain.from_iterable(wrong.values())
+    findings += [*check_outside(inventory), *chain.from_iterable(wrong.values())]
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
     return replace(inventory, names=sound, host_models=models), findings

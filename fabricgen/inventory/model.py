@@ -222,6 +222,34 @@ class InfinibandSpec(Part):
 
 
 @dataclass(frozen=True)
+class OutsideDevice(Part):
+    """A device that is plugged into a switch and not configured here. Prefixes of None are all; no `asn`, no session.
+
+    `peers` may lack a family whose address is one of a pair."""
+
+    name: str
+    asn: int | None
+    switch: str  # name or identity
+    port: str
+    peer_port: str
+    addresses: tuple[str, ...]
+    peers: tuple[str, ...]
+    accepts: tuple[str, ...] | None
+    announces: tuple[str, ...] | None
+    cable: CableSpec
+    speed_mbps: int | None
+
+
+@dataclass(frozen=True)
+class StaticSpec(Part):
+    """Prefixes behind the NIC of a host (`via`) or behind a device."""
+
+    prefixes: tuple[str, ...]
+    via: str | None
+    device: OutsideDevice | None
+
+
+@dataclass(frozen=True)
 class Plane(Part):
     """One network."""
 
@@ -250,6 +278,13 @@ class Plane(Part):
     dragonfly: DragonflySpec | None
     torus: TorusSpec | None
     infiniband: InfinibandSpec
+    external: tuple[OutsideDevice, ...] = ()
+    static: tuple[StaticSpec, ...] = ()
+
+    @property
+    def outside(self) -> tuple[OutsideDevice, ...]:
+        """Every device outside the fabric."""
+        return (*self.external, *(one.device for one in self.static if one.device))
 
     @property
     def uplink_mbps(self) -> int:

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_interface
 
 from fabricgen.control_plane.bgp import LinkEnd
+from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.design.model import Switch
 from fabricgen.inventory.model import CableSpec, Inventory, Management, Part, Plane
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
 from fabricgen.platforms.model import PlatformPort, SwitchPlatform
+from fabricgen.render.build_outside import discard_routes, static_routes
 from fabricgen.render.contexts import (
     AllowedSource,
     LinkAddress,
@@ -35,6 +37,8 @@ def switch_context(
     *,
     loopbacks: Sequence[str],
     aggregates: Sequence[str],
+    discards: Sequence[str],
+    routes: Sequence[StaticRoute],
     management: Sequence[str],
     mac: bool,
     bgp: bool,
@@ -50,6 +54,8 @@ def switch_context(
         unnumbered=unnumbered,
         loopbacks=_prefixes("switch.loopbacks", loopbacks),
         aggregates=_prefixes("switch.aggregates", aggregates),
+        discards=discard_routes(inventory.planes[switch.identity.plane], discards),
+        statics=static_routes(routes),
         management=tuple(
             ManagementAddress(Slot(f"switch.management.{index}", _LOCK), _gateway(inventory.management, text))
             for index, text in enumerate(management)

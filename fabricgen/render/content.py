@@ -47,7 +47,7 @@ class BundleContent:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
-        wiring = make_wiring(self.plans.rendered, self.plans.allocation)
+        wiring = make_wiring(self.plans.rendered, self.plans.allocation, self.plans.control.outside)
         sources: list[DeviceSources] = []
         for content, source in self._switches():
             sources.append(source)

@@ -22,6 +22,8 @@ class SwitchContext:
     unnumbered: bool
     loopbacks: tuple["Prefix", ...]
     aggregates: tuple["Prefix", ...]  # host prefixes to announce
+    discards: tuple["DiscardRoute", ...]
+    statics: tuple["StaticRouteContext", ...]
     management: tuple["ManagementAddress", ...]
     mac: Slot | None  # None where the inventory does not tell it: the switch fills in its own
     type: Value
@@ -37,6 +39,25 @@ class Prefix:
 
     text: Slot
     family: str
+
+
+@dataclass(frozen=True)
+class DiscardRoute:
+    """A host pool whose packets are dropped where nothing longer is known, so that none follows a default route."""
+
+    prefix: Value
+
+
+@dataclass(frozen=True)
+class StaticRouteContext:
+    """A static route. `next_hops`, `ports` and `advertise` are lists of one length, joined by commas, as frrcfgd and
+    bgpcfgd want them."""
+
+    prefix: Value
+    family: str
+    next_hops: Value
+    ports: Value
+    advertise: Value
 
 
 @dataclass(frozen=True)
@@ -112,6 +133,53 @@ class LinkAddress:
     length: Value
     peer: Slot
     asn: Slot | None
+
+
+@dataclass(frozen=True)
+class OutsideContext:
+    """`link` in outside.json.j2: a router or another device that is not configured here."""
+
+    peer: Value
+    peer_port: Value
+    peer_type: Value
+    sessions: tuple["OutsideSession", ...]
+
+    @property
+    def policies(self) -> tuple["Policy", ...]:
+        """Those of all sessions."""
+        return tuple(policy for session in self.sessions for policy in session.policies)
+
+
+@dataclass(frozen=True)
+class OutsideSession:
+    """One address family of such a link. `asn` is None where no session runs; `policies` is empty where BGP is
+    numbered: bgpcfgd has none of a neighbour's own."""
+
+    local: Value
+    length: Value
+    peer: Value
+    asn: Value | None
+    family: str
+    policies: tuple["Policy", ...]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which prefixes pass. `field` is that of BGP_NEIGHBOR_AF, `mode` is SONiC's word for the family: IPv4 or IPv6."""
+
+    name: Value
+    field: str
+    mode: str
+    refused: tuple["PrefixRange", ...]
+    permitted: tuple["PrefixRange", ...]
+
+
+@dataclass(frozen=True)
+class PrefixRange:
+    """A prefix, and the lengths of what it stands for: `exact` or such as `10..32`."""
+
+    prefix: Value
+    lengths: str
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.control_plane.opensm import Subnet, plan_subnets
+from fabricgen.control_plane.outside import plan_outside
 from fabricgen.design.capacity import capacity
 from fabricgen.design.expand import expand
-from fabricgen.design.model import Fabric, Switch
+from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error, note
@@ -70,7 +71,9 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, *, judg
     findings += found
     step("plan")
     rendered = Fabric(inventory, tuple(plane for plane in fabric.planes if plane.plane.technology == "roce"))
-    control = plan_control_plane(rendered, allocation)
+    outside, found = plan_outside(rendered, allocation)
+    findings += found
+    control = plan_control_plane(rendered, allocation, outside)
     planner = LosslessPlanner(rendered)
     ownership = Ownership(inventory.sonic, inventory_root(path))
     plans = Plans(fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, findings)
@@ -90,7 +93,8 @@ def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: Contro
     plan = planner.plan(switch)
     if plan is None:
         return
-    ports = [planner.port(switch, end.link) for end in control.ends[switch.key].values()]
+    links = [end.link for end in control.ends[switch.key].values()]
+    ports = [planner.port(switch, link) for link in links if isinstance(link, Link)]
     problem = pool_problem(plan, [port for port in ports if port is not None], switch.platform.mmu_bytes)
     if problem:
         hint = "fewer lossless classes, shorter cables, fewer ports in use, or another platform"

@@ -7,10 +7,13 @@ from ipaddress import ip_interface
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
-from fabricgen.design.model import Fabric, Switch
-from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
+from fabricgen.control_plane.outside import OutsideLink
+from fabricgen.design.model import Fabric, Link, Switch
+from fabricgen.inventory.outside import discards
+from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner
 from fabricgen.platforms.model import PlatformPort
 from fabricgen.render.build_contexts import link_context, management_context, port_context, switch_context
+from fabricgen.render.build_outside import outside_context
 from fabricgen.render.contexts import ManagementContext, SonicContext
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateLibrary
@@ -18,6 +21,7 @@ from fabricgen.render.templates import TemplateLibrary
 DEVICE_TEMPLATES = ("switch.json.j2", "bgp.json.j2", "management.json.j2", "qos.json.j2", "buffers.json.j2")
 PORT_TEMPLATE = "port.json.j2"
 LINK_TEMPLATE = "link.json.j2"
+OUTSIDE_TEMPLATE = "outside.json.j2"
 
 Slots = dict[str, str]
 
@@ -55,9 +59,11 @@ class SwitchRenderer:
             end = ends.get(port.name)
             slots = _port_slots(port, end)
             self._render_port(switch, port, end, slots, rendered)
-            buffers = self.planner.port(switch, end.link) if end else None
-            if end and buffers:
-                self._render_link(switch, port, end, plan, buffers, slots, rendered)
+            link = end.link if end else None
+            if isinstance(link, OutsideLink):
+                self._render_outside(switch, port, link, plan, slots, rendered)
+            elif end and link:
+                self._render_link(switch, port, end, link, plan, slots, rendered)
         return rendered
 
     def _render_device(self, switch: Switch, plan: LosslessPlan, rendered: RenderedSwitch) -> None:
@@ -80,10 +86,17 @@ class SwitchRenderer:
         families = [tuple(ip_interface(text).version for text in texts) for texts in lists.values()]
         bgp = key in self.control.asns
         kind = (switch.identity.plane, switch.platform.name, switch.layout.name, switch.role, switch.spec.path)
-        profile = (*kind, *families, bool(mac), bgp)
+        profile: tuple[object, ...] = (*kind, *families, bool(mac), bgp)
+
+        routes = self.control.outside.routes.get(key, ())
+        own = {*lists["aggregates"], *(route.prefix for route in routes)}
+        kept = tuple(prefix for prefix in self._discards[switch.identity.plane] if prefix not in own)
+        profile = (*profile, kept, tuple((route.prefix, route.next_hop, route.port) for route in routes))
 
         def context() -> dict[str, object]:
-            own = switch_context(switch, self.fabric.inventory, **lists, mac=bool(mac), bgp=bgp)
+            own = switch_context(
+                switch, self.fabric.inventory, **lists, discards=kept, routes=routes, mac=bool(mac), bgp=bgp
+            )
             return {"switch": own, "plan": plan, "management": self._management}
 
         for template in DEVICE_TEMPLATES:
@@ -108,11 +121,14 @@ class SwitchRenderer:
         switch: Switch,
         port: PlatformPort,
         end: LinkEnd,
+        link: Link,
         plan: LosslessPlan,
-        buffers: PortBuffers,
         slots: Slots,
         rendered: RenderedSwitch,
     ) -> None:
+        buffers = self.planner.port(switch, link)
+        if buffers is None:
+            return
         plane = self.fabric.inventory.planes[switch.identity.plane]
         sessions = tuple((address.length, address.peer_asn is None) for address in end.addresses)
         peer_type = end.peer_switch.device_type if end.peer_switch else None
@@ -122,6 +138,24 @@ class SwitchRenderer:
             return {"port": own, "link": link_context(end, plane, buffers), "plan": plan}
 
         index = self._stamp(rendered, LINK_TEMPLATE, (id(plan), id(buffers), peer_type, sessions), slots, context)
+        rendered.port_forms.setdefault(index, []).append(port.name)
+
+    def _render_outside(
+        self,
+        switch: Switch,
+        port: PlatformPort,
+        link: OutsideLink,
+        plan: LosslessPlan,
+        slots: Slots,
+        rendered: RenderedSwitch,
+    ) -> None:
+        plane = self.fabric.inventory.planes[switch.identity.plane]
+
+        def context() -> dict[str, object]:
+            own = port_context(switch, plane, port, link.cable)
+            return {"port": own, "link": outside_context(link, plane), "plan": plan}
+
+        index = self._stamp(rendered, OUTSIDE_TEMPLATE, (id(plan), link.id), slots, context)
         rendered.port_forms.setdefault(index, []).append(port.name)
 
     def _stamp(
@@ -141,6 +175,11 @@ class SwitchRenderer:
         if rendered.stamp:
             self.library.stamp(index, rendered.tables, slots, rendered.name)
         return index
+
+    @cached_property
+    def _discards(self) -> Mapping[str, tuple[str, ...]]:
+        planes = self.fabric.inventory.planes
+        return {name: tuple(map(str, discards(plane))) for name, plane in planes.items()}
 
     @cached_property
     def _management(self) -> ManagementContext | None:

@@ -5,21 +5,38 @@ from collections.abc import Iterator
 from io import StringIO
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.bundle.wiring import WiredCable, WiredDevice, WiredHost, WiredLink, WiredNic, WiredPlane, Wiring
+from fabricgen.bundle.wiring import (
+    WiredCable,
+    WiredDevice,
+    WiredExternal,
+    WiredHost,
+    WiredLink,
+    WiredNic,
+    WiredPlane,
+    Wiring,
+)
+from fabricgen.control_plane.outside import KIND, Outside, OutsideLink
 from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
 from fabricgen.units import format_length, format_speed
 
 
-def make_wiring(fabric: Fabric, allocation: Allocation) -> Wiring:
-    """The wiring of a fabric."""
+def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wiring:
+    """The wiring of a fabric and of what is plugged into it from outside."""
     cable_of = {link: cable.id for cable in fabric.cables for link in cable.links}
     return Wiring(
         fabric=fabric.inventory.fabric,
         planes=tuple(_plane(design) for design in fabric.planes),
         devices=tuple(_device(switch, allocation) for switch in fabric.switches),
         hosts=tuple(_hosts(fabric, allocation)),
-        links=tuple(_link(link, allocation, cable_of[link.id]) for link in fabric.links),
-        cables=tuple(WiredCable(cable.id, cable.length_m, cable.medium, cable.links) for cable in fabric.cables),
+        links=(
+            *(_link(link, allocation, cable_of[link.id]) for link in fabric.links),
+            *(_outside_link(link, allocation) for link in outside.links),
+        ),
+        cables=(
+            *(WiredCable(cable.id, cable.length_m, cable.medium, cable.links) for cable in fabric.cables),
+            *(WiredCable(link.id, link.cable.length_m, link.cable.medium, (link.id,)) for link in outside.links),
+        ),
+        externals=tuple(_external(link) for link in outside.links),
     )
 
 
@@ -76,6 +93,18 @@ def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:
     return WiredLink(
         link.id, link.plane, link.kind, (low, link.a_port), (high, link.b_port), link.speed_mbps, cable, link.rail
     )
+
+
+def _outside_link(link: OutsideLink, allocation: Allocation) -> WiredLink:
+    far = (link.device.name, link.device.peer_port)
+    near = (allocation.names[link.switch.key], link.port)
+    return WiredLink(link.id, link.plane, KIND, far, near, link.speed_mbps, link.id)
+
+
+def _external(link: OutsideLink) -> WiredExternal:
+    device = link.device
+    addresses = tuple(f"{pair.peer}/{pair.length}" for pair in link.addresses)
+    return WiredExternal(device.name, device.peer_port, link.plane, device.asn, addresses)
 
 
 def dump_cabling(wiring: Wiring) -> bytes:

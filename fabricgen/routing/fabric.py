@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabricgen.bundle.outside import default_routes
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.bgp import Policy, solve
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination, Routes
 from fabricgen.routing.sessions import Session, SpokenFabric, find_sessions
+from fabricgen.sonic.addresses import Address
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ class RoutedFabric:
         session = self.sessions[pair]
         return (session.b if backwards else session.a).neighbor.key
 
+    @property
+    def discards(self) -> tuple[tuple[Address, ...], ...]:
+        """What each switch drops where it knows nothing longer."""
+        return tuple(self.spoken.speakers[name].discards for name in self.names)
+
     def routes(self) -> Routes:
         """Every switch's next hops to every destination."""
         return solve(self.network, self.policy, self.destinations)
@@ -53,7 +60,7 @@ def read_fabric(bundle: Bundle, switches: list[str]) -> RoutedFabric:
     number = {name: index for index, name in enumerate(names)}
     sessions = spoken.sessions
     network = build_network(len(names), [number[s.a.switch] for s in sessions], [number[s.b.switch] for s in sessions])
-    destinations, announced = _destinations(spoken, number)
+    destinations, announced = _destinations(bundle, spoken, number)
     policy = _policy(spoken, names, network)
     return RoutedFabric(names, spoken, sessions, network, policy, destinations, announced)
 
@@ -78,15 +85,18 @@ def _policy(spoken: SpokenFabric, names: tuple[str, ...], network: Network) -> P
 
 
 def _destinations(
-    spoken: SpokenFabric, number: Mapping[str, int]
+    bundle: Bundle, spoken: SpokenFabric, number: Mapping[str, int]
 ) -> tuple[tuple[Destination, ...], dict[tuple[str, str], tuple[str, str]]]:
-    """Announced prefixes in classes of equal origin; loopbacks are kept apart only where TSA treats them apart."""
+    """Announced prefixes in classes of equal origin; loopbacks are kept apart only where TSA treats them apart.
+
+    A default route from outside has the border switches for its origins: the path begins there, one AS longer.
+    """
     announced: dict[tuple[str, str], tuple[str, str]] = {}
     origins: dict[str, dict[int, bool]] = {}
     for name, one in spoken.speakers.items():
         if one.asn is None:
             continue
-        for entry in one.announcements:
+        for entry in (*one.announcements, *default_routes(bundle, name, one)):
             announced.setdefault((name, entry.prefix), entry.row)
             origins.setdefault(entry.prefix, {}).setdefault(number[name], entry.loopback and one.isolated)
     classes: dict[tuple[tuple[int, ...], int, bool], list[str]] = {}

@@ -1,6 +1,7 @@
-"""Longest-prefix match: a packet whose own prefix a switch does not know follows a shorter one that covers it."""
+"""Longest-prefix match: a packet whose own prefix a switch does not know follows a shorter one that covers it, unless
+a discard route between the two drops it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,11 @@ def covering(destinations: Sequence[Destination]) -> list[list[int]]:
     return found
 
 
-def forwarding(network: Network, routes: Routes) -> Words:
-    """`routes.nexthops`, and those of the covering prefix where a switch does not, or may not, know the longer."""
+def forwarding(network: Network, routes: Routes, discards: Sequence[Sequence[Address]] = ()) -> Words:
+    """`routes.nexthops`, and those of the covering prefix where a switch does not, or may not, know the longer.
+
+    `discards[u]` are the prefixes that switch u drops where it knows nothing longer.
+    """
     hops, reached = routes.nexthops, routes.reached
     around = covering(routes.destinations)
     shortest_first = sorted(
@@ -39,11 +43,35 @@ def forwarding(network: Network, routes: Routes) -> Words:
     wanted = [column for column in shortest_first if lacking[column].any()]
     if wanted:
         hops = hops.copy()
+    dropping = _dropping(discards, network.switches)
     for column in wanted:
         for other in around[column]:
-            fallback = _bit(hops, other) & lacking[column][network.source]
+            lost = lacking[column] & ~_dropped(dropping, routes.destinations[column], routes.destinations[other])
+            fallback = _bit(hops, other) & lost[network.source]
             hops[:, column >> 6] |= fallback.astype(np.uint64) << np.uint64(column & 63)
     return hops
+
+
+def _dropping(discards: Sequence[Sequence[Address]], switches: int) -> dict[Address, NDArray[np.bool_]]:
+    """Discarded prefix -> the switches that discard it."""
+    found: dict[Address, NDArray[np.bool_]] = {}
+    for switch, prefixes in enumerate(discards):
+        for prefix in prefixes:
+            found.setdefault(prefix, np.zeros(switches, bool))[switch] = True
+    return found
+
+
+def _dropped(
+    dropping: Mapping[Address, NDArray[np.bool_]], lost: Destination, around: Destination
+) -> NDArray[np.bool_] | np.bool_:
+    """The switches that drop every packet to `lost` before it can follow `around`."""
+    dropped: NDArray[np.bool_] | np.bool_ = np.True_
+    for address in _addresses(lost):
+        for wide in (one for one in _addresses(around) if one.covers(address)):
+            between = (address.widened(length) for length in range(wide.length + 1, address.length + 1))
+            masks = [dropping[prefix] for prefix in between if prefix in dropping]
+            dropped = dropped & (np.any(masks, axis=0) if masks else np.False_)
+    return dropped
 
 
 def _bit(words: Words, column: int) -> NDArray[np.bool_]:

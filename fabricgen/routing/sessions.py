@@ -7,17 +7,15 @@ cannot come up is left out of the routing model and reported, for it changes who
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.bundle.outside import outside_sessions, read_speaker
+from fabricgen.bundle.read import Bundle
 from fabricgen.sonic.addresses import Address
-from fabricgen.sonic.frr_framework import framework_speaker
 from fabricgen.sonic.image import (
     InterfaceAddress,
     Neighbor,
     Speaker,
     rows,
-    speaker,
     text,
-    uses_frr_framework,
 )
 
 _FAR_END = "held down by the far end"
@@ -42,8 +40,9 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class AbsentSession:
-    """A BGP_NEIGHBOR row whose session cannot come up. `inside`: the far end is one of the switches judged;
-    `follows`: nothing is wrong with this row, the one that answers it is to blame."""
+    """A BGP_NEIGHBOR row whose session cannot come up; the far end of one with the outside is not asked. `inside`: the
+    far end is one of the switches judged; `follows`: nothing is wrong with this row, the one that answers it is to
+    blame."""
 
     switch: str
     key: str
@@ -61,14 +60,9 @@ class SpokenFabric:
     absent: tuple[AbsentSession, ...]
 
 
-def read_speaker(device: ObservedDevice) -> Speaker:
-    """The switch as its image configures FRR, in whichever mode its file asks for."""
-    return framework_speaker(device.config) if uses_frr_framework(device.config) else speaker(device.config)
-
-
 def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
     """The sessions among `switches`. Raises UnreadableInputError when a file is no JSON."""
-    speakers = {name: read_speaker(bundle.devices[name]) for name in switches}
+    speakers = {name: read_speaker(bundle.devices[name].config) for name in switches}
     return _Pairing(bundle, speakers).run()
 
 
@@ -97,7 +91,10 @@ class _Pairing:
         sessions: list[Session] = []
         absent: list[AbsentSession] = []
         for name, one in self.speakers.items():
+            beyond = {neighbor.key for _, neighbor in outside_sessions(self.bundle, name, one)}
             for neighbor in one.neighbors:
+                if neighbor.key in beyond and not neighbor.obstacle:
+                    continue
                 far = self._far_end(name, neighbor)
                 if isinstance(far, str):
                     inside = neighbor.peer in self.owner or (name, neighbor.interface) in self.bundle.link_at

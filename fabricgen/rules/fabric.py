@@ -13,7 +13,7 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Place
 from fabricgen.rules.shape import well_shaped
-from fabricgen.sonic.device_types import ROLES, SERVER_TYPE
+from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
 
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
@@ -53,9 +53,9 @@ class Switch:
         return wired.role if wired else ROLES.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
 
     def told_role(self, neighbor: str) -> str:
-        """What DEVICE_NEIGHBOR_METADATA says of a neighbour: leaf | spine | core | host, or ""."""
+        """What DEVICE_NEIGHBOR_METADATA says of a neighbour: leaf | spine | core | host | external, or ""."""
         found = self.device.text_of("DEVICE_NEIGHBOR_METADATA", neighbor, "type")
-        return "host" if found == SERVER_TYPE else ROLES.get(found, "")
+        return {SERVER_TYPE: "host", OUTSIDE_TYPE: OUTSIDE_ROLE}.get(found) or ROLES.get(found, "")
 
     @cached_property
     def plane(self) -> str:
@@ -132,7 +132,7 @@ class End:
     link: WiredLink
     far_name: str
     far_port: str
-    far_role: str  # host | leaf | spine | core | ""
+    far_role: str  # host | leaf | spine | core | external | ""
     cable_m: float | None
     far: "End | None" = None
 
@@ -196,6 +196,8 @@ class Fabric:
 
     def _role_outside(self, switch: Switch, neighbor: str, link: WiredLink) -> str:
         """The role of a neighbour that has no file here: what the switch says of it, else what the link says."""
+        if link.kind == "external":
+            return OUTSIDE_ROLE
         return switch.told_role(neighbor) or ("host" if link.kind == "host-leaf" else "")
 
     @cached_property

@@ -11,7 +11,8 @@ from fabricgen.rules.registry import rule
 from fabricgen.sonic.tables import format_ranges, parse_priorities
 
 # What every port needs besides pfc_enable; pfc_to_pg_map depends on the ASIC and is judged with the maps.
-_PORT_MAPS = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
+_LOSSY_PORT_MAPS = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map")
+_PORT_MAPS = (*_LOSSY_PORT_MAPS, "pfc_to_queue_map")
 
 
 @rule("FG511", Severity.ERROR, "A wired port has no QoS maps")
@@ -35,7 +36,7 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
             hint = "add the port's row, equal to that of its siblings"
             yield from ports.defects("PORT_QOS_MAP", "", "", "a wired port has no PORT_QOS_MAP row", hint)
             continue
-        for name in _PORT_MAPS:
+        for name in _PORT_MAPS if not ports.is_external else _LOSSY_PORT_MAPS:
             if name not in ports.port_map:
                 message = f"PORT_QOS_MAP of a wired port lacks {name}"
                 yield from ports.defects("PORT_QOS_MAP", "", name, message, f"add {name}, as the siblings have it")

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 import orjson
 
 from fabricgen.findings import Severity
+from fabricgen.rules.addresses import parse_interface
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, Switch
 from fabricgen.rules.peers import NO_FIELDS, OWN_FIELDS, Candidate, groups, odd_fields, odd_rows, plural, slips
 from fabricgen.rules.qos import PORT_TABLES, PortQos, port_place
 from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import Basis, rule
+from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.tables import Row
 
 # Rows whose keys name a switch's own things: compared by their fields alone.
@@ -118,10 +120,11 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
         for table in _POPULATIONS:
             skip = OWN_FIELDS.get(table, NO_FIELDS)
             by_form: dict[object, list[tuple[Switch, str, Row]]] = defaultdict(list)
+            shared = Counter(key for switch in switches for key in switch.device.table(table))
             for switch in switches:
                 for key, row in switch.device.table(table).items():
                     if isinstance(row, dict):
-                        by_form[_form(fabric, table, key)].append((switch, key, row))
+                        by_form[_form(fabric, switch, table, key, shared[key] > 1)].append((switch, key, row))
             peers = f"most {table} rows of {plural(role)}"
             for members in by_form.values():
                 yield from _odd_population(members, table, skip, peers)
@@ -132,11 +135,20 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(switch.place("MGMT_INTERFACE"), "the switch has no management address, its peers have")
 
 
-def _form(fabric: Fabric, table: str, key: str) -> object:
-    """Rows of one form are comparable: by number of key parts, neighbours by what they are."""
+def _form(fabric: Fabric, switch: Switch, table: str, key: str, shared: bool) -> object:
+    """Rows of one form are comparable: by number of key parts, neighbours and ports by what they are, sessions by what
+    names the far end, routes by whether others have them and whether they lead on."""
+    parts = key.count("|")
     if table == "DEVICE_NEIGHBOR_METADATA":
-        return fabric.switches[key].role if key in fabric.switches else ""
-    return key.count("|")
+        return fabric.switches[key].role if key in fabric.switches else switch.told_role(key) == OUTSIDE_ROLE
+    if table == "BGP_NEIGHBOR":
+        return parts, parse_interface(key.rpartition("|")[2]) is None
+    if table == "INTERFACE":
+        end = fabric.ends_of[switch.name].get(key)
+        return parts, end.far_role if end else ""
+    if table == "STATIC_ROUTE":
+        return parts, shared, "nexthop" in switch.device.row(table, key)
+    return parts
 
 
 def _odd_population(

@@ -15,6 +15,7 @@ from fabricgen.physics import dynamic_threshold_bytes
 from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.fabric import End, Switch, number
+from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.tables import Row, Table, parse_priorities
 
 DEFINITION_TABLES = (
@@ -103,6 +104,12 @@ class PortQos:
         return self.members[0][2] is not None
 
     @property
+    def is_external(self) -> bool:
+        """Whether the cables lead out of the fabric, where nothing pauses; a class never mixes the two."""
+        end = self.members[0][2]
+        return end is not None and end.far_role == OUTSIDE_ROLE
+
+    @property
     def is_used(self) -> bool:
         """Whether lossless traffic is meant to pass: the port has a cable, or priorities with PFC."""
         return self.is_wired or bool(self.pfc)
@@ -163,7 +170,10 @@ class PortQos:
 
     @cached_property
     def meant(self) -> frozenset[int]:
-        """The lossless priorities: the plane's own, else what most of PFC, groups, queues and watchdog say."""
+        """The lossless priorities: the plane's own, else what most of PFC, groups, queues and watchdog say; none on
+        the way out of the fabric."""
+        if self.is_external:
+            return frozenset()
         if self.qos.plane and self.qos.plane.lossless:
             return frozenset(self.qos.plane.lossless)
         said = [self.pfc, self.lossless_pgs, self.lossless_queues, self.watchdog]

@@ -4,6 +4,7 @@ import orjson
 
 from fabricgen.rules.fabric import Fabric
 from fabricgen.rules.qos import DEFINITION_TABLES, PORT_TABLES, PortQos, QosTables
+from fabricgen.sonic.device_types import OUTSIDE_ROLE
 
 
 def qos_tables(fabric: Fabric) -> tuple[QosTables, ...]:
@@ -36,7 +37,7 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]
 
 def _classify(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]]:
     definitions: dict[bytes, QosTables] = {}
-    classes: dict[tuple[int, bool, bytes], PortQos] = {}
+    classes: dict[tuple[int, str, bytes], PortQos] = {}
     for switch in fabric.switches.values():
         tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
         kind = (switch.plane, switch.hwsku, switch.role, switch.is_dynamic, tables)
@@ -55,6 +56,7 @@ def _classify(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...
                 continue
             rows = {name: found.get(port, {}) for name, found in by_port.items()}
             digest = orjson.dumps(rows)
-            members = classes.setdefault((id(qos), port in ends, digest), PortQos(qos, rows)).members
+            use = "" if port not in ends else "external" if ends[port].far_role == OUTSIDE_ROLE else "wired"
+            members = classes.setdefault((id(qos), use, digest), PortQos(qos, rows)).members
             members.append((switch, port, ends.get(port)))
     return tuple(definitions.values()), tuple(classes.values())

@@ -1,6 +1,7 @@
 """Switches that should be alike: the odd one out is named, with what most others have."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import orjson
 
@@ -17,7 +18,8 @@ _MAPS = ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_P
 _OWN_TABLES = frozenset({
     "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "MGMT_INTERFACE",
     "BGP_NEIGHBOR", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "CABLE_LENGTH", "STATIC_ROUTE", "VLAN",
-    "VLAN_MEMBER", "PORTCHANNEL", "PORTCHANNEL_MEMBER", "BGP_GLOBALS_AF_NETWORK", "BGP_NEIGHBOR_AF", *PORT_TABLES,
+    "VLAN_MEMBER", "PORTCHANNEL", "PORTCHANNEL_MEMBER", "BGP_GLOBALS_AF_NETWORK", "BGP_NEIGHBOR_AF", "PREFIX_SET",
+    "PREFIX", *PORT_TABLES,
 })  # fmt: skip
 
 
@@ -60,6 +62,8 @@ def odd_switch(fabric: Fabric) -> Iterator[Defect]:
         for table in dict.fromkeys(name for switch in switches for name in switch.device.config):
             if table == "BUFFER_PROFILE":
                 yield from _odd_tables(switches, table, peers, 3, _shared_profiles)
+            elif table in ("ROUTE_MAP", "ROUTE_MAP_SET"):
+                yield from _odd_tables(switches, table, peers, 3, partial(_shared_maps, table))
             elif table not in _OWN_TABLES and table not in _MAPS:
                 yield from _odd_tables(switches, table, peers, 3)
         yield from _odd_tables(switches, "PFC_WD", peers, 3, lambda switch: _only(switch, "PFC_WD", "GLOBAL"))
@@ -72,6 +76,16 @@ def _shared_profiles(switch: Switch) -> Table:
     """Headroom profiles follow the cables of a switch, and are judged by the SKU's table."""
     rows = switch.device.table("BUFFER_PROFILE")
     return {key: row for key, row in rows.items() if not key.startswith("pg_lossless_")}
+
+
+def _shared_maps(table: str, switch: Switch) -> Table:
+    """Route maps but for those that single neighbours have, and no peer group."""
+    shared, own = (
+        {row.get(field) for row in switch.device.table(users).values() for field in ("route_map_in", "route_map_out")}
+        for users in ("BGP_PEER_GROUP_AF", "BGP_NEIGHBOR_AF")
+    )
+    own -= shared
+    return {key: row for key, row in switch.device.table(table).items() if key.partition("|")[0] not in own}
 
 
 def _only(switch: Switch, table: str, key: str) -> Table:

@@ -1,29 +1,32 @@
 """BGP under frr_mgmt_framework_config "true": nothing is implied, everything must be written.
 
 Read in sonic-buildimage @086b03bd70f9, src/sonic-frr-mgmt-framework/{templates/bgpd/*.j2, frrcfgd/frrcfgd.py}. Route
-maps are not evaluated: what counts is whether a policy stands on each direction, since without one FRR's
-ebgp-requires-policy, which no field can turn off, lets no prefix pass. Not modelled: confederations, route servers,
-per-neighbor local AS, remove-private-AS, VRFs other than default.
+maps are evaluated for the default route alone (`policy`): otherwise what counts is whether a policy stands on each
+direction, since without one FRR's ebgp-requires-policy, which no field can turn off, lets no prefix pass. Not
+modelled: confederations, route servers, per-neighbor local AS, remove-private-AS, VRFs other than default.
 """
 
 from collections.abc import Iterator
 
-from fabricgen.sonic.addresses import parse_address
+from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import (
     MAXIMUM_PATHS,
     Announcement,
     InterfaceAddress,
     Neighbor,
     Speaker,
+    discards,
     interface_addresses,
     parse_asn,
     rows,
     static_routes,
     text,
 )
+from fabricgen.sonic.policy import is_open, passes
 from fabricgen.sonic.tables import ConfigDb, Row, split_key
 
 FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
+DEFAULTS = {4: Address(4, 0, 0), 6: Address(6, 0, 0)}
 DEFAULT_ALLOWAS_IN = 3  # FRR's own, when allow_as_in comes without allow_as_count
 
 
@@ -38,14 +41,15 @@ def framework_speaker(config: ConfigDb) -> Speaker:
         asn=asn,
         router_id=text(instance, "router_id"),
         neighbors=tuple(_neighbors(config, instance, asn)),
-        announcements=tuple(dict.fromkeys(_announcements(config, addresses))),
+        announcements=tuple(dict.fromkeys(framework_announcements(config, addresses))),
         addresses=addresses,
         multipath_relax=text(instance, "load_balance_mp_relax") == "true",
         maximum_paths=int(width) if width.isdecimal() and int(width) else MAXIMUM_PATHS,
+        discards=discards(config),
     )
 
 
-def _announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
+def framework_announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
     """BGP_GLOBALS_AF_NETWORK rows, and what ROUTE_REDISTRIBUTE takes from connected and static routes."""
     for key, _ in rows(config, "BGP_GLOBALS_AF_NETWORK"):
         vrf, _, prefix = key.split("|", 2) if key.count("|") >= 2 else ("", "", "")
@@ -69,6 +73,16 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
     group_families = dict(rows(config, "BGP_PEER_GROUP_AF"))
     own_families = dict(rows(config, "BGP_NEIGHBOR_AF"))
     link_local = {key for key, row in rows(config, "INTERFACE") if text(row, "ipv6_use_link_local_only") == "enable"}
+    known: dict[tuple[str, int], tuple[bool, bool]] = {}  # most neighbors share their route maps
+
+    def inbound(family: Row, version: int) -> tuple[bool, bool]:
+        """Whether the default route comes in, and whether everything does."""
+        maps = _inbound(family)
+        key = (",".join(maps), version)
+        if key not in known:
+            known[key] = passes(config, maps, DEFAULTS[version]), is_open(config, maps)
+        return known[key]
+
     for key, row in rows(config, "BGP_NEIGHBOR"):
         vrf, _, peer = key.partition("|")
         if vrf != "default" or not peer:  # rows without a VRF belong to the other mode and are ignored
@@ -101,6 +115,8 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
             accepts=frozenset(v for v in active if families[v].get("route_map_in")),
             sends=frozenset(v for v in active if families[v].get("route_map_out")),
             obstacle=obstacle,
+            defaults=frozenset(v for v in active if inbound(families[v], v)[0]),
+            unfiltered=frozenset(v for v in active if inbound(families[v], v)[1]),
         )
 
 
@@ -110,6 +126,13 @@ def _active(version: int, family: Row, instance: Row) -> bool:
     return status in ("true", "up") or (
         not status and version == 4 and text(instance, "default_ipv4_unicast") == "true"
     )
+
+
+def _inbound(family: Row) -> list[str]:
+    """The route maps for what comes in; [""], which lets nothing pass, where there is none."""
+    found: object = family.get("route_map_in")
+    names = found.split(",") if isinstance(found, str) else found
+    return [str(name) for name in names] if isinstance(names, list) and names else [""]
 
 
 def _allowas_in(family: Row) -> int:

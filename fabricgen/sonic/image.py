@@ -49,6 +49,8 @@ class Neighbor:
     `peer` is None when the row names a port (`interface`, unnumbered) or nothing sensible. `asn` is None for
     "external". `accepts` and `sends` are the address families (4, 6) for which routes come in and go out. `obstacle`
     says why the session can never come up as far as this file alone tells; "" when nothing in it stands in the way.
+    `defaults` are the families whose default route would be taken from this neighbor, `unfiltered` those of which
+    everything would.
     """
 
     key: str
@@ -59,6 +61,8 @@ class Neighbor:
     accepts: frozenset[int]
     sends: frozenset[int]
     obstacle: str = ""
+    defaults: frozenset[int] = frozenset()
+    unfiltered: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class Speaker:
     multipath_relax: bool = MULTIPATH_RELAX
     maximum_paths: int = MAXIMUM_PATHS
     isolated: bool = False
+    discards: tuple[Address, ...] = ()  # prefixes whose packets are dropped where nothing longer is known
 
 
 def rows(config: ConfigDb, table: str) -> Iterator[tuple[str, Row]]:
@@ -160,6 +165,18 @@ def static_routes(config: ConfigDb) -> Iterator[Announcement]:
             yield Announcement(str(route.network), ("STATIC_ROUTE", key))
 
 
+def discards(config: ConfigDb) -> tuple[Address, ...]:
+    """The prefixes of blackhole routes of the default VRF, announced or not: what is dropped rather than sent by a
+    shorter prefix. Whether one hides a BGP route for the same prefix, by its distance, is not asked here."""
+    found = []
+    for key, row in rows(config, "STATIC_ROUTE"):
+        vrf, prefix = key.split("|", 1) if "|" in key else ("default", key)
+        route = parse_address(prefix)
+        if vrf == "default" and route is not None and text(row, "blackhole") == "true":
+            found.append(route.network)
+    return tuple(found)
+
+
 def speaker(config: ConfigDb) -> Speaker:
     """The switch as bgpcfgd configures it (bgpcfgd/managers_bgp.py)."""
     localhost = metadata(config)
@@ -180,6 +197,7 @@ def speaker(config: ConfigDb) -> Speaker:
         announcements=tuple(dict.fromkeys(announcements(config, addresses))),
         addresses=addresses,
         isolated=text(isolation, "tsa_enabled") == "true",  # bgpcfgd/managers_device_global.py, bgpd/tsa
+        discards=discards(config),
     )
 
 
@@ -216,4 +234,5 @@ def _neighbor(
     if not obstacle and asn is None:
         obstacle = "the row has no asn"
     family = frozenset({peer.version}) if peer else frozenset()
-    return Neighbor(key, peer, "", asn, lenience, family, family, obstacle)
+    # policies.conf.j2: FROM_BGP_PEER lets everything pass, a default route, too
+    return Neighbor(key, peer, "", asn, lenience, family, family, obstacle, family, family)

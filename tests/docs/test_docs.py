@@ -156,8 +156,10 @@ def test_findings_page_is_fresh(request: pytest.FixtureRequest) -> None:
 
 
 def test_every_inventory_key_is_described() -> None:
-    """Each key of the schema stands, as code, on docs/inventory.md or docs/designs.md."""
-    text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("inventory.md", "designs.md"))
+    """Each key of the schema stands, as code, on docs/inventory.md, docs/designs.md or docs/outside.md."""
+    text = "".join(
+        (ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("inventory.md", "designs.md", "outside.md")
+    )
     schema = json.loads((ROOT / "schemas" / "inventory.schema.json").read_text())
     words = set(re.findall(r"`([A-Za-z0-9_-]+)`", text))
     assert sorted(set(_keys(schema)) - words) == []
@@ -215,6 +217,8 @@ def test_context_classes_are_described() -> None:
     text = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
     named = ("Switch", "ManagementAddress", "Management", "Port", "Link", "LinkAddress", "Sonic")
     shared = [vars(contexts)[name if name.endswith("Address") else f"{name}Context"] for name in named]
+    outside = ("OutsideContext", "OutsideSession", "Policy", "PrefixRange", "DiscardRoute", "StaticRouteContext")
+    shared += [vars(contexts)[name] for name in outside]
     for each in (*shared, LosslessPlan, Classes, Watchdog, PortBuffers):
         missing = [field.name for field in fields(each) if f"`{field.name}`" not in text]
         assert not missing, f"{each.__name__}: {missing}"

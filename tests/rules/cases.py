@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.rules.clean import Config
+from tests.rules.clean import CleanFabric, Config
 
 Change = Callable[[dict[str, Config]], str]
 
@@ -23,6 +23,7 @@ class Case:
     also: tuple[str, ...] = ()
     also_at: tuple[str, ...] = ()
     lenient: bool = False
+    plug: Callable[[CleanFabric], None] | None = None  # what is plugged in before the change
 
 
 def put(value: object, device: str, table: str, key: str, field: str = "") -> Change:

@@ -26,6 +26,8 @@ def test_clean_fabric_has_no_finding(model: str) -> None:
 @pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case.code}" for n, case in enumerate(CASES)])
 def test_one_change_gives_one_finding_at_its_place(case: Case) -> None:
     fabric = clean_fabric(case.model)
+    if case.plug:
+        case.plug(fabric)
     device, _, path = case.change(fabric.configs).partition(":")
     findings = fabric.judge()
     there = [finding for finding in findings if finding.code == case.code and finding.device == device]

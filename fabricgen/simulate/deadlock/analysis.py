@@ -82,7 +82,7 @@ def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
     lossless = lossless_links(bundle, fabric)
     destinations = tuple(fabric.destinations[column] for column in traffic.columns)
     routes = solve(fabric.network, fabric.policy, destinations)
-    hops = forwarding(fabric.network, routes)
+    hops = forwarding(fabric.network, routes, fabric.discards)
     flow = carried(fabric.network, hops, traffic.sources)
     graphs = _graphs(fabric, hops, flow, lossless)
     orders, cycles, cycle_links = [], [], []

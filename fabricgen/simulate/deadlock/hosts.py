@@ -15,9 +15,9 @@ from fabricgen.sonic.image import Speaker
 
 @dataclass(frozen=True)
 class HostTraffic:
-    """`sources[u]`: hosts sit behind switch u. `columns` are the destinations of packets, `witness` one prefix of each:
-    first the `host_columns` that hosts are behind, then shorter prefixes around them, which switches fall back to.
-    `complete` is False when some switch with hosts announces no prefix that covers them."""
+    """`sources[u]`: hosts or the outside sit behind switch u. `columns` are the destinations of packets, `witness` one
+    prefix of each: first the `host_columns` that hosts are behind, then shorter prefixes around them, which switches
+    fall back to. `complete` is False when some switch with hosts announces no prefix that covers them."""
 
     sources: NDArray[np.bool_]
     columns: NDArray[np.int64]
@@ -40,7 +40,10 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
         for prefix in destination.prefixes:
             network = parse_address(prefix)
             for switch in destination.origins:
-                inside = [one for one in subnets[fabric.names[switch]] if network and network.covers(one)]
+                # a default route is no announcement of hosts
+                inside = [
+                    one for one in subnets[fabric.names[switch]] if network and network.length and network.covers(one)
+                ]
                 covered[switch].update(inside)
                 found = found or (prefix if inside else "")
         if found:
@@ -48,7 +51,8 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
             witness.append(found)
     seen = set(columns)
     complete = all(covered[index] == set(subnets[name]) for index, name in enumerate(fabric.names))
-    sources = np.array([bool(subnets[name]) for name in fabric.names], bool)
+    border = {switch for switch, _ in bundle.external_at}
+    sources = np.array([bool(subnets[name]) or name in border for name in fabric.names], bool)
     hosts = len(columns)
     around = covering(fabric.destinations)
     for column in columns:  # grows as it is walked: what covers the covering ones counts too

@@ -1,0 +1,51 @@
+"""Where routes from outside the fabric come in: sessions over ports whose cable leads to a device that has no file."""
+
+from collections.abc import Iterator
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.sonic.frr_framework import DEFAULTS, framework_announcements, framework_speaker
+from fabricgen.sonic.image import (
+    Announcement,
+    Neighbor,
+    Speaker,
+    announcements,
+    interface_addresses,
+    speaker,
+    uses_frr_framework,
+)
+from fabricgen.sonic.tables import ConfigDb
+
+EXTERNAL = "external"
+
+
+def read_speaker(config: ConfigDb) -> Speaker:
+    """A switch as its image configures FRR, in whichever mode its file asks for."""
+    return framework_speaker(config) if uses_frr_framework(config) else speaker(config)
+
+
+def announced_prefixes(config: ConfigDb) -> Iterator[Announcement]:
+    """What a switch announces, without the rest of a speaker: its neighbors take most of the time to read."""
+    connected = "ROUTE_REDISTRIBUTE" in config
+    addresses = interface_addresses({name: rows for name, rows in config.items() if connected or name != "INTERFACE"})
+    return (framework_announcements if uses_frr_framework(config) else announcements)(config, addresses)
+
+
+def outside_sessions(bundle: Bundle, switch: str, one: Speaker) -> Iterator[tuple[str, Neighbor]]:
+    """(port, neighbor) of every session of a switch over an external link."""
+    ports = {end[1]: link for end, link in bundle.external_at.items() if end[0] == switch}
+    subnets = [(entry.address, entry.interface) for entry in one.addresses if entry.interface in ports]
+    for neighbor in one.neighbors:
+        if neighbor.peer is None:
+            if neighbor.interface in ports:
+                yield neighbor.interface, neighbor
+            continue
+        for address, port in subnets:
+            if address.network.covers(neighbor.peer):
+                yield port, neighbor
+
+
+def default_routes(bundle: Bundle, switch: str, one: Speaker) -> Iterator[Announcement]:
+    """The default routes that a switch takes from outside and passes on as its best path."""
+    for _, neighbor in outside_sessions(bundle, switch, one):
+        for version in sorted(neighbor.defaults) if not neighbor.obstacle else ():
+            yield Announcement(str(DEFAULTS[version]), ("BGP_NEIGHBOR", neighbor.key))

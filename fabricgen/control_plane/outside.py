@@ -1,0 +1,205 @@
+"""The world outside: where routers and hosts of others are plugged in, and the static routes behind them.
+
+Switches are named by their name or identity, so this comes after allocation. Whatever cannot be is left out, with a
+finding.
+"""
+
+import ipaddress
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.allocation.grant import valid_prefixes
+from fabricgen.design.model import Fabric, Host, Link, Switch
+from fabricgen.findings import Finding, Related
+from fabricgen.inventory.model import CableSpec, OutsideDevice, Part, Plane, StaticSpec
+from fabricgen.inventory.outside import AddressPair, Network, address_pairs, holds, networks
+from fabricgen.inventory.references import error, suggest
+from fabricgen.units import format_speed
+
+KIND = "external"  # of a link to such a device
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutsideLink:
+    """A cable from a switch port to a device that is not configured here."""
+
+    id: str
+    plane: str
+    switch: Switch
+    port: str
+    device: OutsideDevice
+    speed_mbps: int
+    cable: CableSpec
+    addresses: tuple[AddressPair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticRoute:
+    """One next hop of a static route, and the port it is reached by."""
+
+    prefix: str
+    next_hop: str
+    port: str
+    spec: StaticSpec
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Everything outside a fabric. Routes by switch identity."""
+
+    links: tuple[OutsideLink, ...] = ()
+    routes: Mapping[str, tuple[StaticRoute, ...]] = field(default_factory=dict)
+
+
+def plan_outside(fabric: Fabric, allocation: Allocation) -> tuple[Outside, list[Finding]]:
+    """The links and routes of every plane that can be."""
+    return _Planner(fabric, allocation).plan()
+
+
+class _Planner:
+    def __init__(self, fabric: Fabric, allocation: Allocation) -> None:
+        self.fabric, self.allocation = fabric, allocation
+        self.findings: list[Finding] = []
+        self.taken: dict[tuple[str, str], str] = {}
+        for link in fabric.links:
+            for node, port, far in ((link.a, link.a_port, link.b), (link.b, link.b_port, link.a)):
+                if isinstance(node, Switch):
+                    self.taken[node.key, port] = f"{far.key} is plugged in there"
+        self.links: dict[tuple[str, str], OutsideLink] = {}
+        self.routes: dict[str, list[StaticRoute]] = {}
+        self.subnets = list(_pools(fabric))
+        self.names = {*allocation.names.values(), *allocation.host_names.values()}
+
+    def plan(self) -> tuple[Outside, list[Finding]]:
+        for design in self.fabric.planes:
+            plane = design.plane
+            if plane.technology != "roce":
+                continue  # the inventory has reported what is plugged in there
+            switches = {switch.key: switch for switch in design.switches}
+            switches |= {self.allocation.names[switch.key]: switch for switch in design.switches}
+            for device in plane.external:
+                self._check_asn(plane, device)
+                self._link(plane, device, switches)
+            for static in plane.static:
+                self._static(plane, static, switches, design.links)
+        routes = {key: tuple(found) for key, found in self.routes.items()}
+        return Outside(tuple(self.links.values()), routes), self.findings
+
+    def _link(self, plane: Plane, device: OutsideDevice, switches: Mapping[str, Switch]) -> OutsideLink | None:
+        switch = switches.get(device.switch)
+        if switch is None:
+            message = f"no switch of plane {plane.name} is called {device.switch!r}"
+            self._refuse("FG107", message, device, "switch", hint=suggest(device.switch, sorted(switches)))
+            return None
+        port = switch.layout.port_by_name.get(device.port)
+        if port is None:
+            hint = suggest(device.port, list(switch.layout.port_by_name))
+            self._refuse("FG204", f"{device.switch} has no port {device.port!r}", device, "port", hint=hint)
+            return None
+        place = (switch.key, device.port)
+        earlier = self.links.get(place)
+        if earlier and (earlier.device.name, earlier.device.addresses) == (device.name, device.addresses):
+            return earlier
+        if place in self.taken:
+            free = [one.name for one in switch.layout.fabric_ports if (switch.key, one.name) not in self.taken]
+            hint = f"free: {', '.join(free[-4:])}" if free else "no port of the switch is free"
+            message = f"{device.switch}:{device.port} is not free: {self.taken[place]}"
+            self._refuse("FG205", message, device, "port", hint=hint)
+            return None
+        self.taken[place] = f"{device.name} is plugged in there"
+        if device.name in self.names:
+            message = f"{device.name} is the name of a switch or host of the fabric"
+            self._refuse("FG119", message, device, "name", hint="each device has a name of its own")
+        if device.speed_mbps not in (None, port.speed_mbps):
+            asked, own = format_speed(device.speed_mbps or 0), format_speed(port.speed_mbps)
+            message = f"the speeds of a link differ: {device.name} {asked}, {device.port} {own}"
+            self._refuse("FG206", message, device, "speed", hint="a port runs at the speed of its layout")
+        try:
+            addresses = address_pairs(device)
+        except ValueError:
+            return None  # the inventory has reported it
+        self._check_subnets(device, addresses)
+        name = f"{device.name}:{device.peer_port}--{switch.key}:{device.port}"
+        link = OutsideLink(name, plane.name, switch, device.port, device, port.speed_mbps, device.cable, addresses)
+        self.links[place] = link
+        return link
+
+    def _check_asn(self, plane: Plane, device: OutsideDevice) -> None:
+        pools, asn = plane.addressing, device.asn
+        if pools is None or asn is None:
+            return
+        owner = next((key for key, number in self.allocation.asns.items() if number == asn), None)
+        if owner or pools.asn_first <= asn <= pools.asn_last:
+            why = f"{owner} has it" if owner else f"the fabric numbers from {pools.asn_first} to {pools.asn_last}"
+            hint = (
+                "a path through a router with an ASN of ours is refused; keep a range apart with `asn: {first, last}`"
+            )
+            self._refuse("FG396", f"ASN {asn} of {device.name} is one of the fabric's: {why}", device, "asn", hint=hint)
+
+    def _check_subnets(self, device: OutsideDevice, addresses: Sequence[AddressPair]) -> None:
+        for local, length, _ in addresses:
+            network = ipaddress.ip_interface(f"{local}/{length}").network
+            for what, part, taken in self.subnets:
+                if part is not device and network.version == taken.version and network.overlaps(taken):
+                    related = (Related(f"{what}: {taken}", part.at()),)
+                    message = f"{network} to {device.name} overlaps {taken}, {what}"
+                    hint = "use a prefix that no pool and no other link has"
+                    self._refuse("FG395", message, device, "address", hint=hint, related=related)
+            self.subnets.append((f"the link to {device.name}", device, network))
+
+    def _static(self, plane: Plane, static: StaticSpec, switches: Mapping[str, Switch], links: Sequence[Link]) -> None:
+        if static.device:
+            link = self._link(plane, static.device, switches)
+            switch, port = (link.switch, link.port) if link else (None, "")
+            hops = [pair.peer for pair in link.addresses] if link else []
+        elif static.via:
+            nic = next((one for one in links if isinstance(one.a, Host) and static.via == _nic(one)), None)
+            if nic is None:
+                known = sorted(_nic(one) for one in links if isinstance(one.a, Host))
+                message = f"no NIC on plane {plane.name} is called {static.via!r}"
+                self._refuse("FG107", message, static, "via", hint=suggest(static.via, known))
+            switch, port = (nic.b, nic.b_port) if nic else (None, "")
+            numbered = nic is not None and nic.block.key in self.allocation.blocks
+            hops = [host for host, _, _ in self.allocation.link_addresses(nic)] if nic and numbered else []
+        else:
+            return  # the inventory has reported it
+        for prefix in networks(static.prefixes):
+            self._check_prefix(plane, static, prefix)
+            hop = next((text for text in hops if ipaddress.ip_address(text).version == prefix.version), None)
+            if hop and switch:
+                self.routes.setdefault(switch.key, []).append(StaticRoute(str(prefix), hop, port, static))
+            elif hops:
+                message = f"the next hop of {prefix} has no IPv{prefix.version} address"
+                self._refuse("FG116", message, static, "prefix", hint="give both ends an address of that family")
+
+    def _check_prefix(self, plane: Plane, static: StaticSpec, prefix: Network) -> None:
+        pools = plane.addressing.pools if plane.addressing else {}
+        for name, pool in pools.items():
+            for network in map(ipaddress.ip_network, valid_prefixes(pool)):
+                if holds(network, prefix):
+                    message = f"static route {prefix} lies in {network}, the plane's pool of {name}"
+                    related = (Related(f"{name}: {network}", pool.at()),)
+                    hint = "the pool's addresses are given to switches and hosts: use a prefix outside of it"
+                    self._refuse("FG397", message, static, "prefix", hint=hint, related=related)
+
+    def _refuse(
+        self, code: str, message: str, part: Part, step: str, *, hint: str, related: tuple[Related, ...] = ()
+    ) -> None:
+        self.findings.append(error(code, message, part, step, hint=hint, related=related))
+
+
+def _nic(link: Link) -> str:
+    return f"{link.a.key}:{link.a_port}"
+
+
+def _pools(fabric: Fabric) -> Iterator[tuple[str, Part, Network]]:
+    """What it is, where it stands, and the prefix of every pool of the inventory."""
+    inventory = fabric.inventory
+    for plane in inventory.planes.values():
+        for name, pool in (plane.addressing.pools if plane.addressing else {}).items():
+            for network in map(ipaddress.ip_network, valid_prefixes(pool)):
+                yield f"{name} of plane {plane.name}", pool, network
+    if inventory.management:
+        for network in map(ipaddress.ip_network, valid_prefixes(inventory.management.addresses)):
+            yield "management", inventory.management.addresses, network

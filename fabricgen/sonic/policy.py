@@ -1,0 +1,79 @@
+"""Whether a route map of the management framework lets a prefix pass: ROUTE_MAP, PREFIX_SET and PREFIX as frrcfgd reads
+them (sonic-buildimage src/sonic-frr-mgmt-framework/templates/bgpd/bgpd.conf.db.{route_map,pref_list}.j2).
+
+Only conditions on the prefix are known here. An entry with any other may match or not: if it permits, it counts as a
+match, if it denies, as none, so that a prefix that can pass is never said to be refused.
+"""
+
+from collections.abc import Sequence
+
+from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.tables import ConfigDb, Row
+
+_MODES = {4: "IPv4", 6: "IPv6"}
+
+
+def passes(config: ConfigDb, maps: Sequence[str], prefix: Address) -> bool:
+    """Whether all the route maps let the prefix pass. A map ends with deny, also one without entries."""
+    return all(_passes(config, name, prefix) for name in maps)
+
+
+def is_open(config: ConfigDb, maps: Sequence[str]) -> bool:
+    """Whether every map has an entry that permits whatever prefix there is."""
+    return bool(maps) and all(any(_permits_all(config, row) for row in _entries(config, name)) for name in maps)
+
+
+def _permits_all(config: ConfigDb, row: Row) -> bool:
+    if row.get("route_operation") != "permit":
+        return False
+    if not any(field.startswith("match_") for field in row):
+        return True
+    ranges = (key[-2:] for key, _ in _rows(config, "PREFIX") if key[0] == row.get("match_prefix_set"))
+    return any(one in (("0.0.0.0/0", "0..32"), ("::/0", "0..128")) for one in ranges)
+
+
+def _passes(config: ConfigDb, name: str, prefix: Address) -> bool:
+    for row in _entries(config, name):
+        permits = row.get("route_operation") == "permit"
+        conditions = [field for field in row if field.startswith("match_")]
+        known = conditions == ["match_prefix_set"]
+        matches = _matches(config, str(row.get("match_prefix_set", "")), prefix) if known else permits
+        if not conditions or matches:
+            return permits
+    return False
+
+
+def _entries(config: ConfigDb, name: str) -> list[Row]:
+    """The entries of a route map in their order."""
+    found = _rows(config, "ROUTE_MAP")
+    entries = {int(key[1]): row for key, row in found if len(key) == 2 and key[0] == name and key[1].isdecimal()}
+    return [entries[number] for number in sorted(entries)]
+
+
+def _matches(config: ConfigDb, name: str, prefix: Address) -> bool:
+    """Whether a prefix set holds it. Entries that deny end the search; without numbers FRR keeps the file's order."""
+    prefix_set = dict(_rows(config, "PREFIX_SET")).get((name,))
+    if prefix_set is None:
+        return True  # the condition is not written at all
+    if prefix_set.get("mode", _MODES[4]) != _MODES[prefix.version]:
+        return False
+    for key, row in _rows(config, "PREFIX"):
+        if key[0] == name and len(key) >= 3 and _covers(key[-2], key[-1], prefix):
+            return row.get("action", "permit") == "permit"
+    return False
+
+
+def _covers(text: str, lengths: str, prefix: Address) -> bool:
+    network = parse_address(text)
+    if network is None or not network.covers(prefix):
+        return False
+    if lengths == "exact":
+        return network.length == prefix.length
+    first, _, last = lengths.partition("..")
+    return first.isdecimal() and last.isdecimal() and int(first) <= prefix.length <= int(last)
+
+
+def _rows(config: ConfigDb, table: str) -> list[tuple[tuple[str, ...], Row]]:
+    found = config.get(table)
+    rows = found.items() if isinstance(found, dict) else ()
+    return [(tuple(key.split("|")), row) for key, row in rows if isinstance(row, dict)]
