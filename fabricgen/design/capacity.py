@@ -25,6 +25,7 @@ def _plane(design: PlaneDesign, cables: Counter[tuple[str, str]]) -> dict[str, A
     return {
         "name": design.plane.name,
         "technology": design.plane.technology,
+        "purpose": design.plane.purpose,
         "switches": {role: roles[role] for role in ROLES},
         "planned": dict(design.planned),
         "hosts": len(design.hosts),

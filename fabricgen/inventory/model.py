@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.findings import Location
 from fabricgen.inventory.nodes import Node, SecretReference
 
@@ -96,7 +97,7 @@ class WatchdogSpec(Part):
 
 @dataclass(frozen=True)
 class LosslessSpec(Part):
-    """What traffic must never be dropped. classes: priority -> DSCP values."""
+    """What traffic must never be dropped. classes: priority -> DSCP values; none on a plane without PFC."""
 
     classes: Mapping[int, tuple[int, ...]]
     cnp_dscp: int
@@ -157,6 +158,7 @@ class Plane(Part):
 
     name: str
     technology: str
+    purpose: str  # compute | storage | in-band | out-of-band
     design: str
     hosts: tuple[str, ...]
     unit: ScalableUnit | None
@@ -172,6 +174,11 @@ class Plane(Part):
     addressing: Addressing | None
     switches: Mapping[str, tuple[SwitchSpec, ...]]  # leaf | spine | core, of an explicit design
     links: tuple[LinkSpec, ...]
+
+    @property
+    def is_management(self) -> bool:
+        """Whether the plane is for management traffic, which must never pause or be paused."""
+        return self.purpose in MANAGEMENT_PURPOSES
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,11 @@ class SwitchPlatform:
     sources: Mapping[str, str]
     file: str = field(default="", compare=False)  # catalog file, for explanations
 
+    @property
+    def is_product(self) -> bool:
+        """Whether such a switch exists; the generic ones are radices to count with."""
+        return self.vendor != "generic"
+
     def layout_for(self, speed_mbps: int) -> Layout | None:
         """The first layout whose fabric ports run at this speed."""
         return next((layout for layout in self.layouts if layout.speed_mbps == speed_mbps), None)
