@@ -116,7 +116,8 @@ class PartsList:
         if model is None or plane_nics(model, plane):
             return model
         built_for = ", ".join(sorted({nic.plane for nic in model.nics}))
-        message = f"hosts {group} ({model.name}) have no NIC for plane {plane.name}, which is for {plane.purpose}"
+        purpose = f" (for {plane.purpose})" if plane.purpose != plane.name else ""
+        message = f"hosts {group} ({model.name}) have no NIC for plane {plane.name}{purpose}"
         hint = f"their NICs are for: {built_for}. Take {group} out of the plane, or set the plane's `purpose`"
         self.findings.append(error("FG249", message, plane, "hosts", plane.hosts.index(group), hint=hint))
         return None

@@ -69,10 +69,10 @@ def _check_profile(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
         steps = ("lossless", "profile") if given and given.mapping else ("lossless",)
         yield error("FG107", f"no lossless profile is called {name!r}", plane, *steps, hint=suggest(name, known))
     if given and given.mapping and name == NONE:
-        for key in given.mapping.keys() - {"profile"}:
+        for key in (key for key in given.mapping if key != "profile"):
             hint = f"name a profile in place of {NONE!r}, or remove {key!r}"
             yield error("FG105", f"a plane without PFC has no {key!r}", plane, "lossless", key, hint=hint)
-    elif given and plane.is_management:
+    elif given and name != NONE and plane.is_management:
         message = f"plane {plane.name} is for {plane.purpose} management and cannot be lossless: one paused port would "
         message += "hold up the sessions by which the fabric is repaired"
         hint = f"`lossless: {NONE}`, or leave it out; RDMA belongs on a plane of purpose compute or storage"

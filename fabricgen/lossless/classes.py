@@ -2,7 +2,7 @@
 
 A lossless priority p is traffic class p, priority group p and queue p, so that every PFC map is the identity on it.
 Everything else is lossy: best effort in the lowest free class, CNPs in a strict queue that is never lossless, control
-(CS7) above them in queue 7. Without lossless classes there are no CNPs either. BGP leaves SONiC with CS6, the usual DSCP
+(CS7) above them in queue 7. Without lossless classes no CNP is told apart. BGP leaves SONiC with CS6, the usual DSCP
 of CNPs: both are a trickle of small packets in a strict queue above all bulk queues, so one queue serves both.
 """
 

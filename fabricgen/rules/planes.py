@@ -1,15 +1,17 @@
 """Planes together: management never pauses, nothing joins two planes, and no address belongs to two."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from fabricgen.bundle.wiring import WiredLink, WiredNic
 from fabricgen.findings import Severity
-from fabricgen.rules.addresses import IpInterface, parse_interface
+from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.fabric import Fabric, Switch
+from fabricgen.rules.fabric import End, Fabric, Switch
 from fabricgen.rules.qos import PortQos, priorities
 from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import rule
+from fabricgen.rules.subnets import end_addresses
 
 _SEPARATE = "cable and configure each plane by itself; hosts are what planes share"
 
@@ -39,9 +41,8 @@ def lossless_management(fabric: Fabric) -> Iterator[Defect]:
             ("BUFFER_PG", "priority group", ports.lossless_pgs),
             ("BUFFER_QUEUE", "queue", ports.lossless_queues),
         ):
-            for number in sorted(numbers):
-                rest, profile = ports.profiles(table)[number]
-                message = f"{what} {number} is lossless ({profile}) on a plane for {_purpose(ports)} management"
+            for rest, profile in sorted({ports.profiles(table)[number] for number in numbers}):
+                message = f"{what} {rest} is lossless ({profile}) on a plane for {_purpose(ports)} management"
                 yield from ports.defects(table, rest, "profile", message, "bind the lossy profile")
 
 
@@ -98,10 +99,22 @@ def _apart(switch: Switch, other: Switch) -> bool:
     return bool(switch.plane and other.plane and switch.plane != other.plane)
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A prefix that a switch holds or announces, as numbers."""
+
+    version: int
+    first: int
+    last: int
+    switch: Switch
+    place: Place
+    text: str
+
+
 @rule("FG328", Severity.ERROR, "Addresses of two planes overlap")
 def overlapping_planes(fabric: Fabric) -> Iterator[Defect]:
-    """What: loopbacks, announced host prefixes and link subnets of a plane overlap none of another plane that has hosts
-    in common with it. Interface subnets that lie in each other are FG317's, equal addresses FG313's.
+    """What: loopbacks, announced prefixes and link subnets of a plane overlap none of another plane that has hosts in
+    common with it. Interface subnets that lie in each other are FG317's, equal addresses FG313's.
 
     Why: a host on both planes has a route to each. Where they overlap the longer prefix wins, whatever plane was meant:
     storage traffic leaves by a compute NIC, or answers come back by another NIC than the question.
@@ -113,92 +126,83 @@ def overlapping_planes(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 4632 (longest match); fabric.json (planes of the hosts' NICs).
     """
     neighbours = _sharing_hosts(fabric)
-    rows = sorted(_prefixes(fabric, neighbours.keys()), key=lambda one: (one[0], -one[1]))
-    open_rows: list[tuple[tuple[int, int], int, Switch, Place, str]] = []
-    told: set[tuple[str, str]] = set()
+    rows = sorted(_rows(fabric, neighbours), key=lambda row: (row.version, row.first, -row.last))
+    around: list[_Row] = []  # the rows that the next one may lie in, widest first
+    told: set[tuple[Place, str]] = set()
     for row in rows:
-        (version, first), _, switch, place, text = row
-        open_rows = [one for one in open_rows if one[0][0] == version and one[1] >= first]
-        for other in open_rows:
-            pair = (switch.name, other[2].plane)
-            if other[2].plane in neighbours[switch.plane] and not _is_told_elsewhere(row, other) and pair not in told:
-                told.add(pair)
-                message = f"{text} overlaps {other[4]} of {other[2].name} on plane {other[2].plane}"
-                related = ((f"{other[2].name} on plane {other[2].plane}", other[3]),)
-                yield Defect(place, message, "give each plane pools of its own", related)
-        open_rows.append(row)
+        around = [wide for wide in around if wide.version == row.version and wide.last >= row.first]
+        for wide in around:
+            plane = row.switch.plane
+            if plane not in neighbours[wide.switch.plane] or (wide.place, plane) in told or _is_told(wide, row):
+                continue
+            told.add((wide.place, plane))
+            message = f"{wide.text} overlaps {row.text} of {row.switch.name} on plane {plane}"
+            related = ((f"{row.switch.name} on plane {plane}", row.place),)
+            yield Defect(wide.place, message, "give each plane pools of its own", related)
+        around.append(row)
 
 
-_Row = tuple[tuple[int, int], int, Switch, Place, str]
+def _is_told(wide: _Row, row: _Row) -> bool:
+    """Whether another rule has the pair: unlike subnets of interfaces (FG317), or one address held twice (FG313)."""
+    tables = {wide.place.table, row.place.table}
+    if tables == {"INTERFACE"} and (wide.first, wide.last) != (row.first, row.last):
+        return True
+    return wide.text == row.text and "STATIC_ROUTE" not in tables
 
 
-def _is_told_elsewhere(a: _Row, b: _Row) -> bool:
-    """Whether another rule has the pair: two unlike interface subnets (FG317), or one and the same address (FG313)."""
-    if a[3].table == b[3].table == "INTERFACE":
-        return a[:2] != b[:2] or a[4] == b[4]
-    return a[4] == b[4] and "STATIC_ROUTE" not in (a[3].table, b[3].table)
-
-
-def _prefixes(fabric: Fabric, planes: Iterable[str]) -> Iterator[_Row]:
-    """((family, first address), last address, switch, place, text) of what a plane's switches hold and announce."""
-    chosen = set(planes)
-    for switch in (one for one in fabric.switches.values() if one.plane in chosen):
-        for held in switch.addresses:
-            yield _row(switch, switch.place(held.table, held.key), held.value)
+def _rows(fabric: Fabric, planes: Collection[str]) -> Iterator[_Row]:
+    """What the switches of these planes hold and announce, but not default routes."""
+    for switch in (one for one in fabric.switches.values() if one.plane in planes):
+        found = [(switch.place(held.table, held.key), held.value) for held in switch.addresses]
         for key in switch.device.table("STATIC_ROUTE"):
             prefix = parse_interface(key.rpartition("|")[2])
             if prefix and prefix.network.prefixlen:
-                yield _row(switch, switch.place("STATIC_ROUTE", key), prefix)
-
-
-def _row(switch: Switch, place: Place, value: IpInterface) -> _Row:
-    network = value.network
-    first, last = int(network.network_address), int(network.broadcast_address)
-    return (value.version, first), last, switch, place, str(value)
+                found.append((switch.place("STATIC_ROUTE", key), prefix))
+        for place, value in found:
+            network = value.network
+            first, last = int(network.network_address), int(network.broadcast_address)
+            yield _Row(value.version, first, last, switch, place, str(value))
 
 
 def _sharing_hosts(fabric: Fabric) -> Mapping[str, set[str]]:
     """plane -> the other planes that some host is on, too; planes without such hosts are left out."""
     found: dict[str, set[str]] = {}
     for planes in {frozenset(nic.plane for nic in host.nics) for host in fabric.hosts.values()}:
-        for plane in planes:
-            if others := planes - {plane}:
-                found.setdefault(plane, set()).update(others)
+        for plane in planes if len(planes) > 1 else ():
+            found.setdefault(plane, set()).update(planes - {plane})
     return found
 
 
 @rule("FG329", Severity.ERROR, "A host has one prefix on two planes")
 def host_prefix_twice(fabric: Fabric) -> Iterator[Defect]:
-    """What: the subnets of a host's NICs on two planes do not overlap, as fabric.json gives them.
+    """What: the ports that a host's NICs on two planes are plugged into have subnets that do not overlap.
 
     Why: a host with one prefix on two NICs sends everything for it through one of them: the other plane is dark, and
     its gateway is asked for on the wrong cable.
 
-    Example: rail0 of gpu-000 has 10.64.0.1/31 on compute, its storage0 has 10.64.0.0/31.
+    Example: rail0 of gpu-000 is in 10.64.0.0/31 on plane compute, and its storage0 on plane storage is, too.
 
     Fix: give each plane a pool of its own for host links.
 
-    Source: RFC 1122 section 3.3.4 (multihomed hosts); fabric.json (addresses of the NICs).
+    Source: RFC 1122 section 3.3.4 (multihomed hosts); fabric.json (what each NIC is plugged into).
     """
     for host in fabric.hosts.values():
-        seen: list[tuple[WiredNic, IpInterface]] = []
-        for nic in host.nics:
-            own = [value for text in nic.addresses if (value := parse_interface(text))]
-            for value in own:
-                others = (one for one in seen if one[0].plane != nic.plane and one[1].network.overlaps(value.network))
-                place = _port_of(fabric, host.name, nic)
-                if place and (clash := next(others, None)):
-                    other, theirs = clash
-                    message = f"{host.name} has {value} at {nic.name}, and {theirs} at {other.name} on {other.plane}"
-                    yield Defect(place, message, "give each plane a pool of its own for host links")
-            seen += [(nic, value) for value in own]
+        seen: list[tuple[WiredNic, Place, HeldAddress]] = []
+        for nic in host.nics if len({nic.plane for nic in host.nics}) > 1 else ():
+            end = _port_of(fabric, host.name, nic)
+            for held in end_addresses(end) if end else ():
+                assert end
+                place = end.switch.place(held.table, held.key)
+                for other, at, theirs in seen:
+                    if other.plane != nic.plane and theirs.value.network.overlaps(held.value.network):
+                        message = f"{held.value} for {nic.name} of {host.name} overlaps {theirs.value} for its "
+                        message += f"{other.name} on plane {other.plane}"
+                        related = ((f"the port of {other.name}", at),)
+                        yield Defect(place, message, "give each plane a pool of its own for host links", related)
+                seen.append((nic, place, held))
 
 
-def _port_of(fabric: Fabric, host: str, nic: WiredNic) -> Place | None:
-    """The address row, or the port, of the switch that a NIC is plugged into."""
+def _port_of(fabric: Fabric, host: str, nic: WiredNic) -> End | None:
+    """The switch port that a NIC is plugged into."""
     link = fabric.bundle.link_at.get((host, nic.name))
-    switch = fabric.switches.get(link.b[0]) if link else None
-    if link is None or switch is None:
-        return None
-    held = switch.addresses_of.get(link.b[1], ())
-    return switch.place("INTERFACE", held[0].key if held else link.b[1])
+    return fabric.ends_of.get(link.b[0], {}).get(link.b[1]) if link else None
