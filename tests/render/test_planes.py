@@ -59,7 +59,7 @@ def test_render_validate_and_check_four_planes(platform: str, cli: Cli, tmp_path
 def test_the_verdict_says_plainly_that_nothing_is_lossless(cli: Cli, tmp_path: Path) -> None:
     render(cli, write(tmp_path / "i", planes_together()), tmp_path / "b")
     text = cli("simulate", "deadlock", tmp_path / "b").out
-    assert "plane in-band: free, proved: no priority is lossless, so nothing can wait\n" in text
+    assert "plane in-band: free, proved: no link between switches is lossless, so nothing can wait\n" in text
     assert "FG604" not in text
     alone = json.loads(cli("simulate", "deadlock", tmp_path / "b", "--plane", "in-band", "--format", "json").out)
     assert (alone["deadlock"]["verdict"], alone["deadlock"]["claim"], alone["deadlock"]["priorities"]) == (
@@ -85,7 +85,7 @@ def test_one_switch_makes_a_plane(cli: Cli, tmp_path: Path) -> None:
     plane["leaves"] = plane["leaves"][:1]
     plane["links"] = [link for link in plane["links"] if link[1].startswith("in-band-leaf1:") and "inband" in link[0]]
     outcome = cli("check", write(tmp_path / "i", tree))
-    assert outcome.code == 0 and "plane in-band: free, proved: no priority is lossless" in outcome.out
+    assert outcome.code == 0 and "plane in-band: free, proved: no link between switches is lossless" in outcome.out
 
 
 def lossless_words(config: dict[str, Any]) -> set[str]:
