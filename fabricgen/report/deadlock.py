@@ -20,7 +20,8 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
     for result in results:
         name = f"plane {result.name}: " if result.name else ""
         if not result.priorities:
-            yield f"deadlock  {name}{result.verdict}, {result.claim}: no link between switches is lossless, so nothing can wait"
+            nothing = "no link between switches is lossless, so nothing can wait"
+            yield f"deadlock  {name}{result.verdict}, {result.claim}: {nothing}"
             continue
         priorities = ", ".join(map(str, result.priorities))
         size = f"{result.channels} channels, {result.dependencies} dependencies"
