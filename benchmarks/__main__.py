@@ -1,6 +1,6 @@
 """All benchmarks, beside their peers. CPU seconds of whole processes, since wall time depends on the neighbours.
 
-python -m benchmarks [--quick]        --quick leaves the peer's largest fabric out
+python -m benchmarks [--quick]        --quick leaves out the peer's largest fabric and that of 100,000 GPUs
 """
 
 import argparse
@@ -14,6 +14,7 @@ from benchmarks.make_inventory import main as make_inventory
 from benchmarks.measure import Cost, fabricgen, run, typical
 
 SIZES = (32, 128, 512)
+LARGE_GPUS = 102_400
 PEER_SPINES = {32: 8, 128: 32, 512: 32}
 
 
@@ -29,6 +30,16 @@ def main() -> None:
         _print_render(ours, peer)
         _print_stages(Path(folder))
         _print_judges(Path(folder))
+        if not quick:
+            _print_large(Path(folder))
+
+
+def _print_large(folder: Path) -> None:
+    inventory = folder / "large"
+    make_inventory(["--gpus", str(LARGE_GPUS), str(inventory)])
+    cost = run(fabricgen("--jobs", "1", "render", str(inventory), "--output", str(folder / "large-bundle")))
+    devices = len(list((folder / "large-bundle" / "sonic").iterdir()))
+    print(f"\nrender of {LARGE_GPUS} GPUs, {devices} switches: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
 
 
 def _render(folder: Path, switches: int) -> Cost:

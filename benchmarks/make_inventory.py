@@ -1,9 +1,12 @@
-"""Write an inventory of a rail-optimized RoCE fabric with exactly N switches of 64 ports, as full as N allows.
+"""Write an inventory of a rail-optimized RoCE fabric with exactly N switches of 64 ports, as full as N allows; or of a
+fabric for N GPUs.
 
     python benchmarks/make_inventory.py --switches 512 OUT
+    python benchmarks/make_inventory.py --gpus 102400 OUT
 
-Leaves have 32 hosts and 32 uplinks. Small fabrics have two tiers, larger ones three; tier counts are forced so that
-the total is exact, and among the layouts that give it the one with most links is taken.
+For GPUs there are three tiers at 1:1, leaves of 64 ports below spines and cores of 128. For switches, leaves have 32
+hosts and 32 uplinks; small fabrics have two tiers, larger ones three; tier counts are forced so that the total is exact,
+and among the layouts that give it the one with most links is taken.
 """
 
 import argparse
@@ -34,6 +37,27 @@ planes:
 management: {{addresses: 10.255.0.0/16, gateway: 10.255.0.1, ntp: [10.255.255.1], syslog: [10.255.255.2]}}
 """
 
+_LARGE = """\
+fabricgen: 1
+fabric: bench-{gpus}-gpus
+hosts:
+  gpu: {{model: dgx-h100, count: {hosts}}}
+planes:
+  compute:
+    technology: roce
+    design: rail-optimized
+    hosts: [gpu]
+    scalable_unit: {{hosts: {uplinks}}}
+    tiers: 3
+    leaf: {{platform: dell-z9664f}}
+    spine: {{platform: arista-7060x6-64pe}}
+    core: {{platform: arista-7060x6-64pe}}
+    speed: 400G
+    cables: {{host-leaf: 5m, leaf-spine: 40m, spine-core: 150m}}
+    lossless: roce-lossless
+    addressing: {{loopbacks: 10.0.0.0/16, links: 10.128.0.0/9, hosts: 11.0.0.0/8}}
+"""
+
 
 def layouts(switches: int) -> Iterator[tuple[int, int, int, int]]:
     """(links, units, spines of a pod, cores) of every layout with exactly so many switches."""
@@ -61,9 +85,14 @@ def _three_tiers(switches: int, units: int) -> Iterator[tuple[int, int, int, int
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write OUT/fabric.yaml."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--switches", type=int, required=True)
+    size = parser.add_mutually_exclusive_group(required=True)
+    size.add_argument("--switches", type=int)
+    size.add_argument("--gpus", type=int)
     parser.add_argument("out", type=Path)
     asked = parser.parse_args(arguments)
+    if asked.gpus:
+        _write(asked.out, _LARGE.format(gpus=asked.gpus, hosts=-(-asked.gpus // RAILS), uplinks=UPLINKS))
+        return 0
     found = max(layouts(asked.switches), default=None)
     if found is None:
         possible = [count for count in range(asked.switches, asked.switches + 64) if any(layouts(count))]
@@ -74,9 +103,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _, units, spines, cores = found
     core = f"    core: {{platform: dell-z9664f, count: {cores}}}\n    tiers: 3\n" if cores else ""
     text = _INVENTORY.format(switches=asked.switches, hosts=units * UPLINKS, uplinks=UPLINKS, spines=spines, core=core)
-    asked.out.mkdir(parents=True, exist_ok=True)
-    (asked.out / "fabric.yaml").write_text(text, encoding="utf-8")
+    _write(asked.out, text)
     return 0
+
+
+def _write(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "fabric.yaml").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Identity to name: the person's word, else the pattern, else the name it had, else the default pattern."""
 
 from collections.abc import Collection
+from string import ascii_lowercase
 
 from fabricgen.allocation.lock import Lock
 from fabricgen.design.model import Fabric, Host, Identity, Switch
@@ -30,7 +31,7 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding]) -> dict[s
         if name in owner and (pattern is None or (pattern, switch.role) not in told):
             told.add((pattern, switch.role))
             message = f"{owner[name].key} and {switch.key} would both be called {name!r}"
-            hint = "let the pattern in `names:` tell them apart by {plane}, {pod}, {su}, {rail} or {number}"
+            hint = "let the pattern in `names:` tell them apart by {plane}, {subplane}, {pod}, {su}, {rail} or {number}"
             findings.append(error("FG208", message, fabric.inventory, "names", switch.role, hint=hint))
         owner.setdefault(name, switch)
         names[switch.key] = name
@@ -60,20 +61,26 @@ def notes_by_identity(fabric: Fabric, names: dict[str, str]) -> dict[str, Device
 
 
 def _default_pattern(identity: Identity) -> str:
-    parts = {"pod": "p{pod:02}", "su": "su{su:02}", "rail": "r{rail}"}
+    parts = {"subplane": "{subplane}", "pod": "p{pod:02}", "su": "su{su:02}", "rail": "r{rail}"}
     given = [text for field, text in parts.items() if getattr(identity, field) is not None]
-    number = [] if identity.role == "leaf" and given else ["{number:02}"]
+    number = [] if identity.role == "leaf" and identity.rail is not None else ["{number:02}"]
     return "-".join(["{plane}", *given, "{role}", *number])
 
 
 def _fill(pattern: str, fabric: Fabric, identity: Identity) -> str:
     fields = {name: getattr(identity, name) or 0 for name in ("pod", "su", "rail", "number")}
-    return pattern.format(fabric=fabric.inventory.fabric, plane=identity.plane, role=identity.role, group="", **fields)
+    texts = {"fabric": fabric.inventory.fabric, "plane": identity.plane, "role": identity.role, "group": ""}
+    return pattern.format(subplane=subplane_letter(identity.subplane), **texts, **fields)
+
+
+def subplane_letter(subplane: int | None) -> str:
+    """0 to 'a'; nothing where there is one copy only."""
+    return "" if subplane is None else ascii_lowercase[subplane]
 
 
 def _fill_host(pattern: str, fabric: Fabric, host: Host) -> str:
     fields = {"group": host.group, "number": host.number, "fabric": fabric.inventory.fabric, "role": "host"}
-    return pattern.format(plane="", pod=0, su=0, rail=0, **fields)
+    return pattern.format(plane="", subplane="", pod=0, su=0, rail=0, **fields)
 
 
 def _check_notes(fabric: Fabric, names: dict[str, str], findings: list[Finding]) -> None:

@@ -30,6 +30,7 @@ class WiredDevice:
     layout: str
     hwsku: str
     technology: str = "roce"
+    subplane: int | None = None  # of several copies of a plane that share no switch
     pod: int | None = None
     su: int | None = None
     rail: int | None = None

@@ -1,17 +1,21 @@
-"""How many switches a rail-optimized Clos needs: the three rules that reproduce the published designs.
+"""How many switches a Clos needs: the rules that reproduce the published designs, for every design of the family.
 
-1. One leaf per rail and scalable unit (SU). A leaf has a port for each host of a full SU, and as many uplinks as these
-   divided by the oversubscription. Missing hosts shrink neither.
+1. A scalable unit (SU) has `columns` leaves, one for each rail (or group of rails, or side of its hosts). A leaf has
+   a port for each host port of a full SU, and uplinks of as much bandwidth, divided by its oversubscription. Missing
+   hosts shrink neither.
 2. Two tiers: the spines are the smallest divisor d of a leaf's uplinks with d x radix >= leaves x uplinks; every leaf
    has uplinks / d links to each. (Three SUs of the DGX H100 SuperPOD thus need 16 spines and not 12.)
-3. Three tiers once the leaves outnumber a spine's ports. A pod is the leaves of one rail, at most half a spine's radix
-   of them, with spines of its own by rule 2 over half the radix; as many ports again go up. Spine i of every pod meets
-   in core group i, whose size is rule 2 once more.
+3. Three tiers once the leaves outnumber a spine's ports. A pod is the leaves of one column (so that a rail stays below
+   its own spines), or all leaves of its units; with spines of its own by rule 2 over the ports that their
+   oversubscription leaves for below: half the radix at 1:1, 7 of 8 ports at 7:1. Spine i of every pod meets in core
+   group i, whose size is rule 2 once more.
 
-Sources: NVIDIA DGX SuperPOD reference architectures H100 and B200, network fabrics, tables of 1 to 64 SUs.
+Sources: NVIDIA DGX SuperPOD reference architectures H100 and B200, network fabrics, tables of 1 to 64 SUs; at 1:1 with
+whole units to a pod, rule 3 is the k-ary fat tree of Al-Fares et al. (SIGCOMM 2008).
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil
 
 
@@ -25,77 +29,99 @@ class DoesNotFitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClosIntent:
-    """What is asked for. Radixes are fabric ports; `spines` and `cores` force a count (of a pod, of the plane)."""
+    """What is asked for, in one subplane. Radixes are fabric ports; `spines` and `cores` force a count (of a pod, of
+    the subplane); `column` is the word for a leaf of a unit in messages.
+    """
 
-    rails: int
+    columns: int
     units: int  # that the layout must have room for
-    hosts_per_unit: int
-    oversubscription: float
-    leaf_radix: int
+    uplinks: int  # of a leaf
     spine_radix: int
     core_radix: int | None = None
+    spine_oversubscription: float = 1.0
     spines: int | None = None
     cores: int | None = None
     tiers: int | None = None  # None: as few as can join the leaves
+    pod_units: int | None = None  # units of a pod, when not as many as fit
+    pods_by_column: bool = True  # a pod is the leaves of one column; else all leaves of its units
+    column: str = "rails"
 
 
 @dataclass(frozen=True, slots=True)
 class ClosPlan:
-    """Counts for the full layout. A two-tier plan is one pod without cores."""
+    """Counts for the full layout. A two-tier plan is one pod without cores; without spines the leaves stand alone."""
 
     uplinks: int  # of a leaf
     spines_per_pod: int
     leaf_spine_parallel: int
     units_per_pod: int
-    pods_per_rail: int
+    pods: int
+    pods_by_column: bool = False
     cores_per_group: int = 0
     spine_uplinks: int = 0
     spine_core_parallel: int = 0
 
     @property
     def tiers(self) -> int:
-        """2 or 3."""
-        return 3 if self.cores_per_group else 2
+        """1, 2 or 3."""
+        return 3 if self.cores_per_group else 2 if self.spines_per_pod else 1
+
+
+def uplinks_for(host_ports: int, host_mbps: int, uplink_mbps: int, oversubscription: float) -> int:
+    """Uplinks that carry what the host ports can send, divided by the oversubscription; at least one."""
+    return max(1, ceil(Fraction(host_ports * host_mbps, uplink_mbps) / _ratio(oversubscription)))
 
 
 def plan_clos(intent: ClosIntent) -> ClosPlan:
     """The least switches for an intent. Raises DoesNotFitError."""
-    uplinks = ceil(intent.hosts_per_unit / intent.oversubscription)
-    needed = intent.hosts_per_unit + uplinks
-    if needed > intent.leaf_radix:
-        raise DoesNotFitError(
-            "leaf",
-            f"a leaf needs {needed} ports ({intent.hosts_per_unit} hosts + {uplinks} uplinks), "
-            f"its platform has {intent.leaf_radix}",
-            "fewer hosts in a scalable unit, or more oversubscription",
-        )
-    leaves = intent.rails * intent.units
-    if leaves <= intent.spine_radix and intent.tiers != 3:
-        spines = _spread("spine", uplinks, leaves, intent.spine_radix, intent.spines, "leaves")
-        return ClosPlan(uplinks, spines, uplinks // spines, intent.units, 1)
+    leaves = intent.columns * intent.units
+    three = intent.tiers == 3 or intent.pod_units is not None
+    if leaves <= intent.spine_radix and not three:
+        spines = _spread("spine", intent.uplinks, leaves, intent.spine_radix, intent.spines, "leaves")
+        return ClosPlan(intent.uplinks, spines, intent.uplinks // spines, intent.units, 1)
     if intent.tiers == 2 or (intent.core_radix is None and leaves > intent.spine_radix):
         raise DoesNotFitError(
             "spine",
-            f"{intent.units} units x {intent.rails} rails = {leaves} leaves, more than the {intent.spine_radix} ports "
-            "of a spine: two tiers cannot join them",
+            f"{intent.units} units x {intent.columns} {intent.column} = {leaves} leaves, more than the "
+            f"{intent.spine_radix} ports of a spine: two tiers cannot join them",
             "add a `core:` tier" if intent.tiers is None else "`tiers: 3` and a `core:` tier",
         )
     if intent.core_radix is None:
         raise DoesNotFitError("spine", "three tiers are asked for, and there is no core tier", "add a `core:` tier")
-    return _three_tiers(intent, uplinks, intent.core_radix)
+    return _three_tiers(intent, intent.core_radix)
 
 
-def _three_tiers(intent: ClosIntent, uplinks: int, core_radix: int) -> ClosPlan:
-    down = intent.spine_radix // 2
-    units_per_pod = min(intent.units, down)
-    pods_per_rail = ceil(intent.units / units_per_pod)
-    spines = _spread("spine", uplinks, units_per_pod, down, intent.spines, "leaves of a pod")
-    spine_uplinks = units_per_pod * (uplinks // spines)
-    pods = intent.rails * pods_per_rail
-    if pods > core_radix:
+def plan_columns(intent: ClosIntent) -> ClosPlan:
+    """Every column by itself: two tiers that join the leaves of a column, and nothing above. Raises DoesNotFitError."""
+    if intent.units > intent.spine_radix:
+        reason = f"{intent.units} leaves to a rail, more than the {intent.spine_radix} ports of a spine"
+        raise DoesNotFitError("spine", reason, "fewer and larger units, or `design: rail-optimized` with a core")
+    spines = _spread("spine", intent.uplinks, intent.units, intent.spine_radix, intent.spines, "leaves of a rail")
+    return ClosPlan(intent.uplinks, spines, intent.uplinks // spines, intent.units, intent.columns, pods_by_column=True)
+
+
+def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
+    ratio = _ratio(intent.spine_oversubscription)
+    down = max(ports for ports in range(intent.spine_radix) if ports + ceil(ports / ratio) <= intent.spine_radix)
+    width = 1 if intent.pods_by_column else intent.columns  # leaves that a unit gives to a pod
+    units_per_pod = min(intent.units, intent.pod_units or max(1, down // width))
+    leaves = units_per_pod * width
+    if leaves > down:
         reason = (
-            f"{intent.rails} rails x {pods_per_rail} pods = {pods} pods, more than the {core_radix} ports of a core"
+            f"{units_per_pod} units x {width} leaves = {leaves} leaves of a pod, more than the {down} of a spine's "
+            f"{intent.spine_radix} ports that {intent.spine_oversubscription:g}:1 leaves for below"
         )
+        raise DoesNotFitError("spine", reason, "fewer units in a pod")
+    spines = _spread("spine", intent.uplinks, leaves, down, intent.spines, "leaves of a pod")
+    parallel = intent.uplinks // spines
+    spine_uplinks = ceil(leaves * parallel / ratio)
+    per_column = ceil(intent.units / units_per_pod)
+    pods = per_column * (intent.columns if intent.pods_by_column else 1)
+    if pods > core_radix:
+        made = f"{intent.units} units at {units_per_pod} to a pod make {pods} pods"
+        if intent.pods_by_column:
+            made = f"{intent.columns} {intent.column} x {per_column} pods = {pods} pods"
+        reason = f"{made}, more than the {core_radix} ports of a core"
         raise DoesNotFitError("core", reason, "fewer planned units")
     forced = None
     if intent.cores is not None:
@@ -105,8 +131,14 @@ def _three_tiers(intent: ClosIntent, uplinks: int, core_radix: int) -> ClosPlan:
         forced = intent.cores // spines
     group = _spread("core", spine_uplinks, pods, core_radix, forced, "pods")
     return ClosPlan(
-        uplinks, spines, uplinks // spines, units_per_pod, pods_per_rail, group, spine_uplinks, spine_uplinks // group
-    )
+        intent.uplinks, spines, parallel, units_per_pod, pods, intent.pods_by_column, group, spine_uplinks,
+        spine_uplinks // group,
+    )  # fmt: skip
+
+
+def _ratio(oversubscription: float) -> Fraction:
+    """The ratio as a person wrote it: 1.5 is 3/2, so that nothing is lost to binary fractions."""
+    return Fraction(str(oversubscription))
 
 
 def _spread(role: str, uplinks: int, below: int, radix: int, forced: int | None, what: str) -> int:

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from fabricgen.design.dual_tor import design_dual_tor
 from fabricgen.design.explicit import design_explicit
+from fabricgen.design.fat_tree import design_fat_tree
 from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.parts import PartsList
+from fabricgen.design.rail_only import design_rail_only
 from fabricgen.design.rail_optimized import design_rail_optimized
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory, Plane
@@ -13,6 +16,9 @@ from fabricgen.inventory.references import error
 
 DESIGNS: Mapping[str, Callable[[Plane, PartsList], PlaneDesign | None]] = {
     "rail-optimized": design_rail_optimized,
+    "rail-only": design_rail_only,
+    "fat-tree": design_fat_tree,
+    "dual-tor": design_dual_tor,
     "explicit": design_explicit,
 }
 

@@ -25,7 +25,7 @@ def design_explicit(plane: Plane, parts: PartsList) -> PlaneDesign:
             switch = _switch(plane, role, spec, parts)
             if switch and spec.name not in switches:
                 switches[spec.name] = switch
-    hosts = {host.key: host for host in parts.hosts(plane)}
+    hosts = {host.key: host for host in parts.hosts(plane, plane.hosts)}
     wiring = _Wiring(plane, parts, switches, hosts)
     links = wiring.links()
     used = {link.a.key for link in links}
@@ -50,7 +50,7 @@ def _switch(plane: Plane, role: str, spec: SwitchSpec, parts: PartsList) -> Swit
     at: SwitchSpec | Tier = spec if spec.platform or tier is None else tier
     platform = parts.platform(name, at)
     layout_name = spec.layout or (tier.layout if tier else None)
-    layout = parts.layout(platform, layout_name, plane.speed_mbps, at) if platform else None
+    layout = parts.layout(platform, layout_name, [plane.speed_mbps], at) if platform else None
     if platform is None or layout is None:
         return None
     identity = Identity(plane.name, role, pod=spec.pod, su=spec.su, rail=spec.rail, label=spec.name)

@@ -23,12 +23,14 @@ class Identity:
     pod: int | None = None
     su: int | None = None
     rail: int | None = None
+    subplane: int | None = None  # of several copies that share no switch; each NIC has a port in every one
     label: str | None = None
 
     def __str__(self) -> str:
         if self.label is not None:
             return f"{self.plane}/{self.role}/{self.label}"
-        parts = [f"{name}{value}" for name in ("pod", "su", "rail") if (value := getattr(self, name)) is not None]
+        fields = {"sub": self.subplane, "pod": self.pod, "su": self.su, "rail": self.rail}
+        parts = [f"{name}{value}" for name, value in fields.items() if value is not None]
         return "/".join([self.plane, *parts, f"{self.role}{self.number}"])
 
 
@@ -150,12 +152,12 @@ class Fabric:
 
     @cached_property
     def cables(self) -> tuple[Cable, ...]:
-        """Links whose ends share a cage at both ends share a cable."""
-        bundles: dict[tuple[str, str, str, str], list[Link]] = {}
+        """Links that leave the lower end by one connector share a cable, which fans out where they lead to several
+        switches: published cable counts are those of cages, not of ports.
+        """
+        bundles: dict[tuple[str, str], list[Link]] = {}
         for link in self.links:
-            bundles.setdefault(
-                (link.a.key, _cage(link.a, link.a_port), link.b.key, _cage(link.b, link.b_port)), []
-            ).append(link)
+            bundles.setdefault((link.a.key, _connector(link.a, link.a_port)), []).append(link)
         return tuple(
             Cable(
                 links[0].id,
@@ -168,5 +170,5 @@ class Fabric:
         )
 
 
-def _cage(node: Switch | Host, port: str) -> str:
+def _connector(node: Switch | Host, port: str) -> str:
     return node.layout.port_by_name[port].parent if isinstance(node, Switch) else port

@@ -1,6 +1,6 @@
 """What every design needs: platforms and host models by name, layouts by speed, hosts of a plane."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +18,25 @@ from fabricgen.units import format_speed
 
 
 class TierParts(NamedTuple):
-    """What the switches of a tier are made of."""
+    """What the switches of a tier are made of; `newer` has what those of later units are, from the lowest unit up."""
 
     tier: Tier
     platform: SwitchPlatform
     layout: Layout
+    newer: tuple["TierParts", ...] = ()
+
+    def of_unit(self, unit: int) -> "TierParts":
+        """What a switch of this unit is made of."""
+        later = [parts for parts in self.newer if parts.tier.from_unit <= unit]
+        return later[-1] if later else self
+
+    def all(self) -> tuple["TierParts", ...]:
+        """What any switch of the tier may be made of."""
+        return (self, *self.newer)
+
+    def radix(self, speed_mbps: int) -> int:
+        """Ports of that speed that may be used on every switch of the tier."""
+        return min(len(parts.layout.ports_at(speed_mbps)) for parts in self.all()) - self.tier.spare_ports
 
 
 @dataclass
@@ -65,17 +79,18 @@ class PartsList:
             )
         return platform
 
-    def layout(self, platform: SwitchPlatform, name: str | None, speed_mbps: int | None, part: Part) -> Layout | None:
-        """The layout that is named, else the one of the plane's speed."""
+    def layout(
+        self, platform: SwitchPlatform, name: str | None, wanted: Collection[int | None], part: Part
+    ) -> Layout | None:
+        """The layout that is named, else the first with ports of the speeds that are wanted (Mb/s)."""
+        speeds = sorted({speed for speed in wanted if speed})
         if name is not None:
             found = next((layout for layout in platform.layouts if name in (layout.name, layout.hwsku)), None)
             key, asked = "layout", f"layout {name!r}"
         else:
-            found = platform.layout_for(speed_mbps) if speed_mbps else None
-            key, asked = (
-                "platform",
-                f"layout for {format_speed(speed_mbps)}" if speed_mbps else "layout without a speed",
-            )
+            found = platform.layout_for(speeds) if speeds else None
+            told = " and ".join(map(format_speed, speeds))
+            key, asked = "platform", f"layout for {told}" if speeds else "layout without a speed"
         if found is None:
             offered = ", ".join(f"{layout.name} ({format_speed(layout.speed_mbps)})" for layout in platform.layouts)
             self.findings.append(
@@ -86,9 +101,16 @@ class PartsList:
     def tier(self, plane: Plane, role: str) -> TierParts | None:
         """Platform and layout of a plane's tier; None when there is none, or none that can be used."""
         tier = plane.tiers.get(role)
-        platform = self.platform(tier.platform, tier) if tier else None
-        layout = self.layout(platform, tier.layout, plane.speed_mbps, tier) if tier and platform else None
-        return TierParts(tier, platform, layout) if tier and platform and layout else None
+        speeds = {plane.uplink_mbps, plane.speed_mbps if role == "leaf" else plane.uplink_mbps}
+        return self._tier_parts(tier, speeds) if tier else None
+
+    def _tier_parts(self, tier: Tier, speeds: Collection[int | None]) -> TierParts | None:
+        platform = self.platform(tier.platform, tier)
+        layout = self.layout(platform, tier.layout, speeds, tier) if platform else None
+        newer = [self._tier_parts(each, speeds) for each in tier.newer]
+        if platform is None or layout is None or None in newer:
+            return None
+        return TierParts(tier, platform, layout, tuple(each for each in newer if each))
 
     def host_model(self, group: str) -> HostModel | None:
         """The host model of a group."""
@@ -99,10 +121,9 @@ class PartsList:
             self.findings.append(error("FG107", f"no host model is called {spec.model!r}", spec, "model", hint=hint))
         return model
 
-    def hosts(self, plane: Plane) -> list[Host]:
-        """The hosts of a plane, group by group."""
-        groups = [name for name in plane.hosts if name in self.inventory.hosts]
-        models = [(name, self._model_on(plane, name)) for name in groups]
+    def hosts(self, plane: Plane, groups: Sequence[str]) -> list[Host]:
+        """The hosts of these groups that have NICs for a plane, one group after the other."""
+        models = [(name, self._model_on(plane, name)) for name in groups if name in self.inventory.hosts]
         return [
             Host(name, number, model)
             for name, model in models
@@ -119,7 +140,11 @@ class PartsList:
         purpose = f" (for {plane.purpose})" if plane.purpose != plane.name else ""
         message = f"hosts {group} ({model.name}) have no NIC for plane {plane.name}{purpose}"
         hint = f"their NICs are for: {built_for}. Take {group} out of the plane, or set the plane's `purpose`"
-        self.findings.append(error("FG249", message, plane, "hosts", plane.hosts.index(group), hint=hint))
+        if group in plane.hosts:
+            self.findings.append(error("FG249", message, plane, "hosts", plane.hosts.index(group), hint=hint))
+        elif plane.unit:
+            at = plane.unit.appliances.index(group)
+            self.findings.append(error("FG249", message, plane.unit, "appliances", at, hint=hint))
         return None
 
 

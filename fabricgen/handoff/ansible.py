@@ -78,7 +78,20 @@ def _host_vars(device: ObservedDevice) -> dict[str, object]:
     found["fabricgen_config_file"] = _config_path(device)
     found["fabricgen_config_sha256"] = digest(device.text)
     if wired := device.wired:
-        names = ("identity", "plane", "role", "pod", "su", "rail", "hwsku", "rack", "unit", "serial", "state")
+        names = (
+            "identity",
+            "plane",
+            "subplane",
+            "role",
+            "pod",
+            "su",
+            "rail",
+            "hwsku",
+            "rack",
+            "unit",
+            "serial",
+            "state",
+        )
         values = {name: getattr(wired, name) for name in names}
         found |= {f"fabricgen_{name}": value for name, value in values.items() if value not in (None, "")}
     return found
@@ -123,7 +136,8 @@ def _stage_label(device: ObservedDevice) -> Label:
     wired = device.wired
     if wired is None:
         return ("unplaced",)
-    return ("plane", wired.plane, *(("rail", wired.rail) if wired.rail is not None else (wired.role,)))
+    copy = () if wired.subplane is None else ("subplane", wired.subplane)
+    return ("plane", wired.plane, *copy, *(("rail", wired.rail) if wired.rail is not None else (wired.role,)))
 
 
 def _labels(wired: WiredDevice | None) -> Iterator[Label]:
@@ -149,7 +163,7 @@ def _sorted(groups: Mapping[str, object]) -> dict[str, object]:
 
 
 def _stages(devices: list[ObservedDevice]) -> list[Stage]:
-    """The order of the roll-out: plane by plane, each rail by itself, then the tiers above, which all rails share."""
+    """The order of the roll-out: plane by plane and subplane by subplane, each rail by itself, then the tiers above."""
     members: dict[Label, list[ObservedDevice]] = {}
     for device in devices:
         members.setdefault(_stage_label(device), []).append(device)
@@ -165,7 +179,15 @@ def _rank(device: ObservedDevice) -> tuple[object, ...]:
     wired = device.wired
     if wired is None:
         return (1,)
-    return 0, natural_key(wired.plane), wired.rail is None, wired.rail or 0, TIERS.get(wired.role, 0), wired.role
+    return (
+        0,
+        natural_key(wired.plane),
+        wired.subplane or 0,
+        wired.rail is None,
+        wired.rail or 0,
+        TIERS.get(wired.role, 0),
+        wired.role,
+    )
 
 
 def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:

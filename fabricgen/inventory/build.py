@@ -89,7 +89,6 @@ def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
     path = f"planes.{name}"
     lossless = node.mapping.get("lossless", Node({}, node.location))
     unit = node.mapping.get("scalable_unit")
-    speed = _value(node, "speed", None)
     purpose = _value(node, "purpose", PURPOSE_OF_NAME.get(name, "compute"))
     default_profile = NONE if purpose in MANAGEMENT_PURPOSES else DEFAULT
     return Plane(
@@ -101,14 +100,23 @@ def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         design=_value(node, "design"),
         hosts=_texts(node, "hosts"),
         unit=ScalableUnit(
-            node=unit, path=f"{path}.scalable_unit", hosts=_value(unit, "hosts"), planned=_value(unit, "planned", None)
+            node=unit,
+            path=f"{path}.scalable_unit",
+            hosts=_value(unit, "hosts"),
+            planned=_value(unit, "planned", None),
+            appliances=_texts(unit, "appliances"),
         )
         if unit
         else None,
         tier_count=_value(node, "tiers", None),
+        subplanes=_value(node, "subplanes", None),
+        rails_per_leaf=_value(node, "rails_per_leaf", 1),
+        leaves_per_unit=_value(node, "leaves_per_unit", 1),
+        pod_units=_value(node.mapping["pod"], "units") if "pod" in node.mapping else None,
         tiers={role: _tier(node.mapping[role], f"{path}.{role}") for role in _ROLE_LISTS if role in node.mapping},
-        speed_mbps=parse_speed_mbps(speed) if speed else None,
-        oversubscription=float(_value(node, "oversubscription", 1)),
+        speed_mbps=_speed(node, "speed"),
+        uplink_speed_mbps=_speed(node, "uplink_speed"),
+        oversubscription=_oversubscription(node),
         cables=_cables(node, path),
         mtu_bytes=_value(node, "mtu", DEFAULT_MTU_BYTES),
         roce_mtu_bytes=_value(node, "roce_mtu", DEFAULT_ROCE_MTU_BYTES),
@@ -124,7 +132,32 @@ def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
 
 def _tier(node: Node, path: str) -> Tier:
     fields = {key: _value(node, key, None) for key in ("layout", "count", "type")}
-    return Tier(node=node, path=path, platform=_value(node, "platform"), **fields)
+    newer = [_newer(item, f"{path}.newer[{index}]") for index, item in enumerate(_list(node, "newer"))]
+    return Tier(
+        node=node,
+        path=path,
+        platform=_value(node, "platform"),
+        spare_ports=_value(node, "spare_ports", 0),
+        newer=tuple(sorted(newer, key=lambda tier: tier.from_unit)),
+        **fields,
+    )
+
+
+def _newer(node: Node, path: str) -> Tier:
+    platform, layout, unit = (_value(node, key, None) for key in ("platform", "layout", "from_unit"))
+    return Tier(node=node, path=path, platform=platform, layout=layout, from_unit=unit)
+
+
+def _speed(node: Node, key: str) -> int | None:
+    text = _value(node, key, None)
+    return parse_speed_mbps(text) if text else None
+
+
+def _oversubscription(node: Node) -> dict[str, float]:
+    """By tier; one number is that of the leaves."""
+    given = node.mapping.get("oversubscription", _EMPTY)
+    leaf = given.value if isinstance(given.value, int | float) else _value(given, "leaf", 1)
+    return {"leaf": float(leaf), "spine": float(_value(given, "spine", 1))}
 
 
 def _cables(node: Node, path: str) -> dict[str, CableSpec]:
@@ -210,10 +243,9 @@ def _switches(node: Node, key: str, path: str) -> tuple[SwitchSpec, ...]:
 
 def _link(node: Node, path: str) -> LinkSpec:
     a, b = node.items or node.mapping["ends"].items
-    speed = _value(node, "speed", None)
     cable = _cable(node.mapping["cable"], f"{path}.cable") if "cable" in node.mapping else None
-    mbps = parse_speed_mbps(speed) if speed else None
-    return LinkSpec(node=node, path=path, ends=(str(a.value), str(b.value)), cable=cable, speed_mbps=mbps)
+    ends = str(a.value), str(b.value)
+    return LinkSpec(node=node, path=path, ends=ends, cable=cable, speed_mbps=_speed(node, "speed"))
 
 
 def _management(node: Node, findings: list[Finding]) -> Management:

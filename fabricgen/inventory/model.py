@@ -55,16 +55,20 @@ class ScalableUnit(Part):
 
     hosts: int
     planned: int | None
+    appliances: tuple[str, ...] = ()  # groups of hosts that take the last places of unit 0
 
 
 @dataclass(frozen=True)
 class Tier(Part):
-    """The switches of one role."""
+    """The switches of one role. `newer` has what switches of later units are, from the lowest unit up."""
 
     platform: str
     layout: str | None = None
     count: int | None = None
     type: str | None = None
+    spare_ports: int = 0  # kept free on each switch
+    from_unit: int = 0
+    newer: tuple["Tier", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -163,9 +167,14 @@ class Plane(Part):
     hosts: tuple[str, ...]
     unit: ScalableUnit | None
     tier_count: int | None
+    subplanes: int | None
+    rails_per_leaf: int
+    leaves_per_unit: int  # of a fat tree
+    pod_units: int | None
     tiers: Mapping[str, Tier]  # leaf | spine | core
     speed_mbps: int | None
-    oversubscription: float
+    uplink_speed_mbps: int | None  # between switches; None: as `speed_mbps`
+    oversubscription: Mapping[str, float]  # leaf | spine
     cables: Mapping[str, CableSpec]  # host-leaf | leaf-spine | spine-core
     mtu_bytes: int
     roce_mtu_bytes: int
@@ -174,6 +183,11 @@ class Plane(Part):
     addressing: Addressing | None
     switches: Mapping[str, tuple[SwitchSpec, ...]]  # leaf | spine | core, of an explicit design
     links: tuple[LinkSpec, ...]
+
+    @property
+    def uplink_mbps(self) -> int:
+        """Speed of the links between switches."""
+        return self.uplink_speed_mbps or self.speed_mbps or 0
 
     @property
     def is_management(self) -> bool:

@@ -12,10 +12,13 @@ from fabricgen.inventory.model import Addressing, Inventory, Management, Part, P
 from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
-NAME_FIELDS = ("fabric", "plane", "role", "pod", "su", "rail", "number", "group")
+NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
 
 _NEEDED = {
     "rail-optimized": ("hosts", "scalable_unit", "leaf", "spine", "speed"),
+    "rail-only": ("hosts", "scalable_unit", "leaf", "speed"),
+    "fat-tree": ("hosts", "scalable_unit", "leaf", "spine", "speed"),
+    "dual-tor": ("hosts", "scalable_unit", "leaf", "spine", "speed"),
     "explicit": ("leaves", "links", "leaf", "speed"),
 }
 
@@ -42,10 +45,15 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
             )
     if plane.technology == "roce" and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
         yield error("FG106", "a RoCE plane needs 'addressing'", plane, hint="add pools for loopbacks, links and hosts")
-    for index, name in enumerate(plane.hosts):
+    named: list[tuple[str, Part, tuple[str, int]]] = [
+        (name, plane, ("hosts", index)) for index, name in enumerate(plane.hosts)
+    ]
+    if plane.unit:
+        named += [(name, plane.unit, ("appliances", index)) for index, name in enumerate(plane.unit.appliances)]
+    for name, part, steps in named:
         if name not in inventory.hosts and name not in inventory.node.find(("hosts",)).cut:
-            known = sorted(inventory.hosts)
-            yield error("FG107", f"no host group is called {name!r}", plane, "hosts", index, hint=suggest(name, known))
+            hint = suggest(name, sorted(inventory.hosts))
+            yield error("FG107", f"no host group is called {name!r}", part, *steps, hint=hint)
     if plane.addressing:
         for pool in plane.addressing.pools.values():
             yield from _check_pool(pool)

@@ -1,6 +1,6 @@
 """What a switch, a NIC and a host are, as the catalog describes them. Facts only: no decision is taken here."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -73,8 +73,17 @@ class Layout:
 
     @property
     def speed_mbps(self) -> int:
-        """Speed of the fabric ports: what the inventory's `speed` selects a layout by."""
+        """Speed of the fastest fabric ports."""
         return max(port.speed_mbps for port in self.fabric_ports)
+
+    def ports_at(self, speed_mbps: int) -> tuple[PlatformPort, ...]:
+        """The fabric ports of one speed, in front-panel order."""
+        return self._ports_by_speed.get(speed_mbps, ())
+
+    @cached_property
+    def _ports_by_speed(self) -> Mapping[int, tuple[PlatformPort, ...]]:
+        speeds = {port.speed_mbps for port in self.fabric_ports}
+        return {speed: tuple(port for port in self.fabric_ports if port.speed_mbps == speed) for speed in speeds}
 
     @cached_property
     def headroom_by_key(self) -> Mapping[tuple[int, int], HeadroomRow]:
@@ -104,9 +113,10 @@ class SwitchPlatform:
         """Whether such a switch exists; the generic ones are radices to count with."""
         return self.vendor != "generic"
 
-    def layout_for(self, speed_mbps: int) -> Layout | None:
-        """The first layout whose fabric ports run at this speed."""
-        return next((layout for layout in self.layouts if layout.speed_mbps == speed_mbps), None)
+    def layout_for(self, speeds: Collection[int]) -> Layout | None:
+        """The first layout with fabric ports of these speeds (Mb/s) and none faster; else the first that has them."""
+        having = [layout for layout in self.layouts if all(layout.ports_at(speed) for speed in speeds)]
+        return next((layout for layout in having if layout.speed_mbps == max(speeds)), having[0] if having else None)
 
 
 @dataclass(frozen=True)
@@ -134,6 +144,10 @@ class HostNic:
     plane: str  # compute | storage | management | compute-b, the second of twin planes: the plane it is built for
     gpu: int | None
     rdma: str = ""  # RDMA device as the vendor's own system image names it, e.g. mlx5_3
+
+    @property
+    def port(self) -> int:
+        return 0
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ def _device(switch: Switch, allocation: Allocation) -> WiredDevice:
         platform=switch.platform.name,
         layout=switch.layout.name,
         hwsku=switch.layout.hwsku,
+        subplane=identity.subplane,
         pod=identity.pod,
         su=identity.su,
         rail=identity.rail,
@@ -79,7 +80,10 @@ def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:
 
 
 def dump_cabling(wiring: Wiring) -> bytes:
-    """cabling.csv: a line for each cable, both ends by device and ports (several where it carries several links)."""
+    """cabling.csv: a line for each cable, both ends by device and ports (several where it carries several links).
+
+    A cable that fans out has a line for each device at its far end.
+    """
     links = {link.id: link for link in wiring.links}
     place = {device.name: (device.rack, device.unit) for device in wiring.devices}
     text = StringIO()
@@ -87,16 +91,18 @@ def dump_cabling(wiring: Wiring) -> bytes:
     ends = [f"{end}_{column}" for end in "ab" for column in ("device", "ports", "rack", "unit")]
     table.writerow(["cable", "plane", "kind", *ends, "length", "medium", "speed"])
     for cable in wiring.cables:
-        carried = [links[link] for link in cable.links]
-        first = carried[0]
-        row = [cable.id, first.plane, first.kind]
-        for device, ports in (
-            (first.a[0], [link.a[1] for link in carried]),
-            (first.b[0], [link.b[1] for link in carried]),
-        ):
-            row += [device, " ".join(ports), *place.get(device, ("", ""))]
-        speed = (
-            f"{len(carried)}x{format_speed(first.speed_mbps)}" if len(carried) > 1 else format_speed(first.speed_mbps)
-        )
-        table.writerow([*row, format_length(cable.length_m), cable.medium, speed])
+        arms: dict[str, list[WiredLink]] = {}
+        for link in (links[name] for name in cable.links):
+            arms.setdefault(link.b[0], []).append(link)
+        for far, carried in arms.items():
+            first = carried[0]
+            row = [cable.id, first.plane, first.kind]
+            for device, ports in (
+                (first.a[0], [link.a[1] for link in carried]),
+                (far, [link.b[1] for link in carried]),
+            ):
+                row += [device, " ".join(ports), *place.get(device, ("", ""))]
+            speed = format_speed(first.speed_mbps)
+            speed = f"{len(carried)}x{speed}" if len(carried) > 1 else speed
+            table.writerow([*row, format_length(cable.length_m), cable.medium, speed])
     return text.getvalue().encode()

@@ -97,13 +97,12 @@ def test_links_of_a_split_cage_share_a_cable_between_switches(tmp_path: Path) ->
     assert plane["cables"] == {"host-leaf": 128, "leaf-spine": 64, "spine-core": 0}
 
 
-INTENT = {"rails": 8, "units": 4, "hosts_per_unit": 32, "oversubscription": 1.0, "leaf_radix": 64, "spine_radix": 64}
+INTENT = {"columns": 8, "units": 4, "uplinks": 32, "spine_radix": 64}
 
 
 @pytest.mark.parametrize(
     ("change", "role", "arithmetic"),
     [
-        ({"hosts_per_unit": 36}, "leaf", "a leaf needs 72 ports (36 hosts + 36 uplinks), its platform has 64"),
         ({"units": 16}, "spine", "16 units x 8 rails = 128 leaves, more than the 64 ports of a spine"),
         ({"spines": 12}, "spine", "12 spine switches cannot take 32 leaves x 32 uplinks"),
         ({"spines": 8}, "spine", "at least 32 x 32 / 64 ports = 16"),

@@ -1,15 +1,15 @@
 """Laws of the rail-optimized layout, over random legal intents."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 import hypothesis.strategies as st
 from hypothesis import assume, given, settings
 
-from fabricgen.design.clos import ClosIntent, DoesNotFitError, plan_clos
+from fabricgen.design.clos import ClosIntent, DoesNotFitError, plan_clos, uplinks_for
 from fabricgen.design.expand import expand
-from fabricgen.design.model import Fabric, Host, Link, Switch
+from fabricgen.design.model import Fabric, Host
 from fabricgen.inventory.build import build_inventory
 from fabricgen.inventory.nodes import read_yaml
 from fabricgen.platforms.catalog import switch_platform
@@ -45,35 +45,15 @@ def intents(draw: st.DrawFn) -> tuple[Tree, int, int]:
     ratio = draw(st.sampled_from([1, 1.5, 2, 4, 0.5]))
     hosts = draw(st.integers(1, unit * min(planned, 12)))
     rails, ports = 8, radix(platform)
-    intent = ClosIntent(rails, planned, unit, ratio, ports, ports, ports)
+    uplinks = uplinks_for(unit, 400_000, 400_000, ratio)
+    assume(unit + uplinks <= ports)
+    intent = ClosIntent(rails, planned, uplinks, ports, ports)
     try:
         plan_clos(intent)
     except DoesNotFitError:
         assume(False)
     core = {"core": {"platform": platform}} if planned * rails > ports else {}
     return rail_optimized(hosts, unit, planned, platform, oversubscription=ratio, **core), hosts, unit
-
-
-def ends(link: Link) -> list[tuple[Switch | Host, str]]:
-    return [(link.a, link.a_port), (link.b, link.b_port)]
-
-
-@_FAST
-@given(intents())
-def test_every_port_is_used_once_and_exists(drawn: tuple[Tree, int, int]) -> None:
-    fabric = laid_out(drawn[0])
-    used = Counter((node.key, port) for link in fabric.links for node, port in ends(link))
-    assert set(used.values()) <= {1}
-    for link in fabric.links:
-        for node, port in ends(link):
-            if isinstance(node, Switch):
-                assert node.layout.port_by_name[port].kind == "fabric"
-                assert node.layout.port_by_name[port].speed_mbps == link.speed_mbps
-            else:
-                assert port in {nic.name for nic in node.model.nics}
-    assert len({link.id for link in fabric.links}) == len(fabric.links)
-    slots = Counter((link.block.key, link.slot) for link in fabric.links)
-    assert set(slots.values()) == {1} and all(0 <= link.slot < link.block.slots for link in fabric.links)
 
 
 @_FAST
@@ -88,20 +68,6 @@ def test_nic_r_of_every_host_of_a_unit_goes_to_leaf_r(drawn: tuple[Tree, int, in
         identity = link.b.identity
         assert (identity.role, identity.su, identity.rail) == ("leaf", link.a.number // unit, link.nic.rail)
         assert link.b_port == link.b.layout.fabric_ports[link.a.number % unit].name
-
-
-@_FAST
-@given(intents())
-def test_uplinks_spread_evenly(drawn: tuple[Tree, int, int]) -> None:
-    fabric = laid_out(drawn[0])
-    above: dict[str, Counter[str]] = defaultdict(Counter)
-    for link in fabric.links:
-        if isinstance(link.a, Switch):
-            above[link.a.key][link.b.key] += 1
-    for role in ("leaf", "spine"):
-        spreads = {tuple(sorted(above[switch.key].values())) for switch in fabric.switches if switch.role == role}
-        assert len(spreads) <= 1, "switches of a role differ"
-        assert all(len(set(spread)) <= 1 for spread in spreads), "a switch prefers one of those above it"
 
 
 @_FAST
@@ -121,24 +87,6 @@ def test_the_leaves_of_a_rail_reach_each_other_in_two_hops(drawn: tuple[Tree, in
                 assert one.identity.su is not None and other.identity.su is not None
                 if not three_tiers or one.identity.su // per_pod == other.identity.su // per_pod:
                     assert spines[one.key] & spines[other.key]
-
-
-@_FAST
-@given(intents(), st.integers(1, 40))
-def test_more_hosts_change_no_link_of_the_others(drawn: tuple[Tree, int, int], more: int) -> None:
-    tree, hosts, unit = drawn
-    planned = tree["planes"]["compute"]["scalable_unit"]["planned"]
-    grown = {**tree, "hosts": {"gpu": {"model": "dgx-h100", "count": min(hosts + more, unit * planned)}}}
-
-    def wiring(one: Tree) -> dict[str, tuple[object, ...]]:
-        return {
-            link.id: (link.a.key, link.a_port, link.b.key, link.b_port, link.block, link.slot, link.rail)
-            for link in laid_out(one).links
-        }
-
-    before, after = wiring(tree), wiring(grown)
-    assert before.items() <= after.items()
-    assert {switch.key for switch in laid_out(tree).switches} <= {switch.key for switch in laid_out(grown).switches}
 
 
 def test_groups_follow_each_other_each_from_a_unit_of_its_own() -> None:

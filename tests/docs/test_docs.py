@@ -156,8 +156,8 @@ def test_findings_page_is_fresh(request: pytest.FixtureRequest) -> None:
 
 
 def test_every_inventory_key_is_described() -> None:
-    """Each key of the schema stands, as code, on docs/inventory.md."""
-    text = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
+    """Each key of the schema stands, as code, on docs/inventory.md or docs/designs.md."""
+    text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("inventory.md", "designs.md"))
     schema = json.loads((ROOT / "schemas" / "inventory.schema.json").read_text())
     words = set(re.findall(r"`([A-Za-z0-9_-]+)`", text))
     assert sorted(set(_keys(schema)) - words) == []

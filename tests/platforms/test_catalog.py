@@ -159,8 +159,8 @@ def test_name_tells_the_radix(layout: Layout) -> None:
 
 
 def test_radix_counts_no_service_ports() -> None:
-    assert switch("arista-7060x6-64pe").layout_for(400_000) is switch("arista-7060x6-64pe").layouts[0]
-    assert switch("arista-7060x6-64pe").layout_for(10_000) is None
+    assert switch("arista-7060x6-64pe").layout_for([400_000]) is switch("arista-7060x6-64pe").layouts[0]
+    assert switch("arista-7060x6-64pe").layout_for([10_000]) is None
 
 
 def test_layout_by_hwsku() -> None:

@@ -1,0 +1,15 @@
+"""Dual-ToR: each port of a NIC goes to a leaf of its own, so that a host outlives the loss of a leaf.
+
+A unit has as many leaves to a rail as its NICs have ports. By default each side is a subplane (dual plane: the sides
+share no switch, and 8 rails of 2 ports make 16 leaves to a segment); `subplanes: 1` puts both sides below the same
+spines. The leaves are not stacked: each port has an address and a session of its own.
+
+Source: Qian et al., Alibaba HPN: A Data Center Network for Large Language Model Training (SIGCOMM 2024).
+"""
+
+from functools import partial
+
+from fabricgen.design.clos_design import ClosDesign
+from fabricgen.design.sockets import rail_sockets
+
+design_dual_tor = ClosDesign(partial(rail_sockets, by_side=True), pods_by_column=True, column="leaves")

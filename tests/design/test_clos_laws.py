@@ -1,0 +1,193 @@
+"""Laws of every design of the Clos family, over random intents. What cannot be is refused with its arithmetic."""
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis import assume, given, settings
+
+from fabricgen.design.expand import expand
+from fabricgen.design.model import Fabric, Host, Link, Switch
+from fabricgen.findings import Finding
+from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.nodes import read_yaml
+from tests.inventories import ARISTA, GENERIC, Tree, rail_optimized
+
+_FAST = settings(max_examples=60, deadline=None)
+REFUSALS = {"FG201", "FG213", "FG214"}
+DESIGNS = ["rail-optimized", "rail-only", "fat-tree", "dual-tor"]
+
+
+@dataclass(frozen=True)
+class Intent:
+    """A tree, and what it takes to grow it."""
+
+    tree: Tree
+    hosts: int
+    room: int
+
+    def grown(self, more: int) -> Tree:
+        model = self.tree["hosts"]["gpu"]["model"]
+        return {**self.tree, "hosts": {"gpu": {"model": model, "count": min(self.hosts + more, self.room)}}}
+
+
+@st.composite
+def intents(draw: st.DrawFn) -> Intent:
+    """Any design with any of its keys; two ports to a NIC for some."""
+    design = draw(st.sampled_from(DESIGNS))
+    platform = draw(st.sampled_from([GENERIC, ARISTA]))
+    model = draw(st.sampled_from(["dgx-h100", "dgx-b300"]))
+    unit, planned = draw(st.integers(1, 6)), draw(st.integers(1, 12))
+    plane: dict[str, Any] = {"design": design, "core": {"platform": platform}}
+    plane["oversubscription"] = {
+        "leaf": draw(st.sampled_from([1, 1.5, 2, 4, 0.5])), "spine": draw(st.sampled_from([1, 1, 2, 7])),
+    }  # fmt: skip
+    if draw(st.booleans()):
+        plane["subplanes"] = draw(st.integers(1, 2))
+    if design == "fat-tree":
+        plane["leaves_per_unit"] = draw(st.sampled_from([1, 2, 4, 3]))
+    else:
+        plane["rails_per_leaf"] = draw(st.sampled_from([1, 1, 2, 4, 8, 3]))
+    if design != "rail-only" and draw(st.booleans()):
+        plane["pod"] = {"units": draw(st.integers(1, 6))}
+    if draw(st.booleans()):
+        plane["leaf"] = {"platform": platform, "spare_ports": draw(st.integers(0, 4))}
+    hosts = draw(st.integers(1, unit * planned))
+    return Intent(rail_optimized(hosts, unit, planned, platform, model, **plane), hosts, unit * planned)
+
+
+def expanded(tree: Tree) -> tuple[Fabric, list[Finding]]:
+    findings: list[Finding] = []
+    text = dumps({key: part for key, part in tree.items() if key != "management"})
+    inventory = build_inventory(read_yaml(text, "fabric.yaml")[0], findings)
+    fabric, found = expand(inventory, Path())
+    return fabric, [*findings, *found]
+
+
+def laid_out(intent: Intent) -> Fabric:
+    fabric, findings = expanded(intent.tree)
+    for finding in findings:
+        assert finding.code in REFUSALS and re.search("[0-9]", finding.message), finding
+    assume(not findings)
+    return fabric
+
+
+def ends(link: Link) -> list[tuple[Switch | Host, str]]:
+    return [(link.a, link.a_port), (link.b, link.b_port)]
+
+
+@_FAST
+@given(intents())
+def test_every_port_is_used_once_and_runs_at_the_speed_of_its_link(intent: Intent) -> None:
+    fabric = laid_out(intent)
+    used = Counter((node.key, port) for link in fabric.links for node, port in ends(link))
+    assert set(used.values()) <= {1}
+    for link in fabric.links:
+        for node, port in ends(link):
+            if isinstance(node, Switch):
+                assert node.layout.port_by_name[port].kind == "fabric"
+                assert node.layout.port_by_name[port].speed_mbps == link.speed_mbps
+            else:
+                (nic,) = [nic for nic in node.model.nics if nic.name == port]
+                assert nic.speed_mbps == link.speed_mbps
+    assert len({link.id for link in fabric.links}) == len(fabric.links)
+    slots = Counter((link.block.key, link.slot) for link in fabric.links)
+    assert set(slots.values()) == {1} and all(0 <= link.slot < link.block.slots for link in fabric.links)
+
+
+@_FAST
+@given(intents())
+def test_every_compute_nic_is_plugged_in(intent: Intent) -> None:
+    fabric = laid_out(intent)
+    plugged = Counter(link.a.key for link in fabric.links if isinstance(link.a, Host))
+    (nics,) = {sum(nic.plane == "compute" for nic in host.model.nics) for host in fabric.hosts}
+    subplanes = intent.tree["planes"]["compute"].get("subplanes")
+    assert subplanes is None or subplanes <= 2
+    assert set(plugged.values()) == {nics} and len(plugged) == intent.hosts
+
+
+@_FAST
+@given(intents())
+def test_uplinks_spread_evenly(intent: Intent) -> None:
+    above: dict[str, Counter[str]] = defaultdict(Counter)
+    fabric = laid_out(intent)
+    for link in fabric.links:
+        if isinstance(link.a, Switch):
+            above[link.a.key][link.b.key] += 1
+    for role in ("leaf", "spine"):
+        spreads = {tuple(sorted(above[switch.key].values())) for switch in fabric.switches if switch.role == role}
+        assert len(spreads) <= 1, "switches of a role differ"
+        assert all(len(set(spread)) <= 1 for spread in spreads), "a switch prefers one of those above it"
+
+
+@_FAST
+@given(intents())
+def test_oversubscription_is_never_more_than_asked(intent: Intent) -> None:
+    fabric = laid_out(intent)
+    (design,) = fabric.planes
+    down: Counter[str] = Counter()
+    up: Counter[str] = Counter()
+    for link in design.links:
+        down[link.b.key] += link.speed_mbps
+        if isinstance(link.a, Switch):
+            up[link.a.key] += link.speed_mbps
+    for switch in design.switches:
+        if up[switch.key]:
+            assert down[switch.key] <= design.plane.oversubscription[switch.role] * up[switch.key] + 1e-6
+
+
+@_FAST
+@given(intents())
+def test_leaves_that_share_spines_reach_each_other_in_two_hops(intent: Intent) -> None:
+    """All leaves of a pod see the same spines: those of one rail, or of all, as the design has it."""
+    fabric = laid_out(intent)
+    spines: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for link in fabric.links:
+        if link.kind == "leaf-spine":
+            spines[link.a.key] |= {link.b.key}
+    leaves = [switch for switch in fabric.switches if switch.role == "leaf"]
+    for one in leaves:
+        for other in leaves:
+            assert not spines[one.key] & spines[other.key] or spines[one.key] == spines[other.key]
+            same_rail = one.identity.rail == other.identity.rail and one.identity.subplane == other.identity.subplane
+            two_tiers = not any(switch.role == "core" for switch in fabric.switches)
+            if same_rail and two_tiers:
+                assert spines[one.key] == spines[other.key]
+            if intent.tree["planes"]["compute"]["design"] == "rail-only" and not same_rail:
+                assert not spines[one.key] & spines[other.key]
+
+
+@_FAST
+@given(intents())
+def test_subplanes_share_no_switch(intent: Intent) -> None:
+    fabric = laid_out(intent)
+    joined: dict[str, set[str]] = defaultdict(set)
+    for link in fabric.links:
+        if isinstance(link.a, Switch):
+            joined[link.a.key].add(link.b.key)
+            joined[link.b.key].add(link.a.key)
+    several = {switch.identity.subplane for switch in fabric.switches if switch.role != "leaf"}
+    for switch in fabric.switches:
+        for far in fabric.switches if len(several) > 1 else ():
+            if far.key in joined[switch.key]:
+                assert far.identity.subplane == switch.identity.subplane
+
+
+@_FAST
+@given(intents(), st.integers(1, 40))
+def test_more_hosts_change_no_link_of_the_others(intent: Intent, more: int) -> None:
+    def wiring(fabric: Fabric) -> dict[str, tuple[object, ...]]:
+        return {
+            link.id: (link.a.key, link.a_port, link.b.key, link.b_port, link.block, link.slot, link.rail)
+            for link in fabric.links
+        }
+
+    before = laid_out(intent)
+    after, findings = expanded(intent.grown(more))
+    assert findings == []
+    assert wiring(before).items() <= wiring(after).items()
+    assert {switch.key for switch in before.switches} <= {switch.key for switch in after.switches}
