@@ -113,8 +113,8 @@ def text_of(tree: Tree) -> str:
 def planes_together(platform: str = ARISTA, small: str = DELL, hosts: int = 2) -> Tree:
     """Four planes with shared hosts: compute on rails, storage with RoCE, in-band and out-of-band without PFC.
 
-    The small planes have two leaves, each with one NIC of every host, and a spine. No host model has an out-of-band
-    NIC, so nothing but switches is on that plane.
+    The small planes have two leaves, each with one NIC of every host, and a spine. On the out-of-band plane are nothing
+    but switches.
     """
     tree = rail_optimized(hosts, 2, 2, platform, addressing=_pools(0))
     planes = tree["planes"]
@@ -137,6 +137,23 @@ def planes_together(platform: str = ARISTA, small: str = DELL, hosts: int = 2) -
             "links": links,
             "addressing": _pools(number),
             **({"hosts": ["gpu"]} if plugged else {}),
+        }
+    return tree
+
+
+def dual_homed_planes(hosts: int = 4, small: str = DELL) -> Tree:
+    """Three planes of Clos fabrics: compute on rails, storage and in-band with both leaves of a unit for every host."""
+    tree = rail_optimized(hosts, 4, 2, NVIDIA, addressing=_pools(0))
+    for number, name in enumerate(("storage", "in-band"), 1):
+        tree["planes"][name] = {
+            "design": "fat-tree",
+            "hosts": ["gpu"],
+            "scalable_unit": {"hosts": 4, "planned": 2},
+            "leaves_per_unit": 2,
+            "leaf": {"platform": small},
+            "spine": {"platform": small},
+            "speed": "400G",
+            "addressing": _pools(number),
         }
     return tree
 

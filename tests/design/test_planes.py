@@ -40,7 +40,7 @@ def plane_of(folder: Path, name: str, **keys: str) -> Plane:
         ("management", {}, "in-band", "dgx-h100", ["inband0", "inband1"]),
         ("frontend", {"purpose": "in-band"}, "in-band", "dgx-h100", ["inband0", "inband1"]),
         ("in-band", {}, "in-band", "mi300x", []),
-        ("out-of-band", {}, "out-of-band", "dgx-h100", []),
+        ("out-of-band", {}, "out-of-band", "mi300x", []),
         ("compute-b", {}, "compute", "dgx-b300", SIDE_B),
     ],
 )

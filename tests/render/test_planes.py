@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fabricgen.platforms.catalog import switch_platform
+from fabricgen.resources import resource
 from fabricgen.sonic.schema import check
 from tests.conftest import Cli
-from tests.inventories import ARISTA, DELL, NVIDIA, Tree, planes_together, write
+from tests.inventories import ARISTA, DELL, NVIDIA, Tree, dual_homed_planes, planes_together, write
 
 PLANES = ["compute", "in-band", "out-of-band", "storage"]
 WITHOUT_PFC = ["in-band", "out-of-band"]
@@ -54,6 +55,45 @@ def test_render_validate_and_check_four_planes(platform: str, cli: Cli, tmp_path
         "out-of-band": ("out-of-band", []),
         "storage": ("storage", [3, 4]),
     }
+
+
+@pytest.mark.parametrize("small", [ARISTA, NVIDIA, DELL])
+def test_hosts_are_dual_homed_on_every_small_plane(small: str, cli: Cli, tmp_path: Path) -> None:
+    inventory = write(tmp_path / "i", dual_homed_planes(small=small))
+    files = render(cli, inventory, tmp_path / "b")
+    outcome = cli("check", inventory, "--format", "json")
+    told = json.loads(outcome.out)
+    assert outcome.code == 0 and told["findings"] == []
+    assert [plane["priorities"] for plane in told["deadlock"]["planes"]] == [[3, 4], [3, 4], []]
+    wiring = json.loads((tmp_path / "b" / "fabric.json").read_text())
+    for host in wiring["hosts"]:
+        leaves = {link["b"][0] for link in wiring["links"] if link["a"][0] == host["name"]}
+        assert sum(leaf.startswith("in-band") for leaf in leaves) == 2
+        assert sum(leaf.startswith("storage") for leaf in leaves) == 2
+    before = {name: content for name, content in files.items() if not name.startswith("compute")}
+    grown = dual_homed_planes(small=small)
+    grown["planes"]["compute"]["scalable_unit"] = {"hosts": 4, "planned": 3}
+    after = render(cli, write(tmp_path / "i", grown), tmp_path / "b")
+    assert {name: after[name] for name in before} == before
+
+
+def test_the_example_of_planes_together(cli: Cli) -> None:
+    inventory = resource("inventories", "superpod")
+    lines = (inventory / "fabric.yaml").read_text().splitlines()
+    assert len(lines) <= 60
+    outcome = cli("check", inventory, "--format", "json")
+    told = json.loads(outcome.out)
+    assert outcome.code == 0 and told["findings"] == []
+    assert {plane["name"]: plane["priorities"] for plane in told["deadlock"]["planes"]} == {
+        "compute": [3, 4],
+        "storage": [3],
+        "in-band": [],
+    }
+    planes = json.loads(cli("capacity", inventory, "--format", "json").out)["capacity"]["planes"]
+    counted = {
+        plane["name"]: (plane["switches"]["leaf"], plane["switches"]["spine"], plane["endpoints"]) for plane in planes
+    }
+    assert counted == {"compute": (8, 8, 256), "in-band": (2, 2, 64), "storage": (2, 2, 64)}
 
 
 def test_the_verdict_says_plainly_that_nothing_is_lossless(cli: Cli, tmp_path: Path) -> None:
