@@ -98,16 +98,15 @@ class LosslessPlanner:
     def _make(self, plane: Plane, switch: Switch) -> LosslessPlan | None:
         layout, platform = switch.layout, switch.platform
         classes = plan_classes(plane.lossless)
-        defaults = self._defaults(switch, lossless=bool(classes.lossless))
+        lossless = set(classes.lossless)
+        defaults = self._defaults(switch, lossless=bool(lossless))
         if defaults is None:
             return None
         self._check_watchdog(plane, switch)
         dynamic = platform.buffer_model == "dynamic" and bool(defaults.pools)
-        with_pfc = bool(classes.lossless)
         source = layout.sources.get(f"buffers.{switch.role}", "")
         speeds = sorted({port.speed_mbps for port in layout.fabric_ports})
         mtu = plane.roce_mtu_bytes
-        lossless = set(classes.lossless)
         return LosslessPlan(
             classes=classes,
             dynamic=dynamic,
@@ -115,7 +114,7 @@ class LosslessPlanner:
             profiles={
                 name: _rows(row, source)
                 for name, row in defaults.profiles.items()
-                if with_pfc or name not in _only_lossless(defaults)
+                if lossless or name not in _only_lossless(defaults)
             },
             default_dynamic_th=value(DEFAULT_DYNAMIC_TH, "alpha = 2^0 = 1") if dynamic else None,
             over_subscribe_ratio=self._shared_headroom(plane, switch),
@@ -124,20 +123,20 @@ class LosslessPlanner:
                 f"RoCE MTU {mtu} B + {ROCE_HEADER_BYTES} B of headers = {mtu + ROCE_HEADER_BYTES} B",
                 inventory=plane.source("roce_mtu"),
             )
-            if dynamic and with_pfc
+            if dynamic and lossless
             else None,
             pattern_small_packets=value(SMALL_PACKET_PERCENT, "percent, as SONiC's templates assume")
-            if dynamic and with_pfc
+            if dynamic and lossless
             else None,
-            wred={wred_name(speed): wred_profile(plane.lossless.ecn, speed) for speed in speeds} if with_pfc else {},
-            watchdog=plan_watchdog(plane.lossless.watchdog, len(layout.ports)) if with_pfc else None,
+            wred={wred_name(speed): wred_profile(plane.lossless.ecn, speed) for speed in speeds} if lossless else {},
+            watchdog=plan_watchdog(plane.lossless.watchdog, len(layout.ports)) if lossless else None,
             lossless_queue_profile=_default(defaults.lossless_queue_profile, source),
             lossy_queue_profile=_default(defaults.lossy_queue_profile, source),
             lossy_pg_profile=_default(defaults.lossy_pg_profile, source),
             profile_lists=_rows(defaults.port_profile_lists, source),
             lossless_ranges=tuple(format_ranges(lossless)),
             lossy_ranges=tuple(format_ranges(set(range(8)) - lossless)),
-            pfc_to_pg=with_pfc and "yes" in platform.capabilities.get("pfc_to_pg_map", ()),
+            pfc_to_pg=bool(lossless) and "yes" in platform.capabilities.get("pfc_to_pg_map", ()),
         )
 
     def _defaults(self, switch: Switch, *, lossless: bool) -> BufferDefaults | None:
@@ -168,8 +167,8 @@ class LosslessPlanner:
     def _make_port(self, switch: Switch, link: Link) -> PortBuffers | None:
         layout, lossless = switch.layout, self.fabric.inventory.planes[link.plane].lossless
         if not lossless.classes:
-            reason = value(NO_CABLE, "no headroom: the plane has no PFC", inventory=lossless.source())
-            return PortBuffers(None, None, reason, None)
+            cable = value(NO_CABLE, "no headroom: the plane has no PFC", inventory=lossless.source())
+            return PortBuffers(pg_profile=None, pg_profile_row=None, cable=cable, wred=None)
         wred = value(wred_name(link.speed_mbps), f"marking at {format_speed(link.speed_mbps)}")
         cable_source = link.cable.source()
         if switch.platform.buffer_model == "dynamic":
