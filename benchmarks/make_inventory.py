@@ -5,8 +5,8 @@ fabric for N GPUs.
     python benchmarks/make_inventory.py --gpus 102400 OUT
 
 For GPUs there are three tiers at 1:1, leaves of 64 ports below spines and cores of 128. For switches, leaves have 32
-hosts and 32 uplinks; small fabrics have two tiers, larger ones three; tier counts are forced so that the total is exact,
-and among the layouts that give it the one with most links is taken.
+hosts and 32 uplinks; small fabrics have two tiers, larger ones three; tier counts are forced so that the total is
+exact, and among the layouts that give it the one with most links is taken.
 """
 
 import argparse
