@@ -151,12 +151,13 @@ def _is_told(wide: _Row, row: _Row) -> bool:
 
 
 def _rows(fabric: Fabric, planes: Collection[str]) -> Iterator[_Row]:
-    """What the switches of these planes hold and announce, but not default routes."""
+    """What the switches of these planes hold, and what they announce by a discard route. A route that leads on to
+    somebody else may cover anything."""
     for switch in (one for one in fabric.switches.values() if one.plane in planes):
         found = [(switch.place(held.table, held.key), held.value) for held in switch.addresses]
-        for key in switch.device.table("STATIC_ROUTE"):
+        for key, row in switch.device.table("STATIC_ROUTE").items():
             prefix = parse_interface(key.rpartition("|")[2])
-            if prefix and prefix.network.prefixlen:
+            if prefix and row.get("blackhole") == "true":
                 found.append((switch.place("STATIC_ROUTE", key), prefix))
         for place, value in found:
             network = value.network

@@ -76,6 +76,12 @@ def test_planes_without_common_hosts_may_use_the_same_prefixes() -> None:
     assert fabric.judge("FG328") == []
 
 
+def test_a_route_to_the_outside_may_cover_everything() -> None:
+    fabric = clean_fabric("planes")
+    fabric.configs["inband1"]["STATIC_ROUTE"]["default|10.0.0.0/8"] = {"nexthop": "10.64.6.1"}
+    assert fabric.judge("FG328") == []
+
+
 def loose(fabric: CleanFabric) -> Bundle:
     """The files without fabric.json: links are those that DEVICE_NEIGHBOR tells of."""
     fabric.wiring = None
