@@ -65,6 +65,8 @@ def _inventory(folder: Path, design: str, hosts: int, platform: str) -> str:
     model = catalog.switch_platform(platform)
     if model is None:
         raise UsageError(f"no switch platform is called {platform!r}; known: {', '.join(catalog.switch_names())}")
+    if not model.serves("ethernet"):
+        raise UsageError(f"{platform} is an InfiniBand switch; init starts RoCE fabrics")
     layout = next((layout for layout in model.layouts if layout.buffers), None)
     if layout is None:
         raise UsageError(f"{platform} is for counting only: no buffer facts are known, so it cannot be lossless")

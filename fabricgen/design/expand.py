@@ -32,6 +32,7 @@ def expand(
     """
     findings: list[Finding] = []
     parts = PartsList(inventory, root, findings, units or {})
+    _ = parts.own_host_models  # those that no group uses are checked, too
     for group in inventory.hosts:
         parts.host_model(group)
     planes = [DESIGNS[plane.design](plane, parts) for plane in inventory.planes.values()]

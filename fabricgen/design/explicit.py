@@ -49,6 +49,8 @@ def _switch(plane: Plane, role: str, spec: SwitchSpec, parts: PartsList) -> Swit
         return None
     at: SwitchSpec | Tier = spec if spec.platform or tier is None else tier
     platform = parts.platform(name, at)
+    if platform and not parts.serves(platform, plane, at):
+        return None
     layout_name = spec.layout or (tier.layout if tier else None)
     layout = parts.layout(platform, layout_name, [plane.speed_mbps], at) if platform else None
     if platform is None or layout is None:

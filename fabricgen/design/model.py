@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fabricgen.inventory.model import CableSpec, Inventory, Part, Plane
+from fabricgen.platforms import catalog
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 
 ROLES = ("leaf", "spine", "core")
@@ -157,7 +158,7 @@ class Fabric:
         """
         bundles: dict[tuple[str, str], list[Link]] = {}
         for link in self.links:
-            bundles.setdefault((link.a.key, _connector(link.a, link.a_port)), []).append(link)
+            bundles.setdefault((link.a.key, connector(link.a, link.a_port)), []).append(link)
         return tuple(
             Cable(
                 links[0].id,
@@ -170,5 +171,10 @@ class Fabric:
         )
 
 
-def _connector(node: Switch | Host, port: str) -> str:
-    return node.layout.port_by_name[port].parent if isinstance(node, Switch) else port
+def connector(node: Switch | Host, port: str) -> str:
+    """What a cable is plugged into: a switch's cage, or as much of it as has a connector of its own; a NIC's cage."""
+    if isinstance(node, Switch):
+        return node.layout.port_by_name[port].parent
+    nic = node.model.nic_by_name[port]
+    model = catalog.nic_model(nic.model)
+    return f"{nic.plane}/{nic.rail}" if model and model.ports_per_cage > 1 and nic.rail is not None else port

@@ -1,6 +1,6 @@
 """What every design needs: platforms and host models by name, layouts by speed, hosts of a plane."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,12 +9,14 @@ from typing import NamedTuple
 from fabricgen.design.model import Host, Identity, Switch
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import Inventory, Part, Plane, Tier
-from fabricgen.inventory.references import error, suggest
-from fabricgen.platforms import catalog
+from fabricgen.inventory.model import Inventory, OwnHostModel, Part, Plane, Tier
+from fabricgen.inventory.references import error, note, suggest
+from fabricgen.platforms import catalog, generic
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
+
+_SWITCHES_FOR = {"roce": "ethernet", "infiniband": "infiniband"}  # a plane's technology -> that of its switches
 
 
 class TierParts(NamedTuple):
@@ -69,15 +71,55 @@ class PartsList:
             found[platform.name] = platform
         return found
 
+    @cached_property
+    def own_host_models(self) -> dict[str, HostModel]:
+        """The host models of the inventory; what its NICs cannot do is found here."""
+        return {
+            name: HostModel(
+                name, own.vendor, own.gpus, own.nvlink_domain, tuple(self._own_nics(own)), {"all": own.path}
+            )
+            for name, own in self.inventory.host_models.items()
+        }
+
+    def _own_nics(self, own: OwnHostModel) -> Iterator[HostNic]:
+        for row in own.nics:
+            card = catalog.nic_model(row.model)
+            if card is None:
+                hint = f"known: {', '.join(catalog.nic_names())}"
+                message = (
+                    f"nothing is known of the NIC {row.model!r}: its speeds and lossless priorities are not checked"
+                )
+                self.findings.append(note("FG114", message, row, "model", hint=hint))
+            elif row.speed_mbps not in card.speeds_mbps:
+                offered = ", ".join(map(format_speed, card.speeds_mbps))
+                message = f"{card.name} has no port of {format_speed(row.speed_mbps)}"
+                self.findings.append(error("FG115", message, row, "speed", hint=f"it has: {offered}"))
+            for nic in row.made:
+                yield HostNic(
+                    nic.name, row.model, nic.pci, 1, row.speed_mbps, nic.rail, row.plane, nic.gpu, nic.rdma, nic.port
+                )
+
     def platform(self, name: str, part: Part) -> SwitchPlatform | None:
         """A switch model by name."""
         platform = self.own_platforms.get(name) or catalog.switch_platform(name)
         if platform is None:
-            known = sorted({*self.own_platforms, *catalog.switch_names()})
+            known = sorted({*self.own_platforms, *catalog.switch_names(), generic.EXAMPLE})
             self.findings.append(
                 error("FG107", f"no switch platform is called {name!r}", part, "platform", hint=suggest(name, known))
             )
         return platform
+
+    def serves(self, platform: SwitchPlatform, plane: Plane, part: Part) -> bool:
+        """Whether it is a switch for the plane's technology; else there is a finding."""
+        if platform.serves(_SWITCHES_FOR[plane.technology]):
+            return True
+        kind = {"ethernet": "an Ethernet", "infiniband": "an InfiniBand"}[platform.technology]
+        asked = f"plane {plane.name} has `technology: {plane.technology}`"
+        hint = (
+            f"another platform, or the plane's other `technology`; a bare switch such as {generic.EXAMPLE} serves both"
+        )
+        self.findings.append(error("FG239", f"{platform.name} is {kind} switch, {asked}", part, "platform", hint=hint))
+        return False
 
     def layout(
         self, platform: SwitchPlatform, name: str | None, wanted: Collection[int | None], part: Part
@@ -85,14 +127,16 @@ class PartsList:
         """The layout that is named, else the first with ports of the speeds that are wanted (Mb/s)."""
         speeds = sorted({speed for speed in wanted if speed})
         if name is not None:
-            found = next((layout for layout in platform.layouts if name in (layout.name, layout.hwsku)), None)
+            found = next((layout for layout in platform.layouts if name and name in (layout.name, layout.hwsku)), None)
             key, asked = "layout", f"layout {name!r}"
         else:
             found = platform.layout_for(speeds) if speeds else None
             told = " and ".join(map(format_speed, speeds))
             key, asked = "platform", f"layout for {told}" if speeds else "layout without a speed"
         if found is None:
-            offered = ", ".join(f"{layout.name} ({format_speed(layout.speed_mbps)})" for layout in platform.layouts)
+            offered = ", ".join(
+                f"{layout.name} ({' and '.join(map(format_speed, layout.speeds_mbps))})" for layout in platform.layouts
+            )
             self.findings.append(
                 error("FG202", f"{platform.name} has no {asked}", part, key, hint=f"it has: {offered}")
             )
@@ -102,24 +146,33 @@ class PartsList:
         """Platform and layout of a plane's tier; None when there is none, or none that can be used."""
         tier = plane.tiers.get(role)
         speeds = {plane.uplink_mbps, plane.speed_mbps if role == "leaf" else plane.uplink_mbps}
-        return self._tier_parts(tier, speeds) if tier else None
+        return self._tier_parts(plane, tier, speeds) if tier else None
 
-    def _tier_parts(self, tier: Tier, speeds: Collection[int | None]) -> TierParts | None:
+    def _tier_parts(self, plane: Plane, tier: Tier, speeds: Collection[int | None]) -> TierParts | None:
         platform = self.platform(tier.platform, tier)
-        layout = self.layout(platform, tier.layout, speeds, tier) if platform else None
-        newer = [self._tier_parts(each, speeds) for each in tier.newer]
+        serves = platform is not None and self.serves(platform, plane, tier)
+        layout = self.layout(platform, tier.layout, speeds, tier) if platform and serves else None
+        newer = [self._tier_parts(plane, each, speeds) for each in tier.newer]
         if platform is None or layout is None or None in newer:
             return None
         return TierParts(tier, platform, layout, tuple(each for each in newer if each))
 
     def host_model(self, group: str) -> HostModel | None:
-        """The host model of a group."""
+        """The host model of a group, the person's own before the catalog's; None where there is none to be used."""
         spec = self.inventory.hosts[group]
-        model = catalog.host_model(spec.model)
+        own = self.inventory.host_models.get(spec.model)
+        if (own and not own.sound) or self._is_cut(spec.model):
+            return None  # reported where it is wrong
+        model = self.own_host_models.get(spec.model) or catalog.host_model(spec.model)
         if model is None:
-            hint = suggest(spec.model, sorted(catalog.host_names()))
+            hint = suggest(spec.model, sorted({*self.own_host_models, *catalog.host_names()}))
             self.findings.append(error("FG107", f"no host model is called {spec.model!r}", spec, "model", hint=hint))
         return model
+
+    def _is_cut(self, model: str) -> bool:
+        """Whether the person's host model broke the schema."""
+        described = self.inventory.node.mapping.get("host_models")
+        return described is not None and model in described.cut
 
     def hosts(self, plane: Plane, groups: Sequence[str]) -> list[Host]:
         """The hosts of these groups that have NICs for a plane, one group after the other."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES, PURPOSES
 from fabricgen.findings import Finding, Related, Severity
+from fabricgen.inventory.host_models import build_host_model
 from fabricgen.inventory.model import (
     Addressing,
     CableSpec,
@@ -60,6 +61,7 @@ def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
         fabric=_value(root, "fabric", "unnamed"),
         sonic=_sonic(top.get("sonic", Node({}, root.location))),
         platform_files=_texts(root, "platforms"),
+        host_models={name: build_host_model(name, node) for name, node in _members(top, "host_models")},
         hosts={
             name: HostGroup(
                 node=node, path=f"hosts.{name}", name=name, model=_value(node, "model"), count=_value(node, "count")

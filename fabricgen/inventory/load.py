@@ -1,20 +1,20 @@
-"""One inventory, from a YAML file or a folder of them, with every mistake that can be found in it."""
+"""One inventory, from a YAML file or a folder of them and tables, with every mistake that can be found in it."""
 
-import csv
 from dataclasses import replace
-from io import StringIO
+from itertools import chain
 from pathlib import Path
 
 from fabricgen.errors import UnreadableInputError
-from fabricgen.findings import Finding, Location, Severity
+from fabricgen.findings import Finding, Location
 from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.host_checks import check_host_models
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node, merge, read_yaml
 from fabricgen.inventory.references import check_name_patterns, check_references
 from fabricgen.inventory.schema import prune_invalid
+from fabricgen.inventory.tables import TABLES, read_table
 
 LOCK_NAME = "allocations.lock.yaml"
-_DEVICE_COLUMNS = ("name", "identity", "rack", "unit", "serial", "mac", "management", "state")
 
 
 def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
@@ -27,15 +27,17 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     findings: list[Finding] = []
     for file in files:
         findings += merge(root, _read(file, findings))
-    table = inventory_root(path) / "devices.csv"
-    if path.is_dir() and table.is_file():
-        findings += merge(root, _read_devices(table, findings))
+    for table in _tables(path):
+        planes = sorted(root.find(("planes",)).mapping) if "planes" in root.mapping else []
+        findings += merge(root, _read_table(table, planes, findings))
     findings += prune_invalid(root)
     inventory = build_inventory(root, findings)
     unusable = check_name_patterns(inventory)
-    findings += [*unusable.values(), *check_references(inventory)]
+    wrong = check_host_models(inventory)
+    findings += [*unusable.values(), *check_references(inventory), *chain.from_iterable(wrong.values())]
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
-    return replace(inventory, names=sound), findings
+    models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
+    return replace(inventory, names=sound, host_models=models), findings
 
 
 def inventory_root(path: Path) -> Path:
@@ -55,6 +57,11 @@ def inventory_files(path: Path) -> list[Path]:
     return files
 
 
+def _tables(path: Path) -> list[Path]:
+    """The tables that lie in the folder of an inventory."""
+    return [file for name in TABLES if path.is_dir() and (file := path / name).is_file()]
+
+
 def _read(file: Path, findings: list[Finding]) -> Node:
     try:
         node, twice = read_yaml(_text(file), file.name)
@@ -66,30 +73,16 @@ def _read(file: Path, findings: list[Finding]) -> Node:
     return node
 
 
+def _read_table(file: Path, planes: list[str], findings: list[Finding]) -> Node:
+    try:
+        return read_table(file.name, _text(file), planes, findings)
+    except UnreadableInputError as error:
+        raise UnreadableInputError(error.problem, replace(error.location, file=str(file))) from error
+
+
 def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise UnreadableInputError(f"cannot read: {reason}", Location(str(file))) from error
-
-
-def _read_devices(file: Path, findings: list[Finding]) -> Node:
-    """devices.csv as `devices`: a header line with some of the known columns, then a line for each device."""
-    rows = csv.DictReader(StringIO(_text(file)))
-    devices = []
-    for column in rows.fieldnames or ():
-        if column not in _DEVICE_COLUMNS:
-            hint = f"known: {', '.join(_DEVICE_COLUMNS)}"
-            place = Location(file.name, 1)
-            findings.append(Finding("FG101", Severity.ERROR, f"unknown column {column!r}", location=place, hint=hint))
-    for row in rows:
-        fields = {key: value for key, value in row.items() if key in _DEVICE_COLUMNS and value}
-        place = Location(file.name, rows.line_num, 1)
-        if not fields.get("name"):
-            findings.append(Finding("FG106", Severity.ERROR, "a device without a name", location=place))
-            continue
-        members = {key: Node(value, place) for key, value in fields.items()}
-        devices.append(Node(members, place, dict.fromkeys(members, place)))
-    top = Location(file.name, 1, 1)
-    return Node({"devices": Node(devices, top)}, top, {"devices": top})

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.findings import Location
@@ -47,6 +48,39 @@ class HostGroup(Part):
     name: str
     model: str
     count: int
+
+
+class MadeNic(NamedTuple):
+    """One NIC port of a host; "" where a text is not given."""
+
+    name: str
+    rail: int | None
+    port: int
+    gpu: int | None
+    pci: str
+    rdma: str
+
+
+@dataclass(frozen=True)
+class OwnNic(Part):
+    """One row of a person's host model, and the NIC ports that it makes."""
+
+    model: str
+    speed_mbps: int
+    plane: str
+    made: tuple[MadeNic, ...]
+
+
+@dataclass(frozen=True)
+class OwnHostModel(Part):
+    """A host model that a person describes. One that is not `sound` has findings, and no host can be of it."""
+
+    name: str
+    vendor: str
+    gpus: int
+    nvlink_domain: int
+    nics: tuple[OwnNic, ...]
+    sound: bool = True
 
 
 @dataclass(frozen=True)
@@ -273,6 +307,7 @@ class Inventory(Part):
     fabric: str
     sonic: SonicTarget
     platform_files: tuple[str, ...]
+    host_models: Mapping[str, OwnHostModel]
     hosts: Mapping[str, HostGroup]
     planes: Mapping[str, Plane]
     management: Management | None

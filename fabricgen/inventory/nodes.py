@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 
@@ -45,6 +46,10 @@ class Node:
     def items(self) -> list["Node"]:
         """The items; empty for anything that is no list."""
         return self.value if isinstance(self.value, list) else []
+
+    def scalar(self, key: str, default: Any = None) -> Any:
+        """The value of a scalar member, or the default where there is no such member."""
+        return self.mapping[key].value if key in self.mapping else default
 
     def find(self, path: tuple[str | int, ...]) -> "Node":
         """The deepest node that exists along `path`."""

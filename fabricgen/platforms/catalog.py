@@ -1,4 +1,7 @@
-"""Look-ups in the shipped catalog: one YAML file per model below `catalog/`, read when it is first asked for."""
+"""Look-ups in the shipped catalog: one YAML file per model below `catalog/`, read when it is first asked for.
+
+Bare switches (`generic`) have no file.
+"""
 
 import functools
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 from fabricgen.errors import UsageError
 from fabricgen.extensions import PLATFORMS, extensions
 from fabricgen.platforms.entries import load_host_model, load_nic_model, load_switch_platform
+from fabricgen.platforms.generic import generic_switch
 from fabricgen.platforms.model import HostModel, Layout, NicModel, SwitchPlatform
 
 __all__ = [
@@ -28,7 +32,7 @@ def _files(kind: str) -> dict[str, Path]:
 
 
 def switch_names() -> tuple[str, ...]:
-    """Names of all switch models, in alphabetical order."""
+    """Names of all switch models that have a file, in alphabetical order."""
     return tuple(_files("switches"))
 
 
@@ -46,7 +50,7 @@ def nic_names() -> tuple[str, ...]:
 def switch_platform(name: str) -> SwitchPlatform | None:
     """The switch model of this name, None where the catalog has none."""
     file = _files("switches").get(name)
-    return load_switch_platform(file) if file else None
+    return load_switch_platform(file) if file else generic_switch(name)
 
 
 @functools.cache
@@ -69,9 +73,12 @@ def layout_by_hwsku(hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
 
     Files are searched as text first, so that only the right one is parsed.
     """
+    bare = generic_switch(hwsku)
+    if bare and bare.layouts[0].hwsku == hwsku:
+        return bare, bare.layouts[0]
     for name, file in _files("switches").items():
         if hwsku in file.read_text("utf-8") and (platform := switch_platform(name)):
             for layout in platform.layouts:
-                if layout.hwsku == hwsku:
+                if hwsku and layout.hwsku == hwsku:
                     return platform, layout
     return None

@@ -18,6 +18,9 @@ PORT_COLUMNS = ("name", "lanes", "alias", "index", "subport", "parent")
 HEADROOM_COLUMNS = tuple(field.name for field in fields(HeadroomRow))
 _SHARED_COLUMNS = {"kind": str, "speed_mbps": int, "fec": str, "breakout_mode": str}
 _NIC_COLUMNS = tuple(field.name for field in fields(HostNic))
+_NIC_COLUMNS_NEEDED = sum(field.default is MISSING for field in fields(HostNic))
+_TECHNOLOGIES = ("ethernet", "infiniband", "any")
+_SONIC_KEYS = ("onie_platform", "buffer_model")
 _WORDS = {str: "text", int: "a whole number", dict: "a mapping", list: "a list"}
 
 
@@ -55,19 +58,30 @@ def _load(model: type, file: Path, shape: typing.Callable[[dict[str, Any], str],
 
 
 def _switch(entry: dict[str, Any], file: str) -> dict[str, Any]:
-    """The file's compact tables written out as the model has them."""
+    """The file's compact tables written out as the model has them. Only Ethernet switches run SONiC."""
+    technology = entry.get("technology", "ethernet")
+    if technology not in _TECHNOLOGIES:
+        raise _MisfitError(f"technology must be {' or '.join(_TECHNOLOGIES)}")
+    sonic = technology == "ethernet"
     layouts = [
-        _layout(_of(dict, layout, f"layouts[{n}]"), f"layouts[{n}]") for n, layout in _list(entry, "layouts", "")
+        _layout(_of(dict, layout, f"layouts[{n}]"), f"layouts[{n}]", sonic=sonic)
+        for n, layout in _list(entry, "layouts", "")
     ]
+    for key in _SONIC_KEYS if sonic else ():
+        _of(str, entry.get(key), key)
     return {**entry, "layouts": layouts, "file": file}
 
 
-def _layout(layout: dict[str, Any], place: str) -> dict[str, Any]:
+def _layout(layout: dict[str, Any], place: str, *, sonic: bool) -> dict[str, Any]:
     ports = [
         port
         for n, group in _list(layout, "ports", place)
-        for port in _ports(_of(dict, group, f"{place}.ports[{n}]"), f"{place}.ports[{n}]")
+        for port in _ports(_of(dict, group, f"{place}.ports[{n}]"), f"{place}.ports[{n}]", bare=not sonic)
     ]
+    if not any(port.kind == "fabric" for port in ports):
+        raise _MisfitError(f"{place}.ports has no port of the kind fabric")
+    if not sonic:
+        layout = {"hwsku": "", "headroom": "", "buffers": [], **layout}
     buffers: dict[str, Any] = {}
     sources = dict(_of(dict, layout.get("sources"), f"{place}.sources"))
     for n, block in _list(layout, "buffers", place):
@@ -81,29 +95,25 @@ def _layout(layout: dict[str, Any], place: str) -> dict[str, Any]:
 
 
 def _host(entry: dict[str, Any], _file: str) -> dict[str, Any]:
-    return {**entry, "nics": _table(entry, "nics", _NIC_COLUMNS, "")}
+    """NICs by column name, from rows that are lists; the last columns may be left out."""
+    nics = []
+    for n, row in _list(entry, "nics", ""):
+        if not isinstance(row, list) or not _NIC_COLUMNS_NEEDED <= len(row) <= len(_NIC_COLUMNS):
+            raise _MisfitError(f"nics[{n}] must be [{', '.join(_NIC_COLUMNS)}]")
+        nics.append(dict(zip(_NIC_COLUMNS, row, strict=False)))
+    return {**entry, "nics": nics}
 
 
-def _table(block: dict[str, Any], key: str, columns: tuple[str, ...], place: str) -> list[dict[str, Any]]:
-    """Rows by column name, of a table whose rows are lists."""
-    rows = []
-    for n, row in _list(block, key, place):
-        if not isinstance(row, list) or len(row) != len(columns):
-            raise _MisfitError(f"{place}.{key}[{n}]".strip(".") + f" must be [{', '.join(columns)}]")
-        rows.append(dict(zip(columns, row, strict=True)))
-    return rows
-
-
-def _ports(group: dict[str, Any], place: str) -> typing.Iterator[PlatformPort]:
-    """The ports of one group: what they share, and a line for each."""
+def _ports(group: dict[str, Any], place: str, *, bare: bool) -> typing.Iterator[PlatformPort]:
+    """The ports of one group: what they share, and a line for each. Bare ports may have - for lanes and alias."""
     shared = {key: _of(kind, group.get(key), f"{place}.{key}") for key, kind in _SHARED_COLUMNS.items()}
     if unknown := set(group) - {*_SHARED_COLUMNS, "rows"}:
         raise _MisfitError(f"{place}.{min(map(str, unknown))} is not known here")
     for (name, lanes, alias, index, subport, parent), where in _cells(group, "rows", PORT_COLUMNS, place):
         try:
-            yield PlatformPort(
-                name, tuple(map(int, lanes.split(","))), alias, int(index), int(subport), parent, **shared
-            )
+            numbers = () if bare and lanes == "-" else tuple(map(int, lanes.split(",")))
+            label = "" if bare and alias == "-" else alias
+            yield PlatformPort(name, numbers, label, int(index), int(subport), parent, **shared)
         except ValueError:
             raise _MisfitError(f"{where}: lanes must be numbers such as 17,18, index and subport a number") from None
 

@@ -18,20 +18,25 @@ def switch_entry_text(platform: SwitchPlatform) -> str:
 
 
 def _switch(platform: SwitchPlatform) -> Iterator[str]:
-    for key in ("name", "vendor", "asic", "asic_vendor", "onie_platform", "buffer_model", "mmu_bytes", "cell_bytes"):
+    sonic = platform.technology == "ethernet"
+    keys = ["name", "vendor", *([] if sonic else ["technology"]), "asic", "asic_vendor"]
+    for key in [*keys, *(["onie_platform", "buffer_model", "mmu_bytes", "cell_bytes"] if sonic else [])]:
         yield f"{key}: {_scalar(getattr(platform, key))}"
+    if power := platform.power_watts:
+        yield f"power_watts: {{typical: {_scalar(power.typical)}, maximum: {_scalar(power.maximum)}}}"
     yield from _block("capabilities", {key: _list(words) for key, words in platform.capabilities.items()})
     yield from _block("sources", {key: _quoted(text) for key, text in platform.sources.items()})
     yield "layouts:"
     for layout in platform.layouts:
-        first, *rest = _layout(layout)
+        first, *rest = _layout(layout, sonic=sonic)
         yield f"  - {first}"
         yield from (f"    {line}" for line in rest)
 
 
-def _layout(layout: Layout) -> Iterator[str]:
+def _layout(layout: Layout, *, sonic: bool) -> Iterator[str]:
     yield f"name: {_quoted(layout.name)}"
-    yield f"hwsku: {_quoted(layout.hwsku)}"
+    if sonic:
+        yield f"hwsku: {_quoted(layout.hwsku)}"
     sources = {key: _quoted(text) for key, text in layout.sources.items() if not key.startswith("buffers.")}
     yield from _block("sources", sources)
     yield "ports:"
@@ -41,8 +46,12 @@ def _layout(layout: Layout) -> Iterator[str]:
         yield f"    fec: {_quoted(fec)}"
         yield f"    breakout_mode: {_quoted(mode)}"
         yield "    rows: |"
-        rows = [(p.name, ",".join(map(str, p.lanes)), p.alias, p.index, p.subport, p.parent) for p in ports]
+        rows = [
+            (p.name, ",".join(map(str, p.lanes)) or None, p.alias or None, p.index, p.subport, p.parent) for p in ports
+        ]
         yield from (f"      {line}" for line in _table(PORT_COLUMNS, rows))
+    if not sonic:
+        return
     if layout.headroom:
         yield "headroom: |"
         cells = [[getattr(row, column) for column in HEADROOM_COLUMNS] for row in layout.headroom]

@@ -7,14 +7,18 @@ from functools import cached_property
 
 @dataclass(frozen=True, slots=True)
 class PlatformPort:
-    """One front-panel port of a layout, as the SKU's port_config.ini has it."""
+    """One front-panel port of a layout, as the SKU's port_config.ini has it; an InfiniBand port by its number.
 
-    name: str  # EthernetN
-    lanes: tuple[int, ...]
-    alias: str
+    Cage and connector are two things. Both ports of a twin-port OSFP cage have a fibre of their own, and so each is its
+    own `parent`; the halves of a split port share theirs, and with it a cable.
+    """
+
+    name: str  # EthernetN; of an InfiniBand switch the port number as the subnet manager counts it, from 1
+    lanes: tuple[int, ...]  # () of an InfiniBand switch
+    alias: str  # "" where no public source has the label
     index: int  # number of the cage; breakout siblings share it
-    subport: int  # 0 where the cage is not broken out, else 1..n
-    parent: str  # the port that the cage's BREAKOUT_CFG row is keyed by
+    subport: int  # 0 where the cage has one port, else 1..n
+    parent: str  # the port that stands for the connector; the cage's BREAKOUT_CFG row is keyed by it
     speed_mbps: int
     kind: str  # fabric | service
     fec: str  # rs | fc | none | auto, "" where the platform leaves it to its own default
@@ -52,10 +56,11 @@ class BufferDefaults:
 
 @dataclass(frozen=True)
 class Layout:
-    """One hwsku of a switch model: its ports, and what its folder says about buffers."""
+    """One hwsku of a switch model: its ports, and what its folder says about buffers. Of an InfiniBand switch: one way
+    to split its ports."""
 
     name: str
-    hwsku: str
+    hwsku: str  # "" of an InfiniBand switch
     ports: tuple[PlatformPort, ...]
     headroom: tuple[HeadroomRow, ...]
     buffers: Mapping[str, BufferDefaults]  # leaf | spine | core; empty where the SKU ships none
@@ -71,10 +76,15 @@ class Layout:
         """EthernetN -> port."""
         return {port.name: port for port in self.ports}
 
+    @cached_property
+    def speeds_mbps(self) -> tuple[int, ...]:
+        """The speeds of the fabric ports, fastest first."""
+        return tuple(sorted({port.speed_mbps for port in self.fabric_ports}, reverse=True))
+
     @property
     def speed_mbps(self) -> int:
-        """Speed of the fastest fabric ports."""
-        return max(port.speed_mbps for port in self.fabric_ports)
+        """The fastest of them: what the inventory's `speed` selects a layout by first."""
+        return self.speeds_mbps[0]
 
     def ports_at(self, speed_mbps: int) -> tuple[PlatformPort, ...]:
         """The fabric ports of one speed, in front-panel order."""
@@ -82,8 +92,9 @@ class Layout:
 
     @cached_property
     def _ports_by_speed(self) -> Mapping[int, tuple[PlatformPort, ...]]:
-        speeds = {port.speed_mbps for port in self.fabric_ports}
-        return {speed: tuple(port for port in self.fabric_ports if port.speed_mbps == speed) for speed in speeds}
+        return {
+            speed: tuple(port for port in self.fabric_ports if port.speed_mbps == speed) for speed in self.speeds_mbps
+        }
 
     @cached_property
     def headroom_by_key(self) -> Mapping[tuple[int, int], HeadroomRow]:
@@ -92,18 +103,30 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class PowerDraw:
+    """What a switch draws, in watts, as its data sheet says; None for a figure that it has not."""
+
+    typical: int | None
+    maximum: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SwitchPlatform:
     """One switch model with all its layouts."""
 
     name: str
     vendor: str
+    technology: str = "ethernet"  # ethernet | infiniband | any, of a switch that is no product
     asic: str | None  # None where an imported folder does not state it
     asic_vendor: str | None  # broadcom | nvidia | marvell | …: what SONiC's templates and Lua files branch on
-    onie_platform: str
-    buffer_model: str  # traditional | dynamic
-    mmu_bytes: int | None  # None where no public source states it
-    cell_bytes: int | None
-    capabilities: Mapping[str, tuple[str, ...]]  # watchdog_actions, pfc_to_pg_map, ecmp_hash_fields
+    onie_platform: str = ""  # of an Ethernet switch only, as are the three below
+    buffer_model: str = ""  # traditional | dynamic
+    mmu_bytes: int | None = None  # None where no public source states it
+    cell_bytes: int | None = None
+    power_watts: PowerDraw | None = None  # None where no public source states it
+    capabilities: Mapping[
+        str, tuple[str, ...]
+    ]  # watchdog_actions, pfc_to_pg_map, ecmp_hash_fields; InfiniBand: managed
     layouts: tuple[Layout, ...]
     sources: Mapping[str, str]
     file: str = field(default="", compare=False)  # catalog file, for explanations
@@ -118,6 +141,10 @@ class SwitchPlatform:
         having = [layout for layout in self.layouts if all(layout.ports_at(speed) for speed in speeds)]
         return next((layout for layout in having if layout.speed_mbps == max(speeds)), having[0] if having else None)
 
+    def serves(self, technology: str) -> bool:
+        """Whether it is a switch for such a network: ethernet | infiniband."""
+        return self.technology in (technology, "any")
+
 
 @dataclass(frozen=True)
 class NicModel:
@@ -129,6 +156,13 @@ class NicModel:
     ports: int | None  # at most; None where no public source states it
     lossless_priorities: int | None  # that may be lossless at the same time; None where no public source states it
     sources: Mapping[str, str]
+    infiniband_speeds_mbps: tuple[int, ...] = ()
+    ports_per_cage: int = 1  # ports that one cable serves
+
+    @property
+    def speeds_mbps(self) -> tuple[int, ...]:
+        """The speeds of its ports in either technology, slowest first."""
+        return tuple(sorted({*self.ethernet_speeds_mbps, *self.infiniband_speeds_mbps}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +175,10 @@ class HostNic:
     ports: int
     speed_mbps: int
     rail: int | None  # None for a NIC that is on no rail (storage, management)
-    plane: str  # compute | storage | management | compute-b, the second of twin planes: the plane it is built for
+    plane: str  # compute | storage | management | out-of-band: the network it is built for
     gpu: int | None
     rdma: str = ""  # RDMA device as the vendor's own system image names it, e.g. mlx5_3
-
-    @property
-    def port(self) -> int:
-        return 0
+    port: int = 0  # of the NIC's cage, from 0: a NIC of two planes has port 0 on one and port 1 on the other
 
 
 @dataclass(frozen=True)
@@ -160,3 +191,13 @@ class HostModel:
     nvlink_domain: int  # GPUs that share NVLink, or the maker's equal of it; more than `gpus` where it spans hosts
     nics: tuple[HostNic, ...]
     sources: Mapping[str, str]
+
+    @cached_property
+    def nic_by_name(self) -> Mapping[str, HostNic]:
+        """Name -> NIC."""
+        return {nic.name: nic for nic in self.nics}
+
+    @property
+    def hosts_per_domain(self) -> int:
+        """How many hosts share one NVLink domain: the trays of a rack-scale system, else 1."""
+        return max(1, self.nvlink_domain // self.gpus) if self.gpus else 1

@@ -82,6 +82,7 @@ def test_init_lays_out_any_size(hosts: int, cli: Cli, tmp_path: Path) -> None:
 
 def test_init_refuses_what_cannot_be_rendered(cli: Cli, tmp_path: Path) -> None:
     assert "counting only" in cli("init", tmp_path / "f", "--platform", GENERIC).err
+    assert "is an InfiniBand switch" in cli("init", tmp_path / "f", "--platform", "nvidia-qm9700").err
     assert "no switch platform is called" in cli("init", tmp_path / "f", "--platform", "x").err
     assert not (tmp_path / "f" / "fabric.yaml").exists()
 

@@ -1,5 +1,6 @@
 """Which NICs of a host a plane takes, by its name and purpose, and what planes are for."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from fabricgen.report.capacity import capacity_markdown, capacity_text
 from tests.inventories import Tree, planes_together, rail_optimized, write
 
 RAILS = [f"rail{rail}" for rail in range(8)]
-SIDE_B = [f"rail{rail}b" for rail in range(8)]
 
 
 def plane_of(folder: Path, name: str, **keys: str) -> Plane:
@@ -41,7 +41,8 @@ def plane_of(folder: Path, name: str, **keys: str) -> Plane:
         ("frontend", {"purpose": "in-band"}, "in-band", "dgx-h100", ["inband0", "inband1"]),
         ("in-band", {}, "in-band", "mi300x", []),
         ("out-of-band", {}, "out-of-band", "mi300x", []),
-        ("compute-b", {}, "compute", "dgx-b300", SIDE_B),
+        ("out-of-band", {}, "out-of-band", "dgx-h100", ["bmc"]),
+        ("compute-b", {}, "compute", "dgx-h100", RAILS),
     ],
 )
 def test_nics_of_a_plane(
@@ -86,6 +87,15 @@ def test_hosts_have_the_right_nic_on_each_plane(tmp_path: Path) -> None:
     ends = [(link.a.key, link.a_port) for link in fabric.links if isinstance(link.a, Host)]
     assert len(ends) == len(set(ends)) == 2 * 12
     assert len(fabric.hosts) == 2
+
+
+def test_nics_that_name_the_plane_go_first(tmp_path: Path) -> None:
+    host = host_model("dgx-h100")
+    assert host
+    nics = [dataclasses.replace(nic, plane="east") if nic.name == "rail7" else nic for nic in host.nics]
+    own = dataclasses.replace(host, nics=tuple(nics))
+    assert [nic.name for nic in plane_nics(own, plane_of(tmp_path / "east", "east"))] == ["rail7"]
+    assert [nic.name for nic in plane_nics(own, plane_of(tmp_path / "west", "west"))] == RAILS[:7]
 
 
 def test_capacity_tells_the_purpose(tmp_path: Path) -> None:

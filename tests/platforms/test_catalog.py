@@ -21,7 +21,7 @@ from fabricgen.platforms.catalog import (
     switch_platform,
 )
 from fabricgen.platforms.entry_text import switch_entry_text
-from fabricgen.platforms.model import HostModel, Layout, SwitchPlatform
+from fabricgen.platforms.model import HostModel, Layout, PowerDraw, SwitchPlatform
 from fabricgen.platforms.sonic_device.entry import import_device
 from tests.shared_material import shared
 
@@ -48,16 +48,31 @@ def host(name: str) -> HostModel:
     return model
 
 
-def layouts() -> list[Layout]:
-    return [layout for name in switch_names() for layout in switch(name).layouts]
+def ethernet_names() -> list[str]:
+    return [name for name in switch_names() if switch(name).technology == "ethernet"]
 
 
-every_layout = pytest.mark.parametrize("layout", layouts(), ids=lambda layout: layout.hwsku)
+def infiniband_names() -> list[str]:
+    return [name for name in switch_names() if switch(name).technology == "infiniband"]
+
+
+every_layout = pytest.mark.parametrize(
+    "layout",
+    [layout for name in ethernet_names() for layout in switch(name).layouts],
+    ids=lambda layout: layout.hwsku,
+)
+every_layout_of_infiniband = pytest.mark.parametrize(
+    ("name", "layout"),
+    [(name, layout) for name in infiniband_names() for layout in switch(name).layouts],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
 
 
 def test_models_are_there() -> None:
-    assert {*DEVICE_FOLDERS, "generic-64x400g"} <= set(switch_names())
+    assert set(DEVICE_FOLDERS) <= set(ethernet_names())
     assert len(DEVICE_FOLDERS) == 7
+    assert {"nvidia-sn4600c", "nvidia-sn2201", "dell-s5232f"} <= set(ethernet_names())
+    assert {f"nvidia-{model}" for model in ("qm8700", "qm8790", "qm9700", "qm9790", "q3400")} == set(infiniband_names())
     assert {f"{kind}-{gpu}" for kind in ("dgx", "hgx") for gpu in ("h100", "h200", "b200")} <= set(host_names())
     assert {"dgx-b300", "gb200-nvl72", "mi300x", "gaudi-3"} <= set(host_names())
     assert {"ConnectX-7", "ConnectX-8", "BlueField-3"} <= set(nic_names())
@@ -70,9 +85,11 @@ def test_models_are_there() -> None:
 def test_platform_names_itself_and_its_sources(name: str) -> None:
     platform = switch(name)
     assert platform.name == name == Path(platform.file).stem
-    assert platform.buffer_model in ("traditional", "dynamic")
-    assert platform.asic_vendor in ("broadcom", "nvidia", "marvell", "generic")
+    assert platform.buffer_model in (("traditional", "dynamic") if platform.technology == "ethernet" else ("",))
+    assert platform.asic_vendor in ("broadcom", "nvidia", "marvell")
     assert platform.sources
+    assert set(platform.capabilities) <= set(platform.sources)
+    assert platform.power_watts is None or platform.sources["power_watts"]
     assert all(layout.sources for layout in platform.layouts)
     for layout in platform.layouts:
         assert not layout.headroom or layout.sources["headroom"]
@@ -83,8 +100,12 @@ def test_the_documentation_lists_the_catalog() -> None:
     page = (Path(__file__).parents[2] / "docs" / "platforms.md").read_text(encoding="utf-8")
     for name in switch_names():
         for layout in switch(name).layouts:
-            row = f"| `{name}` | `{layout.name}` | `{layout.hwsku}` | {switch(name).buffer_model} | "
-            assert row + ("yes" if layout.headroom else "no: ") in page
+            if switch(name).technology == "ethernet":
+                row = f"| `{name}` | `{layout.name}` | `{layout.hwsku}` | {switch(name).buffer_model} | "
+                assert row + ("yes" if layout.headroom else "no: ") in page
+            else:
+                cages = len({port.index for port in layout.ports})
+                assert f"| `{name}` | `{layout.name}` | {len(layout.ports)} | {cages} | " in page
     for name in host_names():
         assert f"| `{name}` | {host(name).gpus} | {host(name).nvlink_domain} | " in page
 
@@ -100,12 +121,14 @@ def test_lanes_and_names_are_unique(layout: Layout) -> None:
 
 @every_layout
 def test_lane_count_and_name_step_agree(layout: Layout) -> None:
-    counts = {len(port.lanes) for port in layout.fabric_ports}
-    assert len(counts) == 1
-    step = counts.pop()
-    numbers = [int(port.name.removeprefix("Ethernet")) for port in layout.fabric_ports]
-    first = numbers[0]  # Micas counts from 1
-    assert numbers == list(range(first, first + step * len(numbers), step))
+    for speed_mbps in layout.speeds_mbps:
+        ports = layout.ports_at(speed_mbps)
+        counts = {len(port.lanes) for port in ports}
+        assert len(counts) == 1
+        step = counts.pop()
+        numbers = [int(port.name.removeprefix("Ethernet")) for port in ports]
+        first = numbers[0]  # Micas counts from 1
+        assert numbers == list(range(first, first + step * len(numbers), step))
 
 
 @every_layout
@@ -137,7 +160,7 @@ def test_headroom_rows_are_unique(layout: Layout) -> None:
     assert len(layout.headroom_by_key) == len(layout.headroom)
 
 
-@pytest.mark.parametrize("name", switch_names())
+@pytest.mark.parametrize("name", ethernet_names())
 def test_pools_fit_the_chip(name: str) -> None:
     """Pools and their headroom are part of the chip's memory, and one port's headroom is part of the pool's."""
     mmu_bytes = switch(name).mmu_bytes
@@ -153,9 +176,11 @@ def test_pools_fit_the_chip(name: str) -> None:
             assert not shared_headroom or all(row.xoff_bytes < shared_headroom for row in at_speed)
 
 
-@every_layout
-def test_name_tells_the_radix(layout: Layout) -> None:
-    assert layout.name == f"{len(layout.fabric_ports)}x{layout.speed_mbps // 1000}g"
+@pytest.mark.parametrize("name", switch_names())
+def test_layout_names_tell_the_radix(name: str) -> None:
+    for layout in switch(name).layouts:
+        counts = [f"{len(layout.ports_at(speed))}x{speed // 1000}g" for speed in layout.speeds_mbps]
+        assert layout.name == "+".join(counts)
 
 
 def test_radix_counts_no_service_ports() -> None:
@@ -163,8 +188,90 @@ def test_radix_counts_no_service_ports() -> None:
     assert switch("arista-7060x6-64pe").layout_for([10_000]) is None
 
 
+def test_a_layout_of_two_speeds_serves_planes_of_either() -> None:
+    """The copper ports of an out-of-band switch take the hosts, its fast ones lead up."""
+    out_of_band = switch("nvidia-sn2201")
+    (layout,) = out_of_band.layouts
+    assert layout.speeds_mbps == (100_000, 1_000)
+    assert out_of_band.layout_for([1_000]) is out_of_band.layout_for([1_000, 100_000]) is layout
+    assert out_of_band.layout_for([10_000]) is None
+    assert [port.name for port in layout.ports_at(1_000)] == [f"Ethernet{n}" for n in range(48)]
+    assert [port.name for port in layout.ports_at(100_000)] == ["Ethernet48", "Ethernet52", "Ethernet56", "Ethernet60"]
+    assert layout.ports_at(10_000) == ()
+
+
+def test_a_layout_that_is_as_fast_as_the_plane_comes_first() -> None:
+    rack = switch("dell-s5232f")
+    assert [rack.layout_for([speed]).name for speed in (100_000, 25_000)] == ["32x100g", "8x100g+96x25g"]  # type: ignore[union-attr]
+
+
+@every_layout_of_infiniband
+def test_infiniband_ports_count_as_the_subnet_manager_counts(name: str, layout: Layout) -> None:
+    assert [port.name for port in layout.ports] == [str(number) for number in range(1, len(layout.ports) + 1)]
+    assert all(port.kind == "fabric" and not port.lanes for port in layout.ports)
+    labels = [port.alias for port in layout.ports if port.alias]
+    assert len(labels) == len(set(labels))
+
+
+@every_layout_of_infiniband
+def test_cages_and_connectors_of_infiniband(name: str, layout: Layout) -> None:
+    """A twin-port cage has two connectors, each a parent of its own; the halves of a split port share theirs."""
+    split = int(layout.ports[0].breakout_mode.partition("x")[0])
+    twin = 1 if "qm87" in name else 2
+    for port in layout.ports:
+        number, parent = int(port.name), int(port.parent)
+        assert parent == number - (number - 1) % split
+        assert port.index == (number - 1) // (twin * split) + 1
+        assert port.subport == (0 if twin * split == 1 else (number - 1) % (twin * split) + 1)
+    assert len({port.parent for port in layout.ports}) * split == len(layout.ports)
+
+
+@pytest.mark.parametrize(
+    ("name", "radix"), {"qm8700": {200: 40, 100: 80}, "qm9790": {400: 64, 200: 128}, "q3400": {800: 144}}.items()
+)
+def test_infiniband_radix(name: str, radix: dict[int, int]) -> None:
+    platform = switch(f"nvidia-{name}")
+    assert {layout.speed_mbps // 1000: len(layout.fabric_ports) for layout in platform.layouts} == radix
+
+
+def test_managed_switches_bring_a_subnet_manager() -> None:
+    for managed, bare in (("qm8700", "qm8790"), ("qm9700", "qm9790")):
+        assert switch(f"nvidia-{managed}").capabilities["subnet_manager"] == ("embedded",)
+        assert switch(f"nvidia-{bare}").capabilities["subnet_manager"] == ("none",)
+        assert (
+            switch(f"nvidia-{managed}").layouts[0].fabric_ports[0].speed_mbps
+            == switch(f"nvidia-{bare}").layouts[0].speed_mbps
+        )
+
+
+@pytest.mark.parametrize("name", ["generic-64x400g", "generic-576x400g", "generic-128x800g", "generic-48x1g"])
+def test_bare_switches_are_made_on_demand(name: str) -> None:
+    platform = switch(name)
+    (layout,) = platform.layouts
+    assert switch(name.upper().replace("GENERIC", "generic")) == platform
+    assert (
+        name == platform.name == f"generic-{layout.name}" == f"generic-{len(layout.ports)}x{layout.speed_mbps // 1000}g"
+    )
+    assert platform.serves("ethernet") and platform.serves("infiniband")
+    assert not layout.headroom and not layout.buffers
+    assert layout_by_hwsku(layout.hwsku) == (platform, layout)
+    last = layout.ports[-1]
+    assert (last.name, last.lanes[-1], last.index, last.parent) == (
+        f"Ethernet{8 * len(layout.ports) - 8}",
+        8 * len(layout.ports),
+        len(layout.ports),
+        last.name,
+    )
+
+
+@pytest.mark.parametrize("name", ["generic-0x400g", "generic-64", "generic-64x400", "generic-64x0g", "generic-64xg"])
+def test_what_is_no_bare_switch(name: str) -> None:
+    assert switch_platform(name) is None
+
+
 def test_layout_by_hwsku() -> None:
-    for name in switch_names():
+    assert layout_by_hwsku("") is None  # InfiniBand switches have none
+    for name in ethernet_names():
         for layout in switch(name).layouts:
             assert layout_by_hwsku(layout.hwsku) == (switch(name), layout)
     assert layout_by_hwsku("Force10-S6000") is None
@@ -175,13 +282,14 @@ def test_layout_by_hwsku() -> None:
 def test_hosts(name: str) -> None:
     model = host(name)
     assert model.name == name
-    for plane in {nic.plane for nic in model.nics if nic.plane.startswith("compute")}:
-        fabric = [nic for nic in model.nics if nic.plane == plane]
+    assert 0 in {nic.port for nic in model.nics}
+    for port in {nic.port for nic in model.nics if nic.plane == "compute"}:
+        fabric = [nic for nic in model.nics if nic.plane == "compute" and nic.port == port]
         assert [nic.rail for nic in fabric] == list(range(len(fabric)))
         each, rest = divmod(len(fabric), model.gpus)
         assert rest == 0 and [nic.gpu for nic in fabric] == [gpu for gpu in range(model.gpus) for _ in range(each)]
-        assert model.sources[plane]
-    assert all(nic.rail is None and nic.gpu is None for nic in model.nics if not nic.plane.startswith("compute"))
+    assert all(nic.rail is None and nic.gpu is None for nic in model.nics if nic.plane != "compute")
+    assert all(model.sources[nic.plane] for nic in model.nics)
     assert model.nvlink_domain % model.gpus == 0
     for value in ("name", "pci", "rdma"):
         values = [getattr(nic, value) for nic in model.nics if getattr(nic, value)]
@@ -190,18 +298,35 @@ def test_hosts(name: str) -> None:
         card = nic_model(nic.model)
         assert card and card.name == nic.model
         assert nic.speed_mbps in card.ethernet_speeds_mbps
+        assert card.ports is None or nic.port < card.ports
 
 
 def test_a_rack_of_trays_is_one_nvlink_domain() -> None:
-    assert host("gb200-nvl72").nvlink_domain == 18 * host("gb200-nvl72").gpus
+    tray = host("gb200-nvl72")
+    assert (tray.gpus, tray.nvlink_domain, tray.hosts_per_domain) == (4, 72, 18)
+    assert len({nic.rail for nic in tray.nics if nic.plane == "compute"}) == 4
+    assert host("dgx-h100").hosts_per_domain == 1
+
+
+def test_both_ports_of_a_twin_plane_nic_are_of_one_plane() -> None:
+    """NIC of GPU i: rail i on either port of its cage."""
+    nics = [nic for nic in host("dgx-b300").nics if nic.plane == "compute"]
+    assert [(nic.name, nic.rail, nic.port) for nic in nics] == [
+        (f"rail{rail}{letter}", rail, port) for port, letter in enumerate("ab") for rail in range(8)
+    ]
 
 
 @pytest.mark.parametrize("name", nic_names())
 def test_nics(name: str) -> None:
     model = nic_model(name)
     assert model and model.name == name
-    assert {"ethernet_speeds_mbps", "ports", "lossless_priorities"} == set(model.sources)
-    assert list(model.ethernet_speeds_mbps) == sorted(set(model.ethernet_speeds_mbps))
+    known = {"ethernet_speeds_mbps", "ports", "lossless_priorities"}
+    known |= {"infiniband_speeds_mbps"} if model.infiniband_speeds_mbps else set()
+    known |= {"ports_per_cage"} if model.ports_per_cage > 1 else set()
+    assert known == set(model.sources)
+    for speeds in (model.ethernet_speeds_mbps, model.infiniband_speeds_mbps):
+        assert list(speeds) == sorted(set(speeds))
+    assert set(model.speeds_mbps) == {*model.ethernet_speeds_mbps, *model.infiniband_speeds_mbps}
     assert model.lossless_priorities is None or 1 <= model.lossless_priorities <= 8
 
 
@@ -284,6 +409,7 @@ def test_own_platform_file(tmp_path: Path) -> None:
     assert "cell_bytes must be a whole number" in refusal(
         tmp_path, original.replace("cell_bytes: 254", "cell_bytes: 254B")
     )
+    assert "onie_platform must be text" in refusal(tmp_path, re.sub("onie_platform.*\n", "", original))
     assert "asics is not known here" in refusal(tmp_path, original + "asics: [a, b]\n")
     cut = re.sub(r"(tenGigE1/65 +65 +0) +Ethernet256", r"\1", original)
     assert "layouts[0].ports[1].rows line 2 must be: name lanes" in refusal(tmp_path, cut)
@@ -293,6 +419,28 @@ def test_own_platform_file(tmp_path: Path) -> None:
     assert ":1:" in refusal(tmp_path, "a: [")
     with pytest.raises(UnreadableInputError, match="No such file"):
         load_switch_platform(tmp_path / "absent.yaml")
+
+
+def test_own_infiniband_switch(tmp_path: Path) -> None:
+    original = Path(switch("nvidia-q3400").file).read_text()
+    own = tmp_path / "own.yaml"
+    own.write_text(original)
+    assert load_switch_platform(own) == switch("nvidia-q3400")
+    as_ethernet = original.replace("technology: infiniband\n", "")
+    assert "lanes must be numbers" in refusal(tmp_path, as_ethernet)
+    assert "technology must be ethernet or infiniband or any" in refusal(
+        tmp_path, original.replace("technology: infiniband", "technology: token-ring")
+    )
+    assert "has no port of the kind fabric" in refusal(tmp_path, original.replace("kind: fabric", "kind: service"))
+
+
+def test_power_of_an_own_switch(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(Path(switch("nvidia-q3400").file).read_text() + "power_watts: {typical: 900, maximum: null}\n")
+    loaded = load_switch_platform(own)
+    assert loaded.power_watts == PowerDraw(900, None)
+    own.write_text(switch_entry_text(loaded))
+    assert load_switch_platform(own) == loaded
 
 
 def test_one_platform_is_read_in_time() -> None:

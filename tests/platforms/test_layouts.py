@@ -11,7 +11,10 @@ from fabricgen.platforms.model import Layout
 from tests.platforms.tiny import tiny_inventory
 
 LAYOUTS = [
-    (name, layout) for name in switch_names() if (platform := switch_platform(name)) for layout in platform.layouts
+    (name, layout)
+    for name in [*switch_names(), "generic-64x400g"]
+    if (platform := switch_platform(name)) and platform.serves("ethernet")
+    for layout in platform.layouts
 ]
 
 

@@ -80,6 +80,15 @@ def test_ports() -> None:
     assert len(layout.fabric_ports) == 8
 
 
+def test_a_service_port_beside_many_slow_ones(device: Path) -> None:
+    """A rack switch: five ports of 100G are no service ports, the one of 10G is."""
+    file = device / SKU / "port_config.ini"
+    file.write_text(file.read_text().replace("400000", "100000", 5))
+    layout = layout_of(device / SKU)
+    assert layout.name == "3x400g+5x100g"
+    assert [port.name for port in layout.ports if port.kind == "service"] == ["Ethernet32"]
+
+
 def test_ports_from_breakout_modes_alone() -> None:
     """Without port_config.ini, as SONiC does it; hwsku.json's mode lacks the other speeds."""
     layout = layout_of(DEVICE / BOX / "Acme-Box4-P4")

@@ -5,7 +5,7 @@ from fabricgen.platforms.model import Layout
 
 def tiny_inventory(platform: str, layout: Layout, own_file: str = "") -> str:
     """Two leaves, two spines and a core, each joined to each of the next tier, on the shortest cables of the table."""
-    ports = [port.name for port in layout.fabric_ports]
+    ports = [port.name for port in layout.ports_at(layout.speed_mbps)]
     lengths_m = [row.cable_m for row in layout.headroom if row.speed_mbps == layout.speed_mbps]
     cable = f"{{length: {min(lengths_m, default=5)}m, medium: smf}}"
     tier = f"{{platform: {platform}, layout: {layout.hwsku}}}"

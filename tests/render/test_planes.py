@@ -88,12 +88,13 @@ def test_the_example_of_planes_together(cli: Cli) -> None:
         "compute": [3, 4],
         "storage": [3],
         "in-band": [],
+        "out-of-band": [],
     }
     planes = json.loads(cli("capacity", inventory, "--format", "json").out)["capacity"]["planes"]
     counted = {
         plane["name"]: (plane["switches"]["leaf"], plane["switches"]["spine"], plane["endpoints"]) for plane in planes
     }
-    assert counted == {"compute": (8, 8, 256), "in-band": (2, 2, 64), "storage": (2, 2, 64)}
+    assert counted == {"compute": (8, 8, 256), "in-band": (2, 2, 64), "out-of-band": (1, 1, 32), "storage": (2, 2, 64)}
 
 
 def test_the_verdict_says_plainly_that_nothing_is_lossless(cli: Cli, tmp_path: Path) -> None:

@@ -187,8 +187,13 @@ def _with_service_ports(tree: DeviceTree, file: Path, ports: tuple[PlatformPort,
     if not ports:
         return ()
     fastest = max(port.speed_mbps for port in ports)
-    slow = [port.name for port in ports if port.speed_mbps * _MIN_SERVICE_RATIO <= fastest]
-    if not slow or len(slow) > _MAX_SERVICE_PORTS or len(slow) * 2 >= len(ports):
+    slow: list[str] = []
+    for speed in sorted({port.speed_mbps for port in ports if port.speed_mbps * _MIN_SERVICE_RATIO <= fastest}):
+        at_speed = [port.name for port in ports if port.speed_mbps == speed]
+        if len(slow) + len(at_speed) > _MAX_SERVICE_PORTS:
+            break
+        slow += at_speed
+    if not slow or len(slow) * 2 >= len(ports):
         return ports
     tree.note("FG127", f"taken for service ports, outside the radix: {', '.join(slow)}", file)
     return tuple(replace(port, kind="service") if port.name in slow else port for port in ports)

@@ -1,0 +1,141 @@
+"""Tables beside an inventory as parts of it: devices.csv, and switches.csv and links.csv of an explicit design.
+
+The first line names the columns, in any order; an empty cell is a value that is not given. Every value has the place of
+its row.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from io import StringIO
+
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Finding, Location, Severity
+from fabricgen.inventory.nodes import Node
+
+DEVICE_COLUMNS = ("name", "identity", "rack", "unit", "serial", "mac", "management", "state")
+SWITCH_COLUMNS = ("plane", "role", "name", "platform", "layout", "pod", "su", "rail")
+LINK_COLUMNS = ("plane", "a", "a_port", "b", "b_port", "length", "medium", "speed")
+_ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
+_NUMBERS = ("pod", "su", "rail")
+_CABLE_COLUMNS: tuple[str, ...] = ("length", "medium")
+
+Row = tuple[Location, dict[str, str]]
+Report = Callable[..., None]
+
+
+def read_table(name: str, text: str, planes: list[str], findings: list[Finding]) -> Node:
+    """One of TABLES as the top of an inventory that holds just that.
+
+    `planes` are those that the other files have: with one, the rows need no column for it. Raises UnreadableInputError
+    for what is no table.
+    """
+    columns, shape = TABLES[name]
+
+    def report(code: str, message: str, place: Location, hint: str = "") -> None:
+        findings.append(Finding(code, Severity.ERROR, message, location=place, hint=hint))
+
+    reader = csv.DictReader(StringIO(text.removeprefix("\ufeff")), restkey="", skipinitialspace=True)
+    try:
+        rows = list(_rows(name, reader, columns, report))
+    except csv.Error as problem:
+        raise UnreadableInputError(f"not CSV: {problem}", Location(name, reader.line_num + 1, 1)) from problem
+    return shape(rows, planes, Location(name, 1, 1), report)
+
+
+def _rows(name: str, reader: "csv.DictReader[str]", columns: tuple[str, ...], report: Report) -> Iterator[Row]:
+    """(place, cells that are not empty) of each row."""
+    header = [column.strip() for column in reader.fieldnames or ()]
+    reader.fieldnames = header
+    top = Location(name, 1)
+    for column in header:
+        if column not in columns:
+            report("FG101", f"unknown column {column!r}", top, f"known: {', '.join(columns)}")
+    for column in {column for column in header if header.count(column) > 1}:
+        report("FG102", f"the column {column!r} stands twice", top, "keep one of the two")
+    for row in reader:
+        place = Location(name, reader.line_num, 1)
+        if surplus := row.pop("", None):
+            message = f"{len(surplus)} more values than columns"
+            report("FG101", message, place, "a value with a comma in it stands in double quotes")
+        yield place, {key: value.strip() for key, value in row.items() if key in columns and (value or "").strip()}
+
+
+def _devices(rows: list[Row], _planes: list[str], top: Location, report: Report) -> Node:
+    devices = []
+    for place, cells in rows:
+        if "name" in cells:
+            devices.append(_mapping({key: Node(value, place) for key, value in cells.items()}, place))
+        else:
+            report("FG106", "a device without a name", place)
+    return _mapping({"devices": Node(devices, top)}, top)
+
+
+def _switches(rows: list[Row], planes: list[str], top: Location, report: Report) -> Node:
+    lists: dict[str, dict[str, list[Node]]] = {}
+    for place, cells in rows:
+        plane, role = _plane(cells, planes, place, report), cells.pop("role", None)
+        if role not in _ROLE_LISTS:
+            known = ", ".join(_ROLE_LISTS)
+            message = f"no switch has the role {role!r}" if role else "a switch without a role"
+            report("FG105" if role else "FG106", message, place, f"known: {known}")
+        elif plane and "name" in cells:
+            switch = _mapping({key: Node(_number(key, value), place) for key, value in cells.items()}, place)
+            lists.setdefault(plane, {}).setdefault(_ROLE_LISTS[role], []).append(switch)
+        elif plane:
+            report("FG106", "a switch without a name", place)
+    return _of_planes(lists, top)
+
+
+def _links(rows: list[Row], planes: list[str], top: Location, report: Report) -> Node:
+    lists: dict[str, dict[str, list[Node]]] = {}
+    for place, cells in rows:
+        plane = _plane(cells, planes, place, report)
+        missing = [column for column in ("a", "a_port", "b", "b_port") if column not in cells]
+        if missing:
+            report("FG106", f"a link without {' and '.join(missing)}", place, "both ends are a device and its port")
+        elif plane:
+            ends = [Node(f"{cells[end]}:{cells[f'{end}_port']}", place) for end in ("a", "b")]
+            link = {"ends": Node(ends, place)}
+            cable = {key: Node(cells[key], place) for key in _CABLE_COLUMNS if key in cells}
+            if cable:
+                link["cable"] = _mapping(cable, place)
+            if "speed" in cells:
+                link["speed"] = Node(cells["speed"], place)
+            lists.setdefault(plane, {}).setdefault("links", []).append(_mapping(link, place))
+    return _of_planes(lists, top)
+
+
+def _plane(cells: dict[str, str], planes: list[str], place: Location, report: Report) -> str | None:
+    """The plane of a row; the inventory's only one where the row does not say."""
+    plane = cells.pop("plane", None) or (planes[0] if len(planes) == 1 else None)
+    if plane is None:
+        hint = f"the inventory has {', '.join(planes) or 'none'}: fill the column `plane`"
+        report("FG106", "a row without a plane", place, hint)
+    elif plane not in planes:
+        report("FG107", f"no plane is called {plane!r}", place, f"known: {', '.join(planes) or 'none'}")
+        return None
+    return plane
+
+
+def _number(column: str, text: str) -> object:
+    """A number where the column has numbers; what is none is left for the schema to tell."""
+    return int(text) if column in _NUMBERS and text.isdecimal() else text
+
+
+def _of_planes(lists: Mapping[str, Mapping[str, list[Node]]], top: Location) -> Node:
+    planes = {
+        plane: _mapping({key: Node(items, top) for key, items in members.items()}, top)
+        for plane, members in lists.items()
+    }
+    return _mapping({"planes": _mapping(planes, top)}, top)
+
+
+def _mapping(members: dict[str, Node], place: Location) -> Node:
+    return Node(members, place, dict.fromkeys(members, place))
+
+
+TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[list[Row], list[str], Location, Report], Node]]] = {
+    "devices.csv": (DEVICE_COLUMNS, _devices),
+    "switches.csv": (SWITCH_COLUMNS, _switches),
+    "links.csv": (LINK_COLUMNS, _links),
+}
