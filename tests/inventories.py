@@ -126,3 +126,55 @@ def grid(design: str, size: list[int], hosts: int = 1, unit: int = 1, links: Any
     tree["planes"]["compute"]["scalable_unit"] = {"hosts": unit}
     del tree["planes"]["compute"]["spine"]
     return tree
+
+
+def planes_together(platform: str = ARISTA, small: str = DELL, hosts: int = 2) -> Tree:
+    """Four planes with shared hosts: compute on rails, storage with RoCE, in-band and out-of-band without PFC.
+
+    The small planes have two leaves, each with one NIC of every host, and a spine. On the out-of-band plane are nothing
+    but switches.
+    """
+    tree = rail_optimized(hosts, 2, 2, platform, addressing=_pools(0))
+    planes = tree["planes"]
+    nics = {"storage": ("storage0", "storage1"), "in-band": ("inband0", "inband1"), "out-of-band": ()}
+    for number, (name, plugged) in enumerate(nics.items(), 1):
+        leaves = [f"{name}-leaf{side}" for side in (1, 2)]
+        links = [[f"{name}-leaf{side}:Ethernet128", f"{name}-spine:Ethernet{8 * (side - 1)}"] for side in (1, 2)]
+        links += [
+            [f"gpu/{host}:{nic}", f"{leaf}:Ethernet{8 * host}"]
+            for host in range(hosts)
+            for nic, leaf in zip(plugged, leaves, strict=False)
+        ]
+        planes[name] = {
+            "design": "explicit",
+            "speed": "400G",
+            "leaf": {"platform": small},
+            "spine": {"platform": small},
+            "leaves": [{"name": leaf} for leaf in leaves],
+            "spines": [{"name": f"{name}-spine"}],
+            "links": links,
+            "addressing": _pools(number),
+            **({"hosts": ["gpu"]} if plugged else {}),
+        }
+    return tree
+
+
+def dual_homed_planes(hosts: int = 4, small: str = DELL) -> Tree:
+    """Three planes of Clos fabrics: compute on rails, storage and in-band with both leaves of a unit for every host."""
+    tree = rail_optimized(hosts, 4, 2, NVIDIA, addressing=_pools(0))
+    for number, name in enumerate(("storage", "in-band"), 1):
+        tree["planes"][name] = {
+            "design": "fat-tree",
+            "hosts": ["gpu"],
+            "scalable_unit": {"hosts": 4, "planned": 2},
+            "leaves_per_unit": 2,
+            "leaf": {"platform": small},
+            "spine": {"platform": small},
+            "speed": "400G",
+            "addressing": _pools(number),
+        }
+    return tree
+
+
+def _pools(number: int) -> Tree:
+    return {"loopbacks": f"10.{number}.0.0/24", "links": f"10.{number}.16.0/20", "hosts": f"10.{number}.64.0/20"}

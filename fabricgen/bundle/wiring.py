@@ -11,6 +11,10 @@ import orjson
 
 FORMAT_VERSION = "1"
 
+# What a plane is for. The last two carry management traffic, which must never pause or be paused.
+PURPOSES = ("compute", "storage", "in-band", "out-of-band")
+MANAGEMENT_PURPOSES = ("in-band", "out-of-band")
+
 Endpoint = tuple[str, str]  # (switch, EthernetN) or (host, NIC)
 
 
@@ -106,6 +110,12 @@ class WiredPlane:
     roce_dscp: Mapping[str, tuple[int, ...]] | None = None  # priority -> DSCP values
     cnp_dscp: int | None = None
     roce_mtu: int | None = None
+    purpose: str = ""  # one of PURPOSES; "" in files of a version that did not tell
+
+    @property
+    def is_management(self) -> bool:
+        """Whether the plane is for management traffic."""
+        return self.purpose in MANAGEMENT_PURPOSES
 
 
 @dataclass(frozen=True)

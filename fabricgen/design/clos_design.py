@@ -28,14 +28,14 @@ class ClosDesign:
 
     def __call__(self, plane: Plane, parts: PartsList) -> PlaneDesign | None:
         """The plane laid out; None, with findings, when it cannot be."""
-        hosts = parts.hosts(plane.hosts)
+        hosts = parts.hosts(plane, plane.hosts)
         tiers = {role: parts.tier(plane, role) for role in plane.tiers}
         if plane.unit is None or plane.speed_mbps is None or not hosts or None in tiers.values():
             return None  # reported where it is missing
         used = {role: tier for role, tier in tiers.items() if tier is not None}
         if "leaf" not in used or (self.joined and "spine" not in used):
             return None
-        sockets = self.sockets(plane, hosts, parts.hosts(plane.unit.appliances), parts)
+        sockets = self.sockets(plane, hosts, parts.hosts(plane, plane.unit.appliances), parts)
         seating = seat_hosts(plane, plane.unit, hosts, parts) if sockets else None
         if sockets is None or seating is None:
             return None

@@ -32,7 +32,7 @@ class Endpoints:
 
 def place_endpoints(plane: Plane, unit: ScalableUnit, switches: int, parts: PartsList) -> Endpoints | None:
     """The hosts of a plane on `switches` switches a unit; None, with a finding, where they do not come out even."""
-    hosts = parts.hosts(plane.hosts)
+    hosts = parts.hosts(plane, plane.hosts)
     nics = _nics_per_host(plane, hosts, parts)
     if not hosts or nics is None:
         return None

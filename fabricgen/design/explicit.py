@@ -25,7 +25,7 @@ def design_explicit(plane: Plane, parts: PartsList) -> PlaneDesign:
             switch = _switch(plane, role, spec, parts)
             if switch and spec.name not in switches:
                 switches[spec.name] = switch
-    hosts = {host.key: host for host in parts.hosts(plane.hosts)}
+    hosts = {host.key: host for host in parts.hosts(plane, plane.hosts)}
     wiring = _Wiring(plane, parts, switches, hosts)
     links = wiring.links()
     used = {link.a.key for link in links}

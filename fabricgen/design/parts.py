@@ -174,9 +174,9 @@ class PartsList:
         described = self.inventory.node.mapping.get("host_models")
         return described is not None and model in described.cut
 
-    def hosts(self, groups: Sequence[str]) -> list[Host]:
-        """The hosts of these groups, one group after the other."""
-        models = [(name, self.host_model(name)) for name in groups if name in self.inventory.hosts]
+    def hosts(self, plane: Plane, groups: Sequence[str]) -> list[Host]:
+        """The hosts of these groups that have NICs for a plane, one group after the other."""
+        models = [(name, self._model_on(plane, name)) for name in groups if name in self.inventory.hosts]
         return [
             Host(name, number, model)
             for name, model in models
@@ -184,11 +184,31 @@ class PartsList:
             for number in range(self.inventory.hosts[name].count)
         ]
 
+    def _model_on(self, plane: Plane, group: str) -> HostModel | None:
+        """The host model of a group; None, with a finding, where it has no NIC for the plane."""
+        model = self.host_model(group)
+        if model is None or plane_nics(model, plane):
+            return model
+        built_for = ", ".join(sorted({nic.plane for nic in model.nics}))
+        purpose = f" (for {plane.purpose})" if plane.purpose != plane.name else ""
+        message = f"hosts {group} ({model.name}) have no NIC for plane {plane.name}{purpose}"
+        hint = f"their NICs are for: {built_for}. Take {group} out of the plane, or set the plane's `purpose`"
+        if group in plane.hosts:
+            self.findings.append(error("FG249", message, plane, "hosts", plane.hosts.index(group), hint=hint))
+        elif plane.unit:
+            at = plane.unit.appliances.index(group)
+            self.findings.append(error("FG249", message, plane.unit, "appliances", at, hint=hint))
+        return None
+
+
+# What host models call the NICs of a purpose, where that is not the purpose itself.
+_NIC_PLANES = {"in-band": ("in-band", "management")}
+
 
 def plane_nics(model: HostModel, plane: Plane) -> list[HostNic]:
-    """The NICs that a model has for a plane: those built for it by name, else its compute NICs."""
+    """The NICs that a model has for a plane: those built for it by name, else those built for its purpose."""
     named = [nic for nic in model.nics if nic.plane == plane.name]
-    return named or [nic for nic in model.nics if nic.plane == "compute"]
+    return named or [nic for nic in model.nics if nic.plane in _NIC_PLANES.get(plane.purpose, (plane.purpose,))]
 
 
 def make_switch(identity: Identity, parts: TierParts, asn_owner: str = "") -> Switch:

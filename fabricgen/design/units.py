@@ -34,7 +34,7 @@ class Seating(NamedTuple):
 
 def seat_hosts(plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: PartsList) -> Seating | None:
     """Seat the hosts of a plane; None, with a finding, where the planned units have no place for all."""
-    appliances = parts.hosts(unit.appliances)
+    appliances = parts.hosts(plane, unit.appliances)
     if len(appliances) >= unit.hosts:
         message = f"{len(appliances)} appliances leave no place in unit 0, which has {unit.hosts}"
         parts.findings.append(error("FG212", message, unit, "appliances", hint="larger units, or fewer appliances"))

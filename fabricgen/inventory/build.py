@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES, PURPOSES
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.host_models import build_host_model
 from fabricgen.inventory.model import (
@@ -36,7 +37,7 @@ from fabricgen.inventory.model import (
     WatchdogSpec,
 )
 from fabricgen.inventory.nodes import Node, SecretReference
-from fabricgen.inventory.profiles import with_profile
+from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
 from fabricgen.units import parse_bytes, parse_length_m, parse_speed_mbps
 
 DEFAULT_RELEASE = 202505
@@ -49,6 +50,9 @@ OUTSIDE_CABLE_M = 40.0
 ALL = "all"  # instead of a list of prefixes
 DEFAULT_VLS = 8  # data VLs that current switches and adapters have
 RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
+
+# The purpose of a plane whose name is one of these.
+PURPOSE_OF_NAME = {**{word: word for word in PURPOSES}, "management": "in-band"}
 
 _EMPTY = Node({}, None)  # type: ignore[arg-type]
 _ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
@@ -95,11 +99,14 @@ def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
     path = f"planes.{name}"
     lossless = node.mapping.get("lossless", Node({}, node.location))
     unit = node.mapping.get("scalable_unit")
+    purpose = _value(node, "purpose", PURPOSE_OF_NAME.get(name, "compute"))
+    default_profile = NONE if purpose in MANAGEMENT_PURPOSES else DEFAULT
     return Plane(
         node=node,
         path=path,
         name=name,
         technology=_value(node, "technology", "roce"),
+        purpose=purpose,
         design=_value(node, "design"),
         hosts=_texts(node, "hosts"),
         unit=ScalableUnit(
@@ -123,7 +130,7 @@ def _plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         cables=_cables(node, path),
         mtu_bytes=_value(node, "mtu", DEFAULT_MTU_BYTES),
         roce_mtu_bytes=_value(node, "roce_mtu", DEFAULT_ROCE_MTU_BYTES),
-        lossless=_lossless(with_profile(lossless, profiles), f"{path}.lossless"),
+        lossless=_lossless(with_profile(lossless, profiles, default_profile), f"{path}.lossless"),
         bgp=_value(node, "bgp", "numbered"),
         addressing=_addressing(node.mapping["addressing"], f"{path}.addressing")
         if "addressing" in node.mapping

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.findings import Location
 from fabricgen.inventory.nodes import Node, SecretReference
 
@@ -134,7 +135,7 @@ class WatchdogSpec(Part):
 
 @dataclass(frozen=True)
 class LosslessSpec(Part):
-    """What traffic must never be dropped. classes: priority -> DSCP values."""
+    """What traffic must never be dropped. classes: priority -> DSCP values; none on a plane without PFC."""
 
     classes: Mapping[int, tuple[int, ...]]
     cnp_dscp: int
@@ -255,6 +256,7 @@ class Plane(Part):
 
     name: str
     technology: str
+    purpose: str  # compute | storage | in-band | out-of-band
     design: str
     hosts: tuple[str, ...]
     unit: ScalableUnit | None
@@ -290,6 +292,11 @@ class Plane(Part):
     def uplink_mbps(self) -> int:
         """Speed of the links between switches."""
         return self.uplink_speed_mbps or self.speed_mbps or 0
+
+    @property
+    def is_management(self) -> bool:
+        """Whether the plane is for management traffic, which must never pause or be paused."""
+        return self.purpose in MANAGEMENT_PURPOSES
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from fabricgen.inventory.nodes import Node, read_yaml
 
 DEFAULT = "roce-lossless-two-class"
+NONE = "none"  # no profile, but the word for a plane without PFC
 SHIPPED = Path(__file__).with_name("profiles.yaml")
 
 
@@ -24,13 +25,15 @@ def profile_name(lossless: Node) -> str | None:
     return str(lossless.value) if isinstance(lossless.value, str) else None
 
 
-def with_profile(lossless: Node, own: Mapping[str, Node]) -> Node:
+def with_profile(lossless: Node, own: Mapping[str, Node], default: str) -> Node:
     """What a plane says, over the profile it names (or the default one): its own keys replace those of the profile.
 
-    Values of a shipped profile have the place of the reference. An unknown profile counts as the default; it is
-    reported with the other references.
+    `none` gives no class at all. Values of a shipped profile have the place of the reference. An unknown profile counts
+    as the shipped default; it is reported with the other references.
     """
-    name = profile_name(lossless) or DEFAULT
+    name = profile_name(lossless) or default
+    if name == NONE:
+        return lossless
     base = own.get(name) or shipped_profiles().get(name) or shipped_profiles()[DEFAULT]
     members = base.mapping if name in own else {key: _at(node, lossless) for key, node in base.mapping.items()}
     places = base.keys if name in own else dict.fromkeys(base.mapping, lossless.location)

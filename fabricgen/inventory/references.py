@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build import name_twice
 from fabricgen.inventory.model import Addressing, Inventory, Management, Part, Plane, PoolSpec, SwitchSpec
-from fabricgen.inventory.profiles import profile_name, shipped_profiles
+from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
@@ -17,6 +17,9 @@ NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "numb
 
 def check_references(inventory: Inventory) -> Iterator[Finding]:
     """Every such mistake of an inventory that conforms to the schema."""
+    if NONE in inventory.node.find(("profiles",)).mapping:
+        hint = f"give the profile another name: `lossless: {NONE}` is a plane without PFC"
+        yield error("FG105", f"no profile can be called {NONE!r}", inventory, "profiles", NONE, hint=hint)
     for plane in inventory.planes.values():
         yield from _check_plane(inventory, plane)
     if inventory.management:
@@ -56,10 +59,19 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
 def _check_profile(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     given = plane.node.mapping.get("lossless")
     name = profile_name(given) if given else None
-    known = sorted({*shipped_profiles(), *inventory.node.find(("profiles",)).mapping})
+    known = sorted({NONE, *shipped_profiles(), *inventory.node.find(("profiles",)).mapping})
     if name is not None and name not in known:
         steps = ("lossless", "profile") if given and given.mapping else ("lossless",)
         yield error("FG107", f"no lossless profile is called {name!r}", plane, *steps, hint=suggest(name, known))
+    if given and given.mapping and name == NONE:
+        for key in (key for key in given.mapping if key != "profile"):
+            hint = f"name a profile in place of {NONE!r}, or remove {key!r}"
+            yield error("FG105", f"a plane without PFC has no {key!r}", plane, "lossless", key, hint=hint)
+    elif given and name != NONE and plane.is_management:
+        message = f"plane {plane.name} is for {plane.purpose} management and cannot be lossless: one paused port would "
+        message += "hold up the sessions by which the fabric is repaired"
+        hint = f"`lossless: {NONE}`, or leave it out; RDMA belongs on a plane of purpose compute or storage"
+        yield error("FG597", message, plane, "lossless", hint=hint)
 
 
 def _check_classes(plane: Plane) -> Iterator[Finding]:

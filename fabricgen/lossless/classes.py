@@ -2,8 +2,8 @@
 
 A lossless priority p is traffic class p, priority group p and queue p, so that every PFC map is the identity on it.
 Everything else is lossy: best effort in the lowest free class, CNPs in a strict queue that is never lossless, control
-(CS7) above them in queue 7. BGP leaves SONiC with CS6, the usual DSCP of CNPs: both are a trickle of small packets in a
-strict queue above all bulk queues, so one queue serves both.
+(CS7) above them in queue 7. Without lossless classes no CNP is told apart. BGP leaves SONiC with CS6, the usual DSCP
+of CNPs: both are a trickle of small packets in a strict queue above all bulk queues, so one queue serves both.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class Classes:
 
 
 def plan_classes(spec: LosslessSpec) -> Classes:
-    """The maps for the classes that the inventory asks for."""
+    """The maps for the classes that the inventory asks for, which may be none."""
     lossless = tuple(sorted(spec.classes))
     asked = spec.source("classes")
     lossy = [tc for tc in TRAFFIC_CLASSES if tc not in lossless]
@@ -52,20 +52,16 @@ def plan_classes(spec: LosslessSpec) -> Classes:
         dscp_to_tc.update(
             {str(dscp): value(priority, f"lossless class {priority}", inventory=origin) for dscp in values}
         )
-    dscp_to_tc[str(spec.cnp_dscp)] = value(
-        cnp, "congestion notifications: strict, never lossless", inventory=spec.source("cnp")
-    )
+    if lossless:
+        dscp_to_tc[str(spec.cnp_dscp)] = value(
+            cnp, "congestion notifications: strict, never lossless", inventory=spec.source("cnp")
+        )
     bulk = [tc for tc in lossy if tc not in strict]
-    weights = {
-        "LOSSLESS": max(1, LOSSLESS_SHARE_PERCENT // len(lossless)),
-        "LOSSY": max(1, (100 - LOSSLESS_SHARE_PERCENT) // len(bulk)),
-    }
-    shares = {"LOSSLESS": f"{LOSSLESS_SHARE_PERCENT} % / {len(lossless)} lossless queues",
-              "LOSSY": f"{100 - LOSSLESS_SHARE_PERCENT} % / {len(bulk)} lossy queues"}  # fmt: skip
-    schedulers: dict[str, dict[str, Value]] = {
-        name: {"type": value("DWRR"), "weight": value(weight, shares[name], inventory=asked)}
-        for name, weight in weights.items()
-    }
+    schedulers: dict[str, Mapping[str, Value]] = {}
+    lossless_percent = LOSSLESS_SHARE_PERCENT if lossless else 0
+    if lossless:
+        schedulers["LOSSLESS"] = _weighted(lossless_percent, len(lossless), "lossless", asked)
+    schedulers["LOSSY"] = _weighted(100 - lossless_percent, len(bulk), "lossy", asked)
     schedulers["STRICT"] = {"type": value("STRICT")}
     kind = {tc: "LOSSLESS" if tc in lossless else "STRICT" if tc in strict else "LOSSY" for tc in TRAFFIC_CLASSES}
     same = {str(tc): value(tc, "identity") for tc in TRAFFIC_CLASSES}
@@ -87,3 +83,9 @@ def plan_classes(spec: LosslessSpec) -> Classes:
         },
         pfc_enable=joined(lossless, value("", "the lossless priorities", inventory=asked).origin),
     )
+
+
+def _weighted(percent: int, queues: int, kind: str, asked: str) -> Mapping[str, Value]:
+    """The scheduler of queues that share a part of the bandwidth evenly."""
+    weight = value(max(1, percent // queues), f"{percent} % / {queues} {kind} queues", inventory=asked)
+    return {"type": value("DWRR"), "weight": weight}

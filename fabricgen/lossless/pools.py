@@ -12,7 +12,7 @@ from fabricgen.lossless.plan import LOSSLESS_POOL, LosslessPlan, PortBuffers
 
 def pool_problem(plan: LosslessPlan, ports: Sequence[PortBuffers], mmu_bytes: int | None) -> str | None:
     """Why the pools cannot carry these ports, with the arithmetic; None when they can, or the switch sizes them."""
-    if plan.dynamic or LOSSLESS_POOL not in plan.pools:
+    if plan.dynamic or LOSSLESS_POOL not in plan.pools or not plan.classes.lossless:
         return None
     pool = plan.pools[LOSSLESS_POOL]
     size, shared_headroom = int(pool["size"]), int(pool.get("xoff", "0"))

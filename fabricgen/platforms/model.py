@@ -131,6 +131,11 @@ class SwitchPlatform:
     sources: Mapping[str, str]
     file: str = field(default="", compare=False)  # catalog file, for explanations
 
+    @property
+    def is_product(self) -> bool:
+        """Whether such a switch exists; the generic ones are radices to count with."""
+        return self.vendor != "generic"
+
     def layout_for(self, speeds: Collection[int]) -> Layout | None:
         """The first layout with fabric ports of these speeds (Mb/s) and none faster; else the first that has them."""
         having = [layout for layout in self.layouts if all(layout.ports_at(speed) for speed in speeds)]

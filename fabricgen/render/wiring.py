@@ -43,15 +43,16 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
 def _plane(design: PlaneDesign) -> WiredPlane:
     plane, lossless = design.plane, design.plane.lossless
     if plane.technology != "roce":
-        return WiredPlane(plane.name, plane.technology, plane.design)
+        return WiredPlane(plane.name, plane.technology, plane.design, purpose=plane.purpose)
     return WiredPlane(
         name=plane.name,
         technology=plane.technology,
         design=plane.design,
         lossless=tuple(sorted(lossless.classes)),
         roce_dscp={str(priority): values for priority, values in lossless.classes.items()},
-        cnp_dscp=lossless.cnp_dscp,
-        roce_mtu=plane.roce_mtu_bytes,
+        cnp_dscp=lossless.cnp_dscp if lossless.classes else None,
+        roce_mtu=None if plane.is_management else plane.roce_mtu_bytes,
+        purpose=plane.purpose,
     )
 
 

@@ -13,7 +13,7 @@ def capacity_text(capacity: Mapping[str, Any]) -> str:
         rows = list(_rows(plane))
         width = max(len(name) for name, _ in rows)
         lines += [
-            f"plane {plane['name']} ({plane['technology']})",
+            f"plane {plane['name']} ({', '.join([plane['technology'], *_other_purpose(plane)])})",
             *(f"  {name:<{width}}  {text}" for name, text in rows),
             "",
         ]
@@ -25,10 +25,18 @@ def capacity_markdown(capacity: Mapping[str, Any]) -> str:
     planes: Sequence[Mapping[str, Any]] = capacity["planes"]
     columns = [dict(_rows(plane)) for plane in planes]
     names = list(dict.fromkeys(name for column in columns for name in column))
-    head = ["| |" + "".join(f" {plane['name']} |" for plane in planes), "|---|" + "---|" * len(planes)]
+    head = [
+        "| |" + "".join(f" {' '.join([plane['name'], *_other_purpose(plane)])} |" for plane in planes),
+        "|---|" + "---|" * len(planes),
+    ]
     return "\n".join(
         [*head, *(f"| {name} |" + "".join(f" {column.get(name, '')} |" for column in columns) for name in names)]
     )
+
+
+def _other_purpose(plane: Mapping[str, Any]) -> list[str]:
+    """What the plane is for, where its name does not say so."""
+    return [f"for {plane['purpose']}"] if plane["purpose"] != plane["name"] else []
 
 
 def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,11 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
     """A line for each plane."""
     for result in results:
         name = f"plane {result.name}: " if result.name else ""
-        priorities = ", ".join(map(str, result.priorities)) or "none"
+        if not result.priorities:
+            nothing = "no link between switches is lossless, so nothing can wait"
+            yield f"deadlock  {name}{result.verdict}, {result.claim}: {nothing}"
+            continue
+        priorities = ", ".join(map(str, result.priorities))
         size = f"{result.channels} channels, {result.dependencies} dependencies"
         if result.verdict == "free":
             verdict = f"free, {result.claim}: no cyclic buffer dependency"

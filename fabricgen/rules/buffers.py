@@ -46,7 +46,17 @@ def profiles(fabric: Fabric) -> Iterator[Defect]:
     """
     for qos in qos_tables(fabric):
         if qos.defaults and qos.tables["BUFFER_PROFILE"]:
-            yield from _against(qos, "BUFFER_PROFILE", qos.defaults.profiles, _HEADROOM_PREFIX)
+            found, rows = qos.tables["BUFFER_PROFILE"], qos.defaults.profiles.items()
+            expected = {name: row for name, row in rows if name in found or not _is_idle(qos, name)}
+            yield from _against(qos, "BUFFER_PROFILE", expected, _HEADROOM_PREFIX)
+
+
+def _is_idle(qos: QosTables, profile: str) -> bool:
+    """Whether a profile may be missing: that of lossless queues on a plane without PFC, where no port's list has it."""
+    if qos.defaults is None or not qos.is_lossy:
+        return False
+    listed = ",".join(qos.defaults.port_profile_lists.values()).split(",")
+    return profile == qos.defaults.lossless_queue_profile and profile not in listed
 
 
 def _against(qos: QosTables, table: str, expected: Mapping[str, Row], own_prefix: str) -> Iterator[Defect]:

@@ -12,6 +12,7 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Place
+from fabricgen.rules.lossy import lossy_switches
 from fabricgen.rules.shape import well_shaped
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
@@ -40,6 +41,7 @@ class Switch:
     device: ObservedDevice
     platform: SwitchPlatform | None
     layout: Layout | None
+    is_lossy: bool = False  # no class of its network is lossless
 
     @property
     def name(self) -> str:
@@ -61,6 +63,11 @@ class Switch:
     def plane(self) -> str:
         """Plane by fabric.json, or ""."""
         return self.device.wired.plane if self.device.wired else ""
+
+    @property
+    def network(self) -> tuple[str, bool]:
+        """What switches have in common whose QoS can be compared: the plane, and whether it is without PFC."""
+        return self.plane, self.is_lossy
 
     @cached_property
     def hwsku(self) -> str:
@@ -145,10 +152,10 @@ class End:
         return self.switch.device.text_of("PORT", self.port, field)
 
     @cached_property
-    def kind(self) -> tuple[str, str, str, str, int, float | None]:
+    def kind(self) -> tuple[tuple[str, bool], str, str, str, int, float | None]:
         """Ports of one kind are expected to be configured alike."""
         switch = self.switch
-        return (switch.plane, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
+        return (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
 
 
 class Fabric:
@@ -164,6 +171,8 @@ class Fabric:
             hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
             found = lookup(hwsku) if hwsku else None
             self.switches[name] = Switch(device, *(found or (None, None)))
+        for name in lossy_switches(bundle, self.switches):
+            self.switches[name].is_lossy = True
 
     @cached_property
     def planes(self) -> Mapping[str, WiredPlane]:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import orjson
 
@@ -135,7 +136,7 @@ def plural(role: str) -> str:
     return {"leaf": "leaves", "": "switches"}.get(role, f"{role}s")
 
 
-_Key = tuple[str, ...]
+_Key = TypeVar("_Key", bound=tuple[object, ...])
 
 
 def groups(fabric: Fabric, key: Callable[[Switch], _Key]) -> Iterator[tuple[_Key, list[Switch]]]:

@@ -11,8 +11,8 @@ from fabricgen.rules.registry import rule
 from fabricgen.sonic.tables import format_ranges, parse_priorities
 
 # What every port needs besides pfc_enable; pfc_to_pg_map depends on the ASIC and is judged with the maps.
-_LOSSY_PORT_MAPS = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map")
-_PORT_MAPS = (*_LOSSY_PORT_MAPS, "pfc_to_queue_map")
+_LOSSY_MAPS = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map")
+_PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 
 
 @rule("FG511", Severity.ERROR, "A wired port has no QoS maps")
@@ -20,23 +20,23 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities.
 
     Why: the QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
-    to drop RDMA packets of the whole fabric.
+    to drop RDMA packets of the whole fabric. Without lossless classes control traffic waits behind all other.
 
     Example: PORT_QOS_MAP has rows for Ethernet0 to Ethernet504 but none for Ethernet508, which leads to spine4.
 
-    Fix: give the port the same row as its siblings: dscp_to_tc_map, tc_to_queue_map, tc_to_pg_map, pfc_to_queue_map,
-    pfc_enable and pfcwd_sw_enable.
+    Fix: give the port the same row as its siblings: dscp_to_tc_map, tc_to_queue_map, tc_to_pg_map, and with lossless
+    classes pfc_to_queue_map, pfc_enable and pfcwd_sw_enable.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (PORT_ACTIVE); sonic-swss orchagent/qosorch.cpp.
     """
     for ports in port_classes(fabric):
-        if not ports.is_wired or not (ports.meant or ports.port_map):
+        if not ports.is_wired or not (ports.meant or ports.qos.is_lossy or ports.port_map):
             continue
         if not ports.port_map:
             hint = "add the port's row, equal to that of its siblings"
             yield from ports.defects("PORT_QOS_MAP", "", "", "a wired port has no PORT_QOS_MAP row", hint)
             continue
-        for name in _PORT_MAPS if not ports.is_external else _LOSSY_PORT_MAPS:
+        for name in _LOSSY_MAPS if ports.qos.is_lossy or ports.is_external else _PORT_MAPS:
             if name not in ports.port_map:
                 message = f"PORT_QOS_MAP of a wired port lacks {name}"
                 yield from ports.defects("PORT_QOS_MAP", "", name, message, f"add {name}, as the siblings have it")
@@ -120,8 +120,8 @@ def lossless_queues(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _with_map(fabric: Fabric) -> Iterator[PortQos]:
-    """Ports that carry lossless traffic; those without any row are FG511's."""
-    return (ports for ports in port_classes(fabric) if ports.port_map and ports.is_used)
+    """Ports that carry traffic; those without any row are FG511's, those of management planes FG595's."""
+    return (p for p in port_classes(fabric) if p.port_map and p.is_used and not p.qos.is_management)
 
 
 def _set(name: str, ports: PortQos) -> str:

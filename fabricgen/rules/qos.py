@@ -41,6 +41,16 @@ class QosTables:
     is_dynamic: bool
     switches: list[Switch] = field(default_factory=list)
 
+    @property
+    def is_lossy(self) -> bool:
+        """Whether no class of the switches' network is lossless."""
+        return self.switches[0].is_lossy
+
+    @property
+    def is_management(self) -> bool:
+        """Whether the switches belong to a plane for management traffic."""
+        return self.plane is not None and self.plane.is_management
+
     @cached_property
     def defaults(self) -> BufferDefaults | None:
         """What the SKU's own template says for this role."""
@@ -170,11 +180,11 @@ class PortQos:
 
     @cached_property
     def meant(self) -> frozenset[int]:
-        """The lossless priorities: the plane's own, else what most of PFC, groups, queues and watchdog say; none on
-        the way out of the fabric."""
+        """The lossless priorities: the plane's own, which may be none, else what most of PFC, groups, queues and
+        watchdog say; none on the way out of the fabric."""
         if self.is_external:
             return frozenset()
-        if self.qos.plane and self.qos.plane.lossless:
+        if self.qos.plane:
             return frozenset(self.qos.plane.lossless)
         said = [self.pfc, self.lossless_pgs, self.lossless_queues, self.watchdog]
         return max(said, key=said.count)

@@ -40,7 +40,7 @@ def _classify(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...
     classes: dict[tuple[int, str, bytes], PortQos] = {}
     for switch in fabric.switches.values():
         tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
-        kind = (switch.plane, switch.hwsku, switch.role, switch.is_dynamic, tables)
+        kind = (switch.network, switch.hwsku, switch.role, switch.is_dynamic, tables)
         digest = orjson.dumps(kind)
         qos = definitions.get(digest)
         if qos is None:

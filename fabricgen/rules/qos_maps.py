@@ -171,7 +171,8 @@ def pfc_to_group(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.qos.defects(table, name, str(priority), message, hint)
     for ports in port_classes(fabric):
         supported = ports.qos.platform.capabilities.get("pfc_to_pg_map") if ports.qos.platform else None
-        if not supported or not ports.port_map or not ports.is_used or ports.is_external:
+        lossy = ports.qos.is_lossy or ports.is_external
+        if not supported or not ports.port_map or not ports.is_used or lossy:
             continue
         if supported == ("yes",) and "pfc_to_pg_map" not in ports.port_map:
             message = "PORT_QOS_MAP lacks pfc_to_pg_map, which this ASIC needs"

@@ -25,7 +25,7 @@ def unscheduled_queue(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss orchagent/qosorch.cpp; sonic-buildimage files/build_templates/qos_config.j2.
     """
     for ports in port_classes(fabric):
-        if not ports.is_wired or not ports.meant:
+        if not ports.is_wired or not (ports.meant or ports.qos.is_lossy):
             continue
         lossless = {ports.queue_of(p): p for p in sorted(ports.meant)}
         for queue, tc in sorted({**ports.used_queues, **lossless}.items()):

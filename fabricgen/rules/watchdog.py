@@ -153,5 +153,5 @@ def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss pull request 795, orchagent/pfcwdorch.cpp.
     """
     for ports in port_classes(fabric):
-        if "" in ports.rows["PFC_WD"] and not ports.is_used and not ports.watchdog:
+        if "" in ports.rows["PFC_WD"] and not (ports.pfc or ports.watchdog or (ports.is_wired and ports.meant)):
             yield from ports.defects("PFC_WD", "", "", "a port without PFC has a watchdog", "remove the row")

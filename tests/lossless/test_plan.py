@@ -23,6 +23,14 @@ def spec(classes: dict[int, tuple[int, ...]], cnp: int = 48) -> LosslessSpec:
     return LosslessSpec(**_PART, classes=classes, cnp_dscp=cnp, shared_headroom=None, ecn=ecn, watchdog=watchdog)
 
 
+def test_without_lossless_classes_all_but_control_shares_one() -> None:
+    classes = plan_classes(spec({}, cnp=40))
+    assert {dscp: tc for dscp, tc in classes.dscp_to_tc.items() if tc != "0"} == {"48": "6", "56": "7"}
+    assert set(classes.tc_to_pg.values()) == {"0"} and classes.pfc_to_pg == {} and classes.pfc_enable == ""
+    assert classes.schedulers.keys() == {"LOSSY", "STRICT"} and classes.schedulers["LOSSY"]["weight"] == "16"
+    assert set(classes.queue_scheduler.values()) == {"LOSSY", "STRICT"}
+
+
 @pytest.mark.parametrize("priorities", [(3,), (3, 4), (0, 1), (2, 5, 6), (1, 2, 3, 4)])
 def test_maps_agree_on_every_lossless_priority(priorities: tuple[int, ...]) -> None:
     classes = plan_classes(spec({priority: (priority + 20,) for priority in priorities}))

@@ -1,4 +1,7 @@
-"""A small fabric without a fault: three leaves, three spines, two hosts of three rails. Each test breaks one value."""
+"""A small fabric without a fault: three leaves, three spines, two hosts of three rails. Each test breaks one value.
+
+The model `planes` has a second plane beside it: a leaf without PFC for the in-band NICs of the same hosts.
+"""
 
 import copy
 import dataclasses
@@ -26,7 +29,7 @@ from fabricgen.sonic.canonical import dump
 Config = dict[str, dict[str, dict[str, Any]]]
 
 HASH = ["DST_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT", "SRC_IP"]
-PLATFORMS = {"traditional": "arista-7060x6-64pe", "dynamic": "nvidia-sn5600"}
+PLATFORMS = {"traditional": "arista-7060x6-64pe", "dynamic": "nvidia-sn5600", "planes": "arista-7060x6-64pe"}
 LEAVES, SPINES, HOSTS = 3, 3, 2
 LOSSLESS = "3,4"
 DSCP = {26: "3", 34: "4", 48: "6"}
@@ -64,7 +67,7 @@ class CleanFabric:
 
 
 def clean_fabric(model: str = "traditional") -> CleanFabric:
-    """A fresh copy for one buffer model."""
+    """A fresh copy for one buffer model, or of two planes."""
     made = _made(model)
     return CleanFabric(copy.deepcopy(made.configs), made.wiring)  # type: ignore[arg-type]
 
@@ -83,9 +86,13 @@ def _made(model: str) -> CleanFabric:
     layout = platform.layouts[0]
     ports = [port.name for port in layout.fabric_ports]
     wiring = _wiring(platform, layout, ports)
+    if model == "planes":
+        wiring = _with_in_band(wiring, platform, layout, ports)
     configs = {device.name: _config(device, platform, layout, wiring) for device in wiring.devices}
     for number, link in enumerate(wiring.links):
         _plug(configs, link, number, layout, platform)
+    if model == "planes":
+        _remove_pfc(configs["inband1"], layout)
     return CleanFabric(configs, wiring)
 
 
@@ -126,6 +133,57 @@ def _wiring(platform: SwitchPlatform, layout: Layout, ports: list[str]) -> Wirin
     )
     plane = WiredPlane("compute", "roce", "rail-optimized", (3, 4), {"3": (26,), "4": (34,)}, 48, 4096)
     return Wiring("clean", (plane,), devices, hosts, links, cables)
+
+
+def _with_in_band(wiring: Wiring, platform: SwitchPlatform, layout: Layout, ports: list[str]) -> Wiring:
+    number, plane = len(wiring.devices), "in-band"
+    leaf = WiredDevice("inband1", "in-band/inband1", plane, "leaf", platform.name, layout.name, layout.hwsku, pod=1)
+    links = tuple(
+        WiredLink(f"in-band{h}", plane, "host-leaf", (f"gpu{h + 1}", f"nic{number}"), ("inband1", ports[h]),
+                  layout.speed_mbps, f"in-band-cable{h}")
+        for h in range(HOSTS)
+    )  # fmt: skip
+    return dataclasses.replace(
+        wiring,
+        planes=(*wiring.planes, WiredPlane(plane, "roce", "explicit", (), {}, purpose="in-band")),
+        devices=(*wiring.devices, leaf),
+        links=(*wiring.links, *links),
+        cables=(*wiring.cables, *(WiredCable(link.cable, HOST_CABLE_M, "smf", (link.id,)) for link in links)),
+        hosts=tuple(
+            dataclasses.replace(
+                host,
+                nics=(
+                    *host.nics,
+                    WiredNic(f"nic{number}", plane, None, layout.speed_mbps, (_nic_address(number, h),)),
+                ),
+            )
+            for h, host in enumerate(wiring.hosts)
+        ),
+    )
+
+
+def _remove_pfc(config: Config, layout: Layout) -> None:
+    """What a switch without PFC does not have."""
+    defaults = layout.buffers["leaf"]
+    for table in ("PFC_WD", "WRED_PROFILE", "MAP_PFC_PRIORITY_TO_QUEUE"):
+        del config[table]
+    config["FLEX_COUNTER_TABLE"].pop("PFCWD")
+    config["DSCP_TO_TC_MAP"]["AZURE"].update({"26": "0", "34": "0"})
+    config["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"].update({"3": "0", "4": "0"})
+    config["CABLE_LENGTH"]["AZURE"] = dict.fromkeys(config["CABLE_LENGTH"]["AZURE"], "0m")
+    config["BUFFER_PROFILE"] = {
+        name: row
+        for name, row in config["BUFFER_PROFILE"].items()
+        if name in (defaults.lossy_pg_profile, defaults.lossy_queue_profile)
+    }
+    config["BUFFER_PG"] = {key: row for key, row in config["BUFFER_PG"].items() if key.endswith("|0")}
+    for row in config["BUFFER_QUEUE"].values():
+        row["profile"] = defaults.lossy_queue_profile
+    for row in config["QUEUE"].values():
+        row.pop("wred_profile", None)
+    for port, row in config["PORT_QOS_MAP"].items():
+        for name in ("pfc_enable", "pfcwd_sw_enable", "pfc_to_queue_map") if port != "global" else ():
+            del row[name]
 
 
 def _nic_address(leaf: int, host: int) -> str:

@@ -65,7 +65,12 @@ def analyse_deadlock(bundle: Bundle, plane: str | None = None) -> list[PlaneDead
         known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
         raise UsageError(f"no plane {plane!r} here; planes with switch configurations are {known}")
     found = [_analyse(bundle, name, switches) for name, switches in chosen]
-    return sorted(found, key=lambda result: (result.verdict != "cyclic", result.claim == "proved", result.name))
+    return sorted(found, key=_from_worst)
+
+
+def _from_worst(result: PlaneDeadlock) -> tuple[bool, bool, bool, str]:
+    """Order of verdicts; of equal ones, a plane that carries lossless traffic comes before one that does not."""
+    return result.verdict != "cyclic", result.claim == "proved", not result.priorities, result.name
 
 
 def planes(bundle: Bundle) -> list[tuple[str, list[str]]]:
@@ -96,7 +101,7 @@ def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
                 cycle_links.append(links)
     result = DeadlockResult(
         verdict="cyclic" if cycles else "free",
-        claim="possible" if routes.ambiguous_sets else "proved",
+        claim="possible" if routes.ambiguous_sets and lossless.priorities else "proved",
         model="bgp",
         priorities=lossless.priorities,
         channels=sum(one.graph.channels * one.copies for one in graphs),

@@ -18,7 +18,7 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
     """The findings of `analyse_deadlock`'s results.
 
     FG601 cyclic buffer dependency; FG602 a session that cannot come up as configured and is left out; FG603 next hops
-    that depend on history; FG604 no link carries any priority without loss.
+    that depend on history; FG604 no link carries any priority without loss, and no plan says so.
     """
     found: list[Finding] = []
     for result in results:
@@ -113,7 +113,9 @@ def _ambiguity_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Findi
 
 def _lossy_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     names = result.evidence.fabric.names
-    if result.priorities or not result.evidence.fabric.network.links:
+    planes = bundle.wiring.planes if bundle.wiring else ()
+    meant = any(plane.name == result.name and not plane.lossless for plane in planes)
+    if meant or result.priorities or not result.evidence.fabric.network.links:
         return
     device = bundle.devices[names[0]]
     yield Finding(
