@@ -76,3 +76,45 @@ def test_more_hosts_than_planned(tmp_path: Path) -> None:
     assert finding.code == "FG207" and fabric.switches == ()
     assert finding.message == "13 hosts at 4 to a unit make 4 units, `planned` is 3"
     assert "planned: 4" in finding.hint
+
+
+def with_appliance(rails: list[int], ports: int = 1) -> Tree:
+    tree = rail_optimized(7, 4, 2, GENERIC)
+    nics = [
+        {
+            "name": f"{rail}-{port}",
+            "model": "ConnectX-7",
+            "speed": "400G",
+            "plane": "compute",
+            "rail": rail,
+            "port": port,
+        }
+        for rail in rails
+        for port in range(ports)
+    ]
+    tree["host_models"] = {"box": {"gpus": 0, "nics": nics}}
+    tree["hosts"]["box"] = {"model": "box", "count": 1}
+    tree["planes"]["compute"]["scalable_unit"]["appliances"] = ["box"]
+    return tree
+
+
+def test_appliances_take_the_last_places_of_unit_0(tmp_path: Path) -> None:
+    fabric, findings = design_only(write(tmp_path, with_appliance([0, 1])))
+    assert findings == []
+    taken = {
+        (link.a.key, link.b.key, link.b_port) for link in fabric.links if link.a.key in ("box/0", "gpu/2", "gpu/3")
+    }
+    ports = [port.name for port in fabric.switches[0].layout.fabric_ports]
+    assert {row for row in taken if row[0] == "box/0"} == {
+        ("box/0", f"compute/su0/rail{rail}/leaf0", ports[3]) for rail in (0, 1)
+    }
+    assert {row[1:] for row in taken if row[0] == "gpu/3"} == {
+        (f"compute/su1/rail{rail}/leaf0", ports[0]) for rail in range(8)
+    }
+
+
+@pytest.mark.parametrize(("rails", "ports", "odd"), [([*range(10)], 1, 8), ([0], 2, 1)])
+def test_appliances_have_rails_and_ports_of_the_hosts(rails: list[int], ports: int, odd: int, tmp_path: Path) -> None:
+    (finding,) = design_only(write(tmp_path, with_appliance(rails, ports)))[1]
+    assert finding.code == "FG209" and f"rail or port {odd}" in finding.message
+    assert finding.path == "planes.compute.scalable_unit.appliances"
