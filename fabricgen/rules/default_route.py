@@ -1,12 +1,12 @@
 """A default route, and the traffic that must not follow it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from fabricgen.bundle.outside import announced_prefixes
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.fabric import Fabric, Switch
+from fabricgen.rules.fabric import Fabric, Network, Switch
 from fabricgen.rules.outside import external_sessions
 from fabricgen.rules.registry import rule
 from fabricgen.sonic.addresses import Address, parse_address
@@ -40,9 +40,9 @@ def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 7938 section 5.2.3 and 8.2; longest-prefix match; measured with FRR for the valleys.
     """
-    for plane, switches in _planes(fabric).items():
-        ways = _ways_out(fabric, plane)
-        if not ways or not _is_lossless(fabric, plane, switches):
+    for switches in _networks(fabric):
+        ways = _ways_out(fabric, switches)
+        if not ways or not _is_lossless(fabric, switches):
             continue
         prefixes = {prefix: switch for switch in switches for prefix in _hosts(switch)}
         owned: dict[Switch, set[Address]] = {}
@@ -79,22 +79,22 @@ def _defect(switch: Switch, lost: list[Address], owner: Switch, ways: list[WayOu
     return Defect(switch.place("STATIC_ROUTE"), message, hint, related)
 
 
-def _planes(fabric: Fabric) -> Mapping[str, list[Switch]]:
-    found: dict[str, list[Switch]] = {}
+def _networks(fabric: Fabric) -> Iterable[list[Switch]]:
+    found: dict[Network, list[Switch]] = {}
     for switch in fabric.switches.values():
-        found.setdefault(switch.plane, []).append(switch)
-    return found
+        found.setdefault(switch.network, []).append(switch)
+    return found.values()
 
 
-def _ways_out(fabric: Fabric, plane: str) -> list[WayOut]:
+def _ways_out(fabric: Fabric, switches: list[Switch]) -> list[WayOut]:
     """Sessions that take a default route, and announced static ones."""
     found = []
     for end, neighbor in external_sessions(fabric):
-        if end.switch.plane == plane and not neighbor.obstacle:
+        if end.switch in switches and not neighbor.obstacle:
             place = end.switch.place("BGP_NEIGHBOR", neighbor.key)
             found += [WayOut(end.switch, version, place) for version in sorted(neighbor.defaults)]
-    for switch in fabric.switches.values():
-        rows = switch.device.table("STATIC_ROUTE") if switch.plane == plane else {}
+    for switch in switches:
+        rows = switch.device.table("STATIC_ROUTE")
         for key in (key for key in rows if key.endswith("/0") and rows[key].get("blackhole") != "true"):
             for entry in announced_prefixes(switch.device.config):
                 address = parse_address(entry.prefix)
@@ -103,7 +103,8 @@ def _ways_out(fabric: Fabric, plane: str) -> list[WayOut]:
     return list(dict.fromkeys(found))
 
 
-def _is_lossless(fabric: Fabric, plane: str, switches: list[Switch]) -> bool:
+def _is_lossless(fabric: Fabric, switches: list[Switch]) -> bool:
+    plane = switches[0].plane
     if plane in fabric.planes:
         return bool(fabric.planes[plane].lossless)
     rows = (row for switch in switches for row in switch.device.table("PORT_QOS_MAP").values())
