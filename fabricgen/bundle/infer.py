@@ -9,7 +9,7 @@ import orjson
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.sonic.device_types import OUTSIDE_TYPE
+from fabricgen.sonic.device_types import OUTSIDE_TYPE, ROLES
 from fabricgen.sonic.tables import Row, split_key
 
 TableReader = Callable[[str], Mapping[str, Row]]
@@ -54,7 +54,8 @@ def _kind(table: TableReader, neighbor: str) -> str:
     said = dict(_rows(table, "DEVICE_NEIGHBOR_METADATA")).get(neighbor, {})
     if said.get("type") == OUTSIDE_TYPE:
         return "external"
-    return "peer" if _is_bgp_peer(table, neighbor) else "host-leaf"
+    is_switch = said.get("type") in ROLES or _is_bgp_peer(table, neighbor)
+    return "peer" if is_switch else "host-leaf"
 
 
 def _rows(table: TableReader, name: str) -> Iterable[tuple[str, Row]]:

@@ -160,10 +160,12 @@ def _oversubscription(node: Node) -> dict[str, float]:
 
 def _cables(node: Node, path: str) -> dict[str, CableSpec]:
     given = node.part("cables")
+    below, above = _speed(node, "speed"), _speed(node, "uplink_speed") or _speed(node, "speed")
+    speeds = {kind: below if kind == "host-leaf" else above for kind in DEFAULT_CABLE_M}
     cables = {
-        kind: build_cable(given.mapping[kind], f"{path}.cables.{kind}")
+        kind: build_cable(given.mapping[kind], f"{path}.cables.{kind}", speeds[kind])
         if kind in given.mapping
-        else CableSpec(node=given, path=f"{path}.cables", length_m=length_m, medium=medium_for(length_m))
+        else CableSpec(node=given, path=f"{path}.cables", length_m=length_m, medium=medium_for(length_m, speeds[kind]))
         for kind, length_m in DEFAULT_CABLE_M.items()
     }
     peer = given.mapping.get("peer")

@@ -10,6 +10,7 @@ from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import OutsideDevice, Plane, StaticSpec
 from fabricgen.inventory.references import error
 
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -39,10 +40,19 @@ def address_pairs(device: OutsideDevice) -> tuple[AddressPair, ...]:
             raise ValueError(f"{network} is no pair, so the far address must be told")
         if peer not in network or peer == local.ip:
             raise ValueError(f"{peer} is no other address of {network}")
+        if unusable := next((one for one in (local.ip, peer) if not _is_usable(one, network)), None):
+            raise ValueError(f"{unusable} is no address that a router can have on {network}")
         pairs[version] = AddressPair(str(local.ip), network.prefixlen, str(peer))
     if peers:
         raise ValueError(f"no address of this side fits {', '.join(map(str, peers.values()))}")
     return tuple(pairs.values())
+
+
+def _is_usable(address: Address, network: Network) -> bool:
+    """Whether an interface can have the address, and another router reach it there."""
+    ends = (network.network_address, network.broadcast_address) if network.version == 4 else ()
+    special = address.is_multicast or address.is_loopback or address.is_unspecified or address.is_link_local
+    return not special and (network.num_addresses == 2 or address not in ends)
 
 
 def networks(texts: Iterable[str]) -> tuple[Network, ...]:
@@ -119,10 +129,17 @@ def _check_static(static: StaticSpec) -> Iterator[Finding]:
 
 
 def _check_prefixes(part: Part, key: str, texts: tuple[str, ...]) -> Iterator[Finding]:
+    seen: set[Network] = set()
     for index, text in enumerate(texts):
         network = _network(text)
         if not isinstance(network, Network):
             yield error("FG105", f"{text!r} is no prefix: {network}", part, key, index)
+        elif network.is_multicast:
+            yield error("FG105", f"{text} is a multicast prefix: no unicast route leads there", part, key, index)
+        elif network in seen:
+            yield error("FG102", f"{text} is given twice", part, key, index, hint="remove one of the two")
+        else:
+            seen.add(network)
 
 
 def _check_twice(plane: Plane) -> Iterator[Finding]:

@@ -121,7 +121,7 @@ def address_outlier(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from the bundle itself.
     """
-    ranges: dict[tuple[str, str, int], list[tuple[Place, int, int]]] = defaultdict(list)
+    ranges: dict[tuple[object, str, int], list[tuple[Place, int, int]]] = defaultdict(list)
     for switch in fabric.switches.values():
         for key in switch.device.table("MGMT_INTERFACE"):
             if held := parse_interface(key.partition("|")[2]):
@@ -129,7 +129,7 @@ def address_outlier(fabric: Fabric) -> Iterator[Defect]:
                 ranges["", "management", held.version].append((place, int(held.ip), held.max_prefixlen))
         for one in switch.addresses_of.get("Loopback0", ()):
             place = switch.place(one.table, one.key)
-            kind = (switch.plane, "loopback", one.value.version)
+            kind = (switch.network, "loopback", one.value.version)
             ranges[kind].append((place, int(one.ip), one.value.max_prefixlen))
     for (_, what, _), held_at in ranges.items():
         for place, ip, _ in _outliers(held_at):

@@ -1,8 +1,8 @@
 """Hosts on routed ports are reachable only where their leaf announces a prefix that holds them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
-from itertools import pairwise
 
 from fabricgen.findings import Severity
 from fabricgen.rules.addresses import parse_interface
@@ -91,7 +91,8 @@ def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG342", Severity.ERROR, "Two switches announce overlapping host prefixes")
 def overlapping_announcements(fabric: Fabric) -> Iterator[Defect]:
-    """What: the prefixes that different switches announce do not overlap.
+    """What: the prefixes that different switches announce do not overlap. A route that leads on to a next hop, as a
+    default route does, may hold longer ones, and several switches may lead to one prefix.
 
     Why: traffic for the common part goes to whichever announces the longer prefix, or to both, and is discarded at
     the wrong one by its own blackhole route.
@@ -102,21 +103,48 @@ def overlapping_announcements(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from longest-prefix match.
     """
-    spans = sorted(
-        ((n.version, int(n.network_address), -int(n.broadcast_address), switch.name, key), n)
+    found = [
+        _Announced(switch.name, key, network, bool(switch.device.row("STATIC_ROUTE", key).get("nexthop")))
         for switch in fabric.switches.values()
-        for key, n in _announced(switch)
-    )
-    for one, following in pairwise(spans):
-        ((version, _, end, name, key), network), ((next_version, start, _, other, other_key), inner) = one, following
-        if version == next_version and start <= -end and name != other:
-            pair = ((name, key, network, other, other_key, inner), (other, other_key, inner, name, key, network))
-            for mine, my_key, my_network, theirs, their_key, their_network in pair:
-                if _is_own(fabric, mine, my_network) and not _is_own(fabric, theirs, their_network):
-                    continue  # only the other one announces what it does not have
-                related = ((f"announced by {theirs}", fabric.switches[theirs].place("STATIC_ROUTE", their_key)),)
-                message = f"{my_network} overlaps {their_network}, which {theirs} announces"
-                yield Defect(fabric.switches[mine].place("STATIC_ROUTE", my_key), message, "", related)
+        for key, network in _announced(switch)
+    ]
+    around: list[_Announced] = []  # the prefixes that the next one may lie in, widest first
+    told: set[_Announced] = set()  # a prefix that is too wide is told of once, with the first that lies in it
+    for inner in sorted(found, key=_Announced.order):
+        around = [wide for wide in around if _holds(wide.network, inner.network)]
+        clash = next((wide for wide in reversed(around) if _clash(wide, inner)), None)
+        around.append(inner)
+        if clash in told:
+            continue
+        for mine, theirs in ((clash, inner), (inner, clash)):
+            if mine is None or theirs is None:
+                continue
+            if _is_own(fabric, mine.switch, mine.network) and not _is_own(fabric, theirs.switch, theirs.network):
+                continue  # only the other one announces what it does not have
+            told.add(mine)
+            place = fabric.switches[theirs.switch].place("STATIC_ROUTE", theirs.key)
+            message = f"{mine.network} overlaps {theirs.network}, which {theirs.switch} announces"
+            related = ((f"announced by {theirs.switch}", place),)
+            yield Defect(fabric.switches[mine.switch].place("STATIC_ROUTE", mine.key), message, "", related)
+
+
+@dataclass(frozen=True, slots=True)
+class _Announced:
+    """A static route that a switch announces. `leads_on` tells that it has a next hop."""
+
+    switch: str
+    key: str
+    network: Network
+    leads_on: bool
+
+    def order(self) -> tuple[int, int, int, str]:
+        """Prefixes follow those that they lie in."""
+        return self.network.version, int(self.network.network_address), self.network.prefixlen, self.switch
+
+
+def _clash(wide: _Announced, inner: _Announced) -> bool:
+    harmless = wide.leads_on and (inner.leads_on or wide.network != inner.network)
+    return wide.switch != inner.switch and not harmless
 
 
 def _is_own(fabric: Fabric, name: str, network: Network) -> bool:

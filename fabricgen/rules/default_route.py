@@ -1,30 +1,34 @@
 """A default route, and the traffic that must not follow it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from fabricgen.bundle.outside import announced_prefixes
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.fabric import Fabric, Switch
+from fabricgen.rules.fabric import Fabric, Network, Switch
 from fabricgen.rules.outside import external_sessions
 from fabricgen.rules.registry import rule
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.image import discards
+from fabricgen.sonic.image import Neighbor, discards
+from fabricgen.sonic.policy import longest_wider
 
 
 class WayOut(NamedTuple):
-    """Where a default route of one family comes in."""
+    """Where routes of one family come in that may cover hosts. `longest` gives the length of the longest one that holds
+    a host prefix and is wider; None where none does."""
 
     border: Switch
     version: int
     place: Place
+    longest: Callable[[Address], int | None]
 
 
-@rule("FG389", Severity.ERROR, "A default route can turn a leaf into transit")
+@rule("FG389", Severity.ERROR, "A route from outside can turn a leaf into transit")
 def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
-    """What: where a default route reaches a plane with lossless priorities, every switch of the plane has a discard
-    route, longer than the default one, over the host prefixes of all other leaves.
+    """What: where a default route, or another one that covers hosts, reaches a plane with lossless priorities, every
+    switch of the plane has a discard route, longer than that one, over the host prefixes of all other leaves.
 
     Why: a switch that loses the prefix of a leaf, after a failed link and before or without convergence, still has the
     default route. It sends the packets to a border leaf; that one may know the prefix over another spine and sends them
@@ -40,70 +44,107 @@ def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 7938 section 5.2.3 and 8.2; longest-prefix match; measured with FRR for the valleys.
     """
-    for plane, switches in _planes(fabric).items():
-        ways = _ways_out(fabric, plane)
-        if not ways or not _is_lossless(fabric, plane, switches):
+    for switches in _networks(fabric):
+        ways = _ways_out(fabric, switches)
+        if not ways or not _is_lossless(fabric, switches):
             continue
         prefixes = {prefix: switch for switch in switches for prefix in _hosts(switch)}
         owned: dict[Switch, set[Address]] = {}
         for prefix, switch in prefixes.items():
             owned.setdefault(switch, set()).add(prefix)
         open_to: dict[tuple[Address, ...], list[Address]] = {}
-        versions = {way.version for way in ways}
+        threats = {one: threat for one in prefixes if (threat := _threat(one, ways)) is not None}
         for switch in switches:
             dropped = discards(switch.device.config)
             own = owned.get(switch, set())
-            shared = tuple(one for one in dropped if one.length and one not in own)
+            shared = tuple(one for one in dropped if one not in own)
             if shared not in open_to:
                 open_to[shared] = [
-                    one for one in prefixes if one.version in versions and not any(wide.covers(one) for wide in shared)
+                    one for one, threat in threats.items() if not any(_saves(wide, one, threat) for wide in shared)
                 ]
             lost = [one for one in open_to[shared] if one not in own]
             if lost:
                 yield _defect(switch, lost, prefixes[lost[0]], ways)
 
 
+def _threat(prefix: Address, ways: list[WayOut]) -> int | None:
+    """The length of the longest route that packets for a lost prefix would follow; None where there is none."""
+    lengths = [way.longest(prefix) for way in ways if way.version == prefix.version]
+    return max((length for length in lengths if length is not None), default=None)
+
+
+def _saves(discard: Address, prefix: Address, threat: int) -> bool:
+    return discard.length > threat and discard.covers(prefix)
+
+
 def _defect(switch: Switch, lost: list[Address], owner: Switch, ways: list[WayOut]) -> Defect:
-    same = [way for way in ways if way.version == lost[0].version]
-    own = next((one for one in same if one.border is switch), None)
-    way = own or next((one for one in same if one.border is not owner), same[0])
+    same = [(way, length) for way in ways if way.version == lost[0].version and (length := _length(way, lost[0])) >= 0]
+    own = next((one for one in same if one[0].border is switch), None)
+    way, length = own or next((one for one in same if one[0].border is not owner), same[0])
     leaves = own or way.border is owner
     fate = "leave the fabric" if leaves else f"go to {way.border.name}, which can send them up again"
     count = f"{len(lost)} host prefixes" if len(lost) > 1 else "a host prefix"
+    route = f"a route such as {lost[0].widened(length)}" if length else "the default route"
     message = (
         f"no discard route covers {count}, such as {lost[0]} of {owner.name}: "
-        f"once it is lost, its packets follow the default route and {fate}"
+        f"once it is lost, its packets follow {route} and {fate}"
     )
     hint = 'add STATIC_ROUTE|default|<host pool> with blackhole "true", advertise "false", distance "250"'
-    related = ((f"the default route comes in at {way.border.name}", way.place),)
+    related = ((f"{'it' if length else 'the default route'} comes in at {way.border.name}", way.place),)
     return Defect(switch.place("STATIC_ROUTE"), message, hint, related)
 
 
-def _planes(fabric: Fabric) -> Mapping[str, list[Switch]]:
-    found: dict[str, list[Switch]] = {}
+def _length(way: WayOut, prefix: Address) -> int:
+    length = way.longest(prefix)
+    return -1 if length is None else length
+
+
+def _networks(fabric: Fabric) -> Iterable[list[Switch]]:
+    found: dict[Network, list[Switch]] = {}
     for switch in fabric.switches.values():
-        found.setdefault(switch.plane, []).append(switch)
-    return found
+        found.setdefault(switch.network, []).append(switch)
+    return found.values()
 
 
-def _ways_out(fabric: Fabric, plane: str) -> list[WayOut]:
-    """Sessions that take a default route, and announced static ones."""
+def _ways_out(fabric: Fabric, switches: list[Switch]) -> list[WayOut]:
+    """Sessions with the outside, and announced static routes that lead on."""
     found = []
     for end, neighbor in external_sessions(fabric):
-        if end.switch.plane == plane and not neighbor.obstacle:
+        if end.switch in switches and not neighbor.obstacle:
             place = end.switch.place("BGP_NEIGHBOR", neighbor.key)
-            found += [WayOut(end.switch, version, place) for version in sorted(neighbor.defaults)]
-    for switch in fabric.switches.values():
-        rows = switch.device.table("STATIC_ROUTE") if switch.plane == plane else {}
-        for key in (key for key in rows if key.endswith("/0") and rows[key].get("blackhole") != "true"):
-            for entry in announced_prefixes(switch.device.config):
-                address = parse_address(entry.prefix)
-                if address and not address.length and key.endswith(entry.prefix):
-                    found.append(WayOut(switch, address.version, switch.place("STATIC_ROUTE", key)))
+            found += [
+                WayOut(end.switch, version, place, _taken(end.switch, neighbor, version))
+                for version in sorted(neighbor.accepts)
+            ]
+    for switch in switches:
+        rows = switch.device.table("STATIC_ROUTE").items()
+        on = {key: address for key, row in rows if "nexthop" in row and (address := _prefix(key))}
+        announced = {entry.prefix for entry in announced_prefixes(switch.device.config)} if on else set[str]()
+        for key, address in on.items():
+            if str(address) in announced:
+                place = switch.place("STATIC_ROUTE", key)
+                found.append(WayOut(switch, address.version, place, partial(_led, address)))
     return list(dict.fromkeys(found))
 
 
-def _is_lossless(fabric: Fabric, plane: str, switches: list[Switch]) -> bool:
+def _taken(switch: Switch, neighbor: Neighbor, version: int) -> Callable[[Address], int | None]:
+    """What a session takes. One that takes everything counts as one that takes the default route: FG391 tells of it."""
+    if version in neighbor.unfiltered:
+        return partial(_led, Address(version, 0, 0))
+    return partial(longest_wider, switch.device.config, dict(neighbor.inbound)[version])
+
+
+def _prefix(key: str) -> Address | None:
+    address = parse_address(key.rpartition("|")[2])
+    return address.network if address else None
+
+
+def _led(route: Address, prefix: Address) -> int | None:
+    return route.length if route.length < prefix.length and route.covers(prefix) else None
+
+
+def _is_lossless(fabric: Fabric, switches: list[Switch]) -> bool:
+    plane = switches[0].plane
     if plane in fabric.planes:
         return bool(fabric.planes[plane].lossless)
     rows = (row for switch in switches for row in switch.device.table("PORT_QOS_MAP").values())

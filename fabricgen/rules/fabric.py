@@ -13,6 +13,7 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Place
 from fabricgen.rules.lossy import lossy_switches
+from fabricgen.rules.networks import joined_switches
 from fabricgen.rules.shape import well_shaped
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
@@ -20,6 +21,8 @@ from fabricgen.sonic.tables import Row
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
 
 T = TypeVar("T")
+
+Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 
 def number(text: object) -> int | None:
@@ -42,6 +45,7 @@ class Switch:
     platform: SwitchPlatform | None
     layout: Layout | None
     is_lossy: bool = False  # no class of its network is lossless
+    part: int = 0  # of loose files: which of the networks that cables join; 0 for a switch without such cables
 
     @property
     def name(self) -> str:
@@ -65,9 +69,10 @@ class Switch:
         return self.device.wired.plane if self.device.wired else ""
 
     @property
-    def network(self) -> tuple[str, bool]:
-        """What switches have in common whose QoS can be compared: the plane, and whether it is without PFC."""
-        return self.plane, self.is_lossy
+    def network(self) -> Network:
+        """What switches have in common that can be compared: the plane, the part that cables join where no plane is
+        known, and whether it is without PFC."""
+        return self.plane, self.part, self.is_lossy
 
     @cached_property
     def hwsku(self) -> str:
@@ -152,7 +157,7 @@ class End:
         return self.switch.device.text_of("PORT", self.port, field)
 
     @cached_property
-    def kind(self) -> tuple[tuple[str, bool], str, str, str, int, float | None]:
+    def kind(self) -> tuple[Network, str, str, str, int, float | None]:
         """Ports of one kind are expected to be configured alike."""
         switch = self.switch
         return (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
@@ -171,7 +176,11 @@ class Fabric:
             hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
             found = lookup(hwsku) if hwsku else None
             self.switches[name] = Switch(device, *(found or (None, None)))
-        for name in lossy_switches(bundle, self.switches):
+        networks = [] if bundle.wiring else joined_switches(bundle)
+        for part, names in enumerate((names for names in networks if len(names) > 1), 1):
+            for name in names:
+                self.switches[name].part = part
+        for name in lossy_switches(bundle, self.switches, networks):
             self.switches[name].is_lossy = True
 
     @cached_property

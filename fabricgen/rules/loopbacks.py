@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.addresses import parse_interface
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import Fabric, majority
+from fabricgen.rules.fabric import Fabric, Network, majority
 from fabricgen.rules.registry import rule
 
 _ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
@@ -35,7 +35,7 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
             message = "Loopback0 has no IPv4 address to take the router id from"
             place = switch.place("LOOPBACK_INTERFACE", f"Loopback0|{router_id or '<address>'}/32")
             yield Defect(place, message, "add the row Loopback0|<address>/32")
-        if families.get(switch.plane) == 6 and held and not any(one.value.version == 6 for one in held):
+        if families.get(switch.network) == 6 and held and not any(one.value.version == 6 for one in held):
             message = "Loopback0 has no IPv6 address, most switches of the plane have one"
             place = switch.place("LOOPBACK_INTERFACE", "Loopback0")
             yield Defect(place, message, "add the row Loopback0|<address>/128")
@@ -74,13 +74,13 @@ def given_addresses(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(switch.place(table, key), message, f"use {known[0]}")
 
 
-def _families(fabric: Fabric) -> dict[str, int | None]:
-    """Plane -> the highest IP version that most of its switches have on Loopback0."""
-    versions: dict[str, list[int]] = defaultdict(list)
+def _families(fabric: Fabric) -> dict[Network, int | None]:
+    """Network -> the highest IP version that most of its switches have on Loopback0."""
+    versions: dict[Network, list[int]] = defaultdict(list)
     for switch in fabric.switches.values():
         held = switch.addresses_of.get("Loopback0", ())
-        versions[switch.plane].append(max((one.value.version for one in held), default=0))
-    return {plane: majority(found) for plane, found in versions.items()}
+        versions[switch.network].append(max((one.value.version for one in held), default=0))
+    return {network: majority(found) for network, found in versions.items()}
 
 
 @rule("FG315", Severity.ERROR, "The router id is not the loopback, or is used twice")

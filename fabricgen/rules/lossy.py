@@ -1,6 +1,6 @@
 """Networks without PFC: what fabric.json says of a plane; without it, only what files show beyond doubt."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from fabricgen.bundle.read import Bundle
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 _NO_HEADROOM = "0m"
 
 
-def lossy_switches(bundle: Bundle, switches: Mapping[str, "Switch"]) -> Iterator[str]:
+def lossy_switches(
+    bundle: Bundle, switches: Mapping[str, "Switch"], networks: Iterable[tuple[str, ...]]
+) -> Iterator[str]:
     """The switches of networks in which no class is lossless.
 
     Of loose files these are switches that cables join to each other and to none that might be lossless, all of which
@@ -22,25 +24,9 @@ def lossy_switches(bundle: Bundle, switches: Mapping[str, "Switch"]) -> Iterator
         lossy = {plane.name for plane in bundle.wiring.planes if not plane.lossless}
         yield from (name for name, switch in switches.items() if switch.plane in lossy)
         return
-    for network in _networks(bundle):
+    for network in networks:
         if all(_asks_for_nothing(switches[name]) for name in network):
             yield from network
-
-
-def _networks(bundle: Bundle) -> Iterator[set[str]]:
-    """Switches that cables join, directly or over others."""
-    near: dict[str, set[str]] = {name: set() for name in bundle.devices}
-    for link in bundle.switch_links:
-        near[link.a[0]].add(link.b[0])
-        near[link.b[0]].add(link.a[0])
-    left = set(near)
-    while left:
-        found, edge = set[str](), {left.pop()}
-        while edge:
-            found |= edge
-            edge = set[str]().union(*(near[name] for name in edge)) - found
-        left -= found
-        yield found
 
 
 def _asks_for_nothing(switch: "Switch") -> bool:

@@ -59,7 +59,7 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
             row = switch.device.row("PORT", port)
             kind_of_row = f"{row.get('speed')} on {str(row.get('lanes')).count(',') + 1} lanes"
             use = known[port].kind if port in known else kind_of_row  # of an unknown SKU, the row itself tells
-            unused[switch.plane, switch.role, switch.hwsku, use].append((switch, port))
+            unused[switch.network, switch.role, switch.hwsku, use].append((switch, port))
     for idle in unused.values():
         yield from _odd_own_rows(idle, "PORT", "most unused ports")
 
@@ -116,7 +116,7 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from the bundle itself.
     """
-    for (_, role), switches in groups(fabric, lambda switch: (switch.plane, switch.role)):
+    for (_, role), switches in groups(fabric, lambda switch: (switch.network, switch.role)):
         for table in _POPULATIONS:
             skip = OWN_FIELDS.get(table, NO_FIELDS)
             by_form: dict[object, list[tuple[Switch, str, Row]]] = defaultdict(list)

@@ -37,7 +37,7 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage issues 27310 and 8770.
     """
-    for ((plane, _),), switches in groups(fabric, lambda switch: (switch.network,)):
+    for ((plane, *_),), switches in groups(fabric, lambda switch: (switch.network,)):
         for table in _MAPS:
             peers = f"most switches of plane {plane}" if plane else "most switches"
             yield from _odd_tables(switches, table, peers, 2)
@@ -57,7 +57,7 @@ def odd_switch(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from the bundle itself.
     """
-    for ((plane, _), role, hwsku), switches in groups(
+    for ((plane, *_), role, hwsku), switches in groups(
         fabric, lambda switch: (switch.network, switch.role, switch.hwsku)
     ):
         peers = " ".join(filter(None, ("most", plane, plural(role), "of", hwsku)))

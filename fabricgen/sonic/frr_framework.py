@@ -117,6 +117,7 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
             obstacle=obstacle,
             defaults=frozenset(v for v in active if inbound(families[v], v)[0]),
             unfiltered=frozenset(v for v in active if inbound(families[v], v)[1]),
+            inbound=tuple((v, tuple(_inbound(families[v]))) for v in sorted(active)),
         )
 
 

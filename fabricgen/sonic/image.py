@@ -50,7 +50,7 @@ class Neighbor:
     "external". `accepts` and `sends` are the address families (4, 6) for which routes come in and go out. `obstacle`
     says why the session can never come up as far as this file alone tells; "" when nothing in it stands in the way.
     `defaults` are the families whose default route would be taken from this neighbor, `unfiltered` those of which
-    everything would.
+    everything would. `inbound` has the route maps that filter the rest, by family; none in the default mode.
     """
 
     key: str
@@ -63,6 +63,7 @@ class Neighbor:
     obstacle: str = ""
     defaults: frozenset[int] = frozenset()
     unfiltered: frozenset[int] = frozenset()
+    inbound: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,19 @@ def passes(config: ConfigDb, maps: Sequence[str], prefix: Address) -> bool:
     return all(_passes(config, name, prefix) for name in maps)
 
 
+def longest_wider(config: ConfigDb, maps: Sequence[str], prefix: Address) -> int | None:
+    """Length of the longest prefix that holds this one, is wider, and passes; None where none does."""
+    ends = {prefix.length - 1}  # what passes changes only where an entry begins or ends
+    for key, _ in _rows(config, "PREFIX"):
+        network = parse_address(key[-2]) if len(key) >= 3 else None
+        if network and network.covers(prefix):
+            first, _, last = key[-1].partition("..")
+            ends |= {network.length, network.length - 1}
+            ends |= {int(first) - 1, int(last)} if first.isdecimal() and last.isdecimal() else set()
+    lengths = sorted((one for one in ends if 0 <= one < prefix.length), reverse=True)
+    return next((one for one in lengths if passes(config, maps, prefix.widened(one))), None)
+
+
 def is_open(config: ConfigDb, maps: Sequence[str]) -> bool:
     """Whether every map has an entry that permits whatever prefix there is."""
     return bool(maps) and all(any(_permits_all(config, row) for row in _entries(config, name)) for name in maps)

@@ -33,6 +33,24 @@ def test_every_value_knows_its_place(tmp_path: Path) -> None:
     assert plane.source("mtu") == "a.yaml#planes.p.mtu"
 
 
+@pytest.mark.parametrize(
+    ("speed", "cable", "medium"),
+    [
+        ("1G", {}, "utp"),
+        ("1G", {"host-leaf": "100m"}, "utp"),
+        ("1G", {"host-leaf": "101m"}, "smf"),
+        ("1G", {"host-leaf": {"length": "5m", "medium": "mmf"}}, "mmf"),
+        ("10G", {}, "mmf"),
+        ("400G", {"host-leaf": "3m"}, "dac"),
+    ],
+)
+def test_the_medium_follows_speed_and_length(speed: str, cable: dict[str, object], medium: str, tmp_path: Path) -> None:
+    tree = explicit(speed=speed, uplink_speed="100G", cables=cable)
+    cables = load_inventory(write(tmp_path, tree))[0].planes["compute"].cables
+    assert cables["host-leaf"].medium == medium
+    assert cables["leaf-spine"].medium == "mmf"
+
+
 def test_a_folder_is_one_inventory(tmp_path: Path) -> None:
     whole = explicit()
     links = whole["planes"]["compute"].pop("links")

@@ -45,10 +45,21 @@ def test_the_far_address_is_the_other_one_of_a_pair(given: Any, pairs: Any, tmp_
         {"address": "192.0.2.9/29", "peer": "192.0.2.9"},
         {"address": "192.0.2.9/29", "peer": "192.0.3.1"},
         {"address": "192.0.2.1/31", "peer": "2001:db8::"},
+        {"address": "192.0.2.8/29", "peer": "192.0.2.9"},
+        {"address": "192.0.2.9/29", "peer": "192.0.2.15"},
+        {"address": "127.0.0.1/31"},
+        {"address": "224.0.0.1/31"},
+        {"address": "fe80::1/127"},
     ],
 )
 def test_addresses_that_do_not_fit_are_refused(given: Any, tmp_path: Path) -> None:
     assert load(tmp_path, {**WAN, **TEXTS, **given})[1] == ["FG116"]
+
+
+@pytest.mark.parametrize("key", ["in", "out"])
+@pytest.mark.parametrize(("prefixes", "expected"), [(["0.0.0.0/0", "0.0.0.0/0"], "FG102"), (["224.0.0.0/4"], "FG105")])
+def test_a_prefix_is_given_once_and_is_unicast(key: str, prefixes: list[str], expected: str, tmp_path: Path) -> None:
+    assert load(tmp_path, {**WAN, **TEXTS, key: prefixes})[1] == [expected]
 
 
 @pytest.mark.parametrize(

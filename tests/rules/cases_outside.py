@@ -90,6 +90,18 @@ CASES = [
         "STATIC_ROUTE",
         also_at=("leaf2", "leaf3", "spine1", "spine2", "spine3"),
     ),
+    Case(
+        "FG389",
+        both(
+            put({"nexthop": "10.64.0.1", "ifname": "Ethernet0"}, "leaf1", "STATIC_ROUTE", "default|0.0.0.0/1"),
+            *(put(DISCARD, f"leaf{n}", "STATIC_ROUTE", "default|0.0.0.0/0") for n in (1, 2)),
+            *(put(DISCARD, f"spine{n}", "STATIC_ROUTE", "default|10.64.0.0/16") for n in (1, 2, 3)),
+            put(DISCARD, "leaf3", "STATIC_ROUTE", "default|10.64.0.0/16"),
+        ),
+        "STATIC_ROUTE",
+        also_at=("leaf2",),
+        lenient=True,
+    ),
     Case("FG390", put("64901", "leaf1", "BGP_NEIGHBOR", "192.0.2.0", "asn"), also=("FG391",), plug=wan("leaf1")),
     Case("FG390", drop("leaf1", "BGP_NEIGHBOR", "192.0.2.0"), plug=wan("leaf1")),
     Case(

@@ -1,6 +1,8 @@
 """Several planes judged together, and networks without PFC that come without fabric.json."""
 
 import dataclasses
+import json
+from collections.abc import Callable
 
 import pytest
 
@@ -119,7 +121,55 @@ def test_any_sign_of_a_lossless_class_makes_a_loose_file_one_of_the_others(
 
     bundle = loose(broken("planes", change))
     assert not any(switch.is_lossy for switch in Fabric(bundle).switches.values())
-    assert {"FG511", "FG591"} <= codes(bundle, "inband1")
+    assert "FG511" in codes(bundle, "inband1")
+
+
+def renamed(fabric: CleanFabric, ending: str) -> dict[str, Config]:
+    """The same files of switches that are called otherwise."""
+    text = json.dumps(fabric.configs)
+    for name in fabric.configs:
+        text = text.replace(f'"{name}"', f'"{name}{ending}"')
+    renamed_configs: dict[str, Config] = json.loads(text)
+    return renamed_configs
+
+
+def loose_planes(change: Callable[[dict[str, Config]], object]) -> Bundle:
+    """Six switches, and six others with one class fewer that no cable joins to them."""
+
+    def one_class(configs: dict[str, Config]) -> None:
+        for config in configs.values():
+            config["DSCP_TO_TC_MAP"]["AZURE"]["34"] = "0"
+
+    fabric = clean_fabric()
+    fabric.configs.update(renamed(broken("traditional", one_class), "-storage"))
+    change(fabric.configs)
+    return loose(fabric)
+
+
+def test_loose_files_that_no_cable_joins_are_not_compared() -> None:
+    found = run(loose_planes(lambda configs: None), ("FG59", "FG318"))
+    assert found == []
+
+
+def test_a_loose_file_is_compared_with_those_that_cables_join_it_to() -> None:
+    def change(configs: dict[str, Config]) -> None:
+        configs["leaf1-storage"]["DSCP_TO_TC_MAP"]["AZURE"]["34"] = "4"  # as on all switches of the other plane
+
+    found = run(loose_planes(change), ("FG591",))
+    assert [one.device for one in found] == ["leaf1-storage"]
+
+
+@pytest.mark.parametrize("unnumbered", [False, True])
+def test_a_spine_without_file_joins_its_leaves(unnumbered: bool) -> None:
+    def change(configs: dict[str, Config]) -> None:
+        for spine in [name for name in configs if name.startswith("spine")]:
+            del configs[spine]
+        for config in configs.values() if unnumbered else ():
+            for row in config["BGP_NEIGHBOR"].values():
+                del row["name"]  # as of sessions that are named by their port
+
+    parts = {name: switch.part for name, switch in Fabric(loose_planes(change)).switches.items()}
+    assert parts == {"leaf1": 1, "leaf2": 1, "leaf3": 1, "leaf1-storage": 2, "leaf2-storage": 2, "leaf3-storage": 2}
 
 
 def test_a_lossy_switch_that_cables_join_to_lossless_ones_is_compared_with_them() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.policy import is_open, passes
+from fabricgen.sonic.policy import is_open, longest_wider, passes
 
 DEFAULT, HOSTS, SIX = "0.0.0.0/0", "10.64.0.32/27", "::/0"
 SETS = {"some": {"mode": "IPv4"}, "own": {"mode": "IPv4"}, "six": {"mode": "IPv6"}, "any": {"mode": "IPv4"}}
@@ -73,3 +73,21 @@ def test_lengths_count() -> None:
 def test_whether_nothing_is_filtered(entries: list[dict[str, str]], expected: bool) -> None:
     assert is_open(config(*entries), ["M"]) is expected
     assert not is_open(config(*entries), [])
+
+
+@pytest.mark.parametrize(
+    ("entries", "longest"),
+    [
+        ([], None),
+        ([entry("permit")], 26),
+        ([entry("permit", match_prefix_set="some")], 26),
+        ([entry("permit", match_prefix_set="own")], 23),  # its first entry denies from /24 on
+        ([entry("permit", match_prefix_set="six")], None),
+        ([entry("deny", match_prefix_set="some"), entry("permit", match_prefix_set="any")], 7),
+        ([entry("deny", match_prefix_set="any"), entry("permit")], None),
+    ],
+)
+def test_the_longest_wider_prefix(entries: list[dict[str, str]], longest: int | None) -> None:
+    assert longest_wider(config(*entries), ["M"], address(HOSTS)) == longest
+    every = [n for n in range(27) if passes(config(*entries), ["M"], address(HOSTS).widened(n))]
+    assert longest == max(every, default=None)
