@@ -67,7 +67,7 @@ def rail_sockets(
         parts.findings.append(error("FG213", message, plane, "rails_per_leaf", hint=hint))
         return None
     if by_side and len(sides) < 2:
-        message = f"a dual-tor design needs NICs of two ports or more, those of plane {plane.name} have one"
+        message = f"a dual-tor design needs NICs of 2 ports or more, those of plane {plane.name} have 1"
         parts.findings.append(error("FG214", message, plane, "design", hint="`design: rail-optimized`, or other hosts"))
         return None
     subplanes = plane.subplanes or (len(sides) if by_side else 1)
@@ -122,19 +122,25 @@ def _sockets(
     subplanes: int,
     column_of: Callable[[HostNic, int, int], int],
 ) -> Sockets:
-    """The sockets of each model. `column_of` takes a NIC, its place among the host's on its subplane, their count."""
+    """The sockets of each model. `column_of` takes a NIC, its place among the host's on its subplane, their count.
+
+    On a leaf, the ports of a NIC stand side by side, so that one cable can carry them.
+    """
     by_nic: dict[str, dict[str, Socket]] = {}
     widest = 1
     for model in models:
         nics = _nics(model, plane)
         seen: Counter[int] = Counter()
         taken: Counter[tuple[int, int]] = Counter()
-        sockets = by_nic.setdefault(model.name, {})
+        leaves: dict[str, tuple[int, int]] = {}
         for nic in nics:
             subplane = nic.port if subplanes > 1 else 0
-            leaf = subplane, column_of(nic, seen[subplane], len(nics) // subplanes)
-            sockets[nic.name] = Socket(*leaf, taken[leaf])
+            leaves[nic.name] = subplane, column_of(nic, seen[subplane], len(nics) // subplanes)
             seen[subplane] += 1
+        sockets = by_nic.setdefault(model.name, {})
+        for nic in sorted(nics, key=lambda nic: (0, 0) if nic.rail is None else (nic.rail, nic.port)):
+            leaf = leaves[nic.name]
+            sockets[nic.name] = Socket(*leaf, taken[leaf])
             taken[leaf] += 1
         widest = max([widest, *taken.values()])
     return Sockets(by_nic, columns, subplanes, widest)

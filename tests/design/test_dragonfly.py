@@ -159,6 +159,32 @@ def test_ports_by_purpose() -> None:
     assert found == {"host-leaf": {0, 1}, "peer": set(range(2, 8)), "global": {62, 63}}
 
 
+@pytest.mark.parametrize("group", [{"switches": 4}, {"leaves": 3, "spines": 2}])
+def test_local_ports_go_by_the_number_of_the_far_switch(group: Tree) -> None:
+    """On both ends; parallel links stand side by side, first to first."""
+    design = "dragonfly" if "switches" in group else "dragonfly-plus"
+    group = {**group, "global_links": 1, "local_links": 2}
+    fabric = laid_out(grouped(design, group, 3 if "leaves" in group else 1, 3 if "leaves" in group else 1, 1))
+    ports: dict[str, list[tuple[int, int, str]]] = {}
+    lanes: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for link in fabric.links:
+        if isinstance(link.a, Switch):
+            near, far = (
+                [port.name for port in node.layout.fabric_ports].index(name)
+                for node, name in ((link.a, link.a_port), (link.b, link.b_port))
+            )
+            ports.setdefault(link.a.key, []).append((near, link.b.identity.number, link.b.role))
+            ports.setdefault(link.b.key, []).append((far, link.a.identity.number, link.a.role))
+            lanes.setdefault((link.a.key, link.b.key), []).append((near, far))
+    for found in ports.values():
+        numbers = [number for _, number, _ in sorted(found)]
+        assert numbers == sorted(numbers)
+        assert sorted(port for port, _, _ in found) == list(range(min(found)[0], min(found)[0] + len(found)))
+    for pairs in lanes.values():
+        (near, far), (next_near, next_far) = sorted(pairs)
+        assert (next_near, next_far) == (near + 1, far + 1)
+
+
 def test_spines_of_a_group_share_an_asn_leaves_have_their_own() -> None:
     fabric = laid_out(grouped("dragonfly-plus", {"leaves": 2, "spines": 3, "global_links": 1}, 2, 1, 2))
     owners = Counter(switch.asn_owner for switch in fabric.switches)
