@@ -65,6 +65,9 @@ class ClosDesign:
             if seating.planned > 1:
                 reason = f"{seating.planned} units and no spines: the leaves of a rail could not reach each other"
                 raise DoesNotFitError("leaf", reason, "add a `spine:` tier, or one unit with all hosts")
+            if spine is not None:
+                reason = "1 unit has 1 leaf to a rail, which no spine joins to anything"
+                raise DoesNotFitError("spine", reason, "leave `spine:` out, or plan more units")
             return ClosPlan(0, 0, 0, 1, 1)
         uplinks = uplinks_for(host_ports, plane.speed_mbps, plane.uplink_mbps, plane.oversubscription["leaf"])
         _check_leaf(plane, tiers["leaf"], host_ports, uplinks)

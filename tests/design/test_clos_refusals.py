@@ -58,6 +58,7 @@ def newer(unit: int, platform: str) -> list[Tree]:
         (with_hosts([]), "FG106", "hosts", "the rail-optimized design needs hosts"),
         (uneven(), "FG214", "subplanes", "odd has 3 and 2 NIC ports for the 2 subplanes"),
         (uneven(design="fat-tree"), "FG214", "subplanes", "odd has 3 and 2 NIC ports for the 2 subplanes"),
+        (rail_optimized(8, 8, 1, design="rail-only"), "FG201", "spine.platform", "1 unit has 1 leaf to a rail"),
         (rail_optimized(design="dual-tor"), "FG214", "design", "needs NICs of 2 ports or more, those"),
         (rail_optimized(leaf=tier(layout="64x800g")), "FG202", "leaf.layout", "layout 64x800g of arista-7060x6-64pe"),
         (rail_optimized(spine=tier(layout="64x800g")), "FG202", "spine.layout", "has no port of 400G"),
