@@ -18,13 +18,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
+from fabricgen.inventory.part import Part
+
 
 class DoesNotFitError(Exception):
-    """The intent needs more ports than there are; `reason` has the arithmetic, `role` the tier that is too small."""
+    """The intent needs more ports than there are; `reason` has the arithmetic, `role` the tier that is too small.
 
-    def __init__(self, role: str, reason: str, hint: str = "") -> None:
+    `key` is what to change in that tier (`part` where it is a newer platform of it), in the plane without a role.
+    """
+
+    def __init__(self, role: str, reason: str, hint: str = "", key: str = "platform", part: Part | None = None) -> None:
         super().__init__(reason)
-        self.role, self.reason, self.hint = role, reason, hint
+        self.role, self.reason, self.hint, self.key, self.part = role, reason, hint, key, part
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +80,11 @@ def uplinks_for(host_ports: int, host_mbps: int, uplink_mbps: int, oversubscript
 def plan_clos(intent: ClosIntent) -> ClosPlan:
     """The least switches for an intent. Raises DoesNotFitError."""
     leaves = intent.columns * intent.units
-    three = intent.tiers == 3 or intent.pod_units is not None
+    three = intent.tiers == 3 or (intent.pod_units is not None and intent.tiers is None)
     if leaves <= intent.spine_radix and not three:
+        if intent.cores is not None:
+            reason = f"{intent.cores} cores are asked for, and two tiers join the {leaves} leaves without any"
+            raise DoesNotFitError("core", reason, "`tiers: 3`, or leave `count` out", "count")
         spines = _spread("spine", intent.uplinks, leaves, intent.spine_radix, intent.spines, "leaves")
         return ClosPlan(intent.uplinks, spines, intent.uplinks // spines, intent.units, 1)
     if intent.tiers == 2 or (intent.core_radix is None and leaves > intent.spine_radix):
@@ -87,7 +95,8 @@ def plan_clos(intent: ClosIntent) -> ClosPlan:
             "add a `core:` tier" if intent.tiers is None else "`tiers: 3` and a `core:` tier",
         )
     if intent.core_radix is None:
-        raise DoesNotFitError("spine", "three tiers are asked for, and there is no core tier", "add a `core:` tier")
+        asked = "tiers" if intent.tiers == 3 else "pod"
+        raise DoesNotFitError("", "three tiers are asked for, and there is no core tier", "add a `core:` tier", asked)
     return _three_tiers(intent, intent.core_radix)
 
 
@@ -111,7 +120,8 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
             f"{units_per_pod} units x {width} leaves = {leaves} leaves of a pod, more than the {down} of a spine's "
             f"{intent.spine_radix} ports that {intent.spine_oversubscription:g}:1 leaves for below"
         )
-        raise DoesNotFitError("spine", reason, "fewer units in a pod")
+        role, key = ("", "pod") if intent.pod_units else ("spine", "platform")
+        raise DoesNotFitError(role, reason, "fewer units in a pod", key)
     spines = _spread("spine", intent.uplinks, leaves, down, intent.spines, "leaves of a pod")
     parallel = intent.uplinks // spines
     spine_uplinks = ceil(leaves * parallel / ratio)
@@ -127,7 +137,7 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
     if intent.cores is not None:
         if intent.cores % spines:
             reason = f"{intent.cores} cores cannot be split over the {spines} spines of a pod"
-            raise DoesNotFitError("core", reason, f"a multiple of {spines}")
+            raise DoesNotFitError("core", reason, f"a multiple of {spines}", "count")
         forced = intent.cores // spines
     group = _spread("core", spine_uplinks, pods, core_radix, forced, "pods")
     return ClosPlan(
@@ -153,6 +163,7 @@ def _spread(role: str, uplinks: int, below: int, radix: int, forced: int | None,
                 f"{forced} {role} switches cannot take {below} {what} x {uplinks} uplinks: the count must divide "
                 f"{uplinks} and be at least {below} x {uplinks} / {radix} ports = {least}",
                 f"possible: {allowed}",
+                "count",
             )
         return forced
     if not fitting:

@@ -42,8 +42,10 @@ class ClosDesign:
         try:
             plan = self._plan(plane, used, sockets, seating)
         except DoesNotFitError as problem:
-            tier = plane.tiers.get(problem.role, plane)
-            parts.findings.append(error("FG201", problem.reason, tier, "platform", hint=problem.hint))
+            at = problem.part or (plane.tiers[problem.role] if problem.role else plane)
+            parts.findings.append(error("FG201", problem.reason, at, problem.key, hint=problem.hint))
+            return None
+        if "spine" in used and not _newer_fit(plane, plan, used["spine"], len(sockets.columns), parts):
             return None
         copies = [ClosWiring(plane, plan, used, sockets, seating, number) for number in range(sockets.subplanes)]
         return PlaneDesign(
@@ -63,9 +65,17 @@ class ClosDesign:
             if seating.planned > 1:
                 reason = f"{seating.planned} units and no spines: the leaves of a rail could not reach each other"
                 raise DoesNotFitError("leaf", reason, "add a `spine:` tier, or one unit with all hosts")
+            if spine is not None:
+                reason = "1 unit has 1 leaf to a rail, which no spine joins to anything"
+                raise DoesNotFitError("spine", reason, "leave `spine:` out, or plan more units")
             return ClosPlan(0, 0, 0, 1, 1)
         uplinks = uplinks_for(host_ports, plane.speed_mbps, plane.uplink_mbps, plane.oversubscription["leaf"])
         _check_leaf(plane, tiers["leaf"], host_ports, uplinks)
+        for role, tier in tiers.items():
+            if role != "leaf" and tier.radix(plane.uplink_mbps) < 1:
+                ports = len(tier.layout.ports_at(plane.uplink_mbps))
+                reason = f"{tier.tier.spare_ports} spare ports leave none of the {ports} of a {role}"
+                raise DoesNotFitError(role, reason, "fewer `spare_ports`", "spare_ports")
         intent = ClosIntent(
             columns=len(sockets.columns),
             units=seating.planned,
@@ -83,6 +93,24 @@ class ClosDesign:
         return plan_clos(intent) if self.joined else plan_columns(intent)
 
 
+def _newer_fit(plane: Plane, plan: ClosPlan, spine: TierParts, columns: int, parts: PartsList) -> bool:
+    """Whether the spines of later units take the layout of the first ones, so that these stay as they are."""
+    below = plan.units_per_pod * plan.leaf_spine_parallel * (1 if plan.pods_by_column else columns)
+    for newer in spine.newer:
+        if plan.tiers < 3:
+            message = "the spines of two tiers serve all units: none belongs to a later one"
+            parts.findings.append(error("FG201", message, newer.tier, "from_unit", hint="leave `newer` out"))
+            return False
+        spare, ports = newer.tier.spare_ports, len(newer.layout.ports_at(plane.uplink_mbps))
+        needed = below + plan.spine_uplinks + spare
+        if needed > ports:
+            told = f"{below} below + {plan.spine_uplinks} uplinks" + (f" + {spare} spare" if spare else "")
+            message = f"a spine needs {needed} ports ({told}), the newer platform has {ports}"
+            parts.findings.append(error("FG201", message, newer.tier, "platform", hint="one with as many ports"))
+            return False
+    return True
+
+
 def _check_leaf(plane: Plane, leaf: TierParts, host_ports: int, uplinks: int) -> None:
     """Every leaf platform has the ports. Raises DoesNotFitError."""
     assert plane.unit and plane.speed_mbps
@@ -98,13 +126,13 @@ def _check_leaf(plane: Plane, leaf: TierParts, host_ports: int, uplinks: int) ->
             needed = host_ports + uplinks + spare
             if needed > of_hosts:
                 reason = f"a leaf needs {needed} ports ({told}), its platform has {of_hosts}"
-                raise DoesNotFitError("leaf", reason, hint)
+                raise DoesNotFitError("leaf", reason, hint, part=tier.tier)
             continue
         of_uplinks = len(tier.layout.ports_at(plane.uplink_mbps))
         if host_ports + spare > of_hosts or uplinks > of_uplinks:
             reason = f"a leaf needs {host_ports + spare} ports for hosts and {uplinks} for uplinks ({told}), "
             reason += f"its platform has {of_hosts} and {of_uplinks}"
-            raise DoesNotFitError("leaf", reason, hint)
+            raise DoesNotFitError("leaf", reason, hint, part=tier.tier)
 
 
 def _planned(plan: ClosPlan, sockets: Sockets, seating: Seating) -> dict[str, int]:

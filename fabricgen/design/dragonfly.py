@@ -49,7 +49,8 @@ def design_dragonfly(plane: Plane, parts: PartsList) -> PlaneDesign | None:
         hint = f"`planned: {endpoints.used[-1] + 1}` or more; it moves the global links, so plan ahead"
         parts.findings.append(error("FG207", f"{made}, `planned` is {groups}", unit, "planned", hint=hint))
         return None
-    fits = [_groups_can_be_joined(group, groups, parts), _ports_suffice(group, endpoints, tiers, parts)]
+    ports = {role: len(tier.layout.ports_at(plane.speed_mbps)) for role, tier in tiers.items()}
+    fits = [_groups_can_be_joined(group, groups, parts), _ports_suffice(plane, group, endpoints, ports, parts)]
     if not all(fits):
         return None
     return _Build(plane, group, endpoints, groups, tiers).design()
@@ -68,7 +69,9 @@ def _groups_can_be_joined(group: DragonflySpec, groups: int, parts: PartsList) -
     return groups <= most
 
 
-def _ports_suffice(group: DragonflySpec, endpoints: Endpoints, tiers: dict[str, TierParts], parts: PartsList) -> bool:
+def _ports_suffice(
+    plane: Plane, group: DragonflySpec, endpoints: Endpoints, radixes: dict[str, int], parts: PartsList
+) -> bool:
     """Whether each tier's platform has the ports; what is told counts them by purpose."""
     own, local, far = endpoints.per_switch, group.local_links, group.global_links
     others = group.leaves - 1
@@ -82,11 +85,10 @@ def _ports_suffice(group: DragonflySpec, endpoints: Endpoints, tiers: dict[str, 
         needed = {"leaf": (own + others * local + far, told)}
     fits = True
     for role, (ports, told) in needed.items():
-        radix = len(tiers[role].layout.fabric_ports)
-        if ports > radix:
-            message = f"a {role} needs {ports} ports ({told}), its platform has {radix}"
+        if ports > radixes[role]:
+            message = f"a {role} needs {ports} ports ({told}), its platform has {radixes[role]}"
             hint = "smaller groups, fewer hosts of a group or fewer global links"
-            parts.findings.append(error("FG201", message, tiers[role].tier, "platform", hint=hint))
+            parts.findings.append(error("FG201", message, plane.tiers[role], "platform", hint=hint))
             fits = False
     return fits
 
@@ -173,7 +175,10 @@ class _Build:
     def _link(
         self, name: str, kind: str, low: Switch, port: int, high: Switch, far_port: int, block: Block, slot: int
     ) -> Link:
-        near, far = low.layout.fabric_ports[port], high.layout.fabric_ports[far_port]
+        near, far = (
+            switch.layout.ports_at(self.plane.speed_mbps or 0)[number]
+            for switch, number in ((low, port), (high, far_port))
+        )
         return Link(
             name, self.plane.name, kind, low, near.name, high, far.name, near.speed_mbps, self.plane.cables[kind],
             block, slot,

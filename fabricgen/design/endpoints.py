@@ -77,9 +77,10 @@ def host_links(plane: Plane, endpoints: Endpoints, switch_of: Callable[[int, int
         for slot, nic in enumerate(nics, place * len(nics)):
             switch, number = switch_of(unit, slot // each), slot % each
             block = Block(f"{switch.key}/hosts", plane.name, "hosts", each, switch.key)
+            port = switch.layout.ports_at(nic.speed_mbps)[number].name
             yield Link(
-                f"{plane.name}/{host.key}/{nic.name}", plane.name, "host-leaf", host, nic.name, switch,
-                switch.layout.fabric_ports[number].name, nic.speed_mbps, cable, block, number, nic.rail, nic,
+                f"{plane.name}/{host.key}/{nic.name}", plane.name, "host-leaf", host, nic.name, switch, port,
+                nic.speed_mbps, cable, block, number, nic.rail, nic,
             )  # fmt: skip
 
 

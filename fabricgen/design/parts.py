@@ -39,8 +39,8 @@ class TierParts(NamedTuple):
         return (self, *self.newer)
 
     def radix(self, speed_mbps: int) -> int:
-        """Ports of that speed that may be used on every switch of the tier."""
-        return min(len(parts.layout.ports_at(speed_mbps)) for parts in self.all()) - self.tier.spare_ports
+        """Ports of that speed that may be used on a switch of the first units, for which the layout is made."""
+        return len(self.layout.ports_at(speed_mbps)) - self.tier.spare_ports
 
 
 @dataclass
@@ -136,12 +136,8 @@ class PartsList:
             told = " and ".join(map(format_speed, speeds))
             key, asked = "platform", f"layout for {told}" if speeds else "layout without a speed"
         if found is None:
-            offered = ", ".join(
-                f"{layout.name} ({' and '.join(map(format_speed, layout.speeds_mbps))})" for layout in platform.layouts
-            )
-            self.findings.append(
-                error("FG202", f"{platform.name} has no {asked}", part, key, hint=f"it has: {offered}")
-            )
+            message = f"{platform.name} has no {asked}"
+            self.findings.append(error("FG202", message, part, key, hint=f"it has: {_offered(platform)}"))
         return found
 
     def tier(self, plane: Plane, role: str) -> TierParts | None:
@@ -154,10 +150,20 @@ class PartsList:
         platform = self.platform(tier.platform, tier)
         serves = platform is not None and self.serves(platform, plane, tier)
         layout = self.layout(platform, tier.layout, speeds, tier) if platform and serves else None
+        if platform and layout and not self._runs_at(platform, layout, speeds, tier):
+            return None
         newer = [self._tier_parts(plane, each, speeds) for each in tier.newer]
         if platform is None or layout is None or None in newer:
             return None
         return TierParts(tier, platform, layout, tuple(each for each in newer if each))
+
+    def _runs_at(self, platform: SwitchPlatform, layout: Layout, speeds: Collection[int | None], tier: Tier) -> bool:
+        """Whether a layout that was named has ports of the plane's speeds; else there is a finding."""
+        lacking = sorted({speed for speed in speeds if speed} - set(layout.speeds_mbps))
+        if lacking:
+            message = f"layout {layout.name} of {platform.name} has no port of {format_speed(lacking[0])}"
+            self.findings.append(error("FG202", message, tier, "layout", hint=f"it has: {_offered(platform)}"))
+        return not lacking
 
     def host_model(self, group: str) -> HostModel | None:
         """The host model of a group, the person's own before the catalog's; None where there is none to be used."""
@@ -201,6 +207,13 @@ class PartsList:
             at = plane.unit.appliances.index(group)
             self.findings.append(error("FG249", message, plane.unit, "appliances", at, hint=hint))
         return None
+
+
+def _offered(platform: SwitchPlatform) -> str:
+    """The layouts of a platform with their speeds."""
+    return ", ".join(
+        f"{layout.name} ({' and '.join(map(format_speed, layout.speeds_mbps))})" for layout in platform.layouts
+    )
 
 
 # What host models call the NICs of a purpose, where that is not the purpose itself.

@@ -49,9 +49,9 @@ def rail_sockets(
     plane: Plane, hosts: Sequence[Host], appliances: Sequence[Host], parts: PartsList, *, by_side: bool = False
 ) -> Sockets | None:
     """Sockets by rail; None, with findings, where the NICs do not fit the design."""
-    models = _models(hosts)
+    models, others = _models(hosts), _models(appliances)
     found = [(_rails(model, plane), _sides(model, plane)) for model in models]
-    if not _check_nics(plane, [*models, *_models(appliances)], parts, rails=True):
+    if not (_check_nics(plane, models, parts, rails=True) and _check_nics(plane, others, parts, rails=True, own=False)):
         return None
     if len(set(found)) > 1:
         counts = sorted({len(rails) for rails, _ in found})
@@ -60,18 +60,22 @@ def rail_sockets(
         parts.findings.append(error("FG209", message, plane, "hosts", hint="one plane needs one set of rails"))
         return None
     rails, sides = found[0]
-    if not _check_appliances(plane, _models(appliances), rails, sides, parts):
-        return None
     group = plane.rails_per_leaf
     if len(rails) % group:
         message = f"{len(rails)} rails cannot be split into groups of {group} to a leaf"
         hint = f"`rails_per_leaf:` one of {_divisors(len(rails))}"
         parts.findings.append(error("FG213", message, plane, "rails_per_leaf", hint=hint))
         return None
+    if by_side and len(sides) < 2:
+        message = f"a dual-tor design needs NICs of 2 ports or more, those of plane {plane.name} have 1"
+        parts.findings.append(error("FG214", message, plane, "design", hint="`design: rail-optimized`, or other hosts"))
+        return None
     subplanes = plane.subplanes or (len(sides) if by_side else 1)
-    if not _check_subplanes(plane, subplanes, sides, parts):
+    if not all(_check_subplanes(plane, subplanes, model, parts) for model in models):
         return None
     shared_sides = sides if by_side and subplanes == 1 else (0,)
+    if not _check_appliances(plane, others, rails, sides if subplanes > 1 or len(shared_sides) > 1 else None, parts):
+        return None
     columns = [
         Column(rails[first], side if len(shared_sides) > 1 else None)
         for first in range(0, len(rails), group)
@@ -89,14 +93,15 @@ def rail_sockets(
 def host_sockets(plane: Plane, hosts: Sequence[Host], appliances: Sequence[Host], parts: PartsList) -> Sockets | None:
     """Sockets by host, dealt out over the leaves of a unit; None, with findings, where that cannot be."""
     models = _models([*hosts, *appliances])
-    if not _check_nics(plane, models, parts, rails=False):
+    own, others = _models(hosts), _models(appliances)
+    if not (_check_nics(plane, own, parts, rails=False) and _check_nics(plane, others, parts, rails=False, own=False)):
         return None
     leaves, subplanes = plane.leaves_per_unit, plane.subplanes or 1
     for model in models:
-        if not _check_subplanes(plane, subplanes, _sides(model, plane), parts):
+        if not _check_subplanes(plane, subplanes, model, parts):
             return None
         ports = len(_nics(model, plane)) // subplanes
-        if ports % leaves and model in _models(hosts):
+        if ports % leaves and model in own:
             message = (
                 f"{model.name} has {ports} ports for the {leaves} leaves of a unit: they cannot be dealt out evenly"
             )
@@ -117,19 +122,25 @@ def _sockets(
     subplanes: int,
     column_of: Callable[[HostNic, int, int], int],
 ) -> Sockets:
-    """The sockets of each model. `column_of` takes a NIC, its place among the host's on its subplane, their count."""
+    """The sockets of each model. `column_of` takes a NIC, its place among the host's on its subplane, their count.
+
+    On a leaf, the ports of a NIC stand side by side, so that one cable can carry them.
+    """
     by_nic: dict[str, dict[str, Socket]] = {}
     widest = 1
     for model in models:
         nics = _nics(model, plane)
         seen: Counter[int] = Counter()
         taken: Counter[tuple[int, int]] = Counter()
-        sockets = by_nic.setdefault(model.name, {})
+        leaves: dict[str, tuple[int, int]] = {}
         for nic in nics:
             subplane = nic.port if subplanes > 1 else 0
-            leaf = subplane, column_of(nic, seen[subplane], len(nics) // subplanes)
-            sockets[nic.name] = Socket(*leaf, taken[leaf])
+            leaves[nic.name] = subplane, column_of(nic, seen[subplane], len(nics) // subplanes)
             seen[subplane] += 1
+        sockets = by_nic.setdefault(model.name, {})
+        for nic in sorted(nics, key=lambda nic: (0, 0) if nic.rail is None else (nic.rail, nic.port)):
+            leaf = leaves[nic.name]
+            sockets[nic.name] = Socket(*leaf, taken[leaf])
             taken[leaf] += 1
         widest = max([widest, *taken.values()])
     return Sockets(by_nic, columns, subplanes, widest)
@@ -153,37 +164,57 @@ def _sides(model: HostModel, plane: Plane) -> tuple[int, ...]:
     return tuple(sorted({nic.port for nic in _nics(model, plane)}))
 
 
-def _check_nics(plane: Plane, models: Sequence[HostModel], parts: PartsList, *, rails: bool) -> bool:
-    """Every model has NICs for the plane, at its speed; one finding tells of the first that has not."""
+def _check_nics(plane: Plane, models: Sequence[HostModel], parts: PartsList, *, rails: bool, own: bool = True) -> bool:
+    """Every model has NICs for the plane, at its speed; one finding tells of the first that has not. Models that are
+    not the plane's own hosts are its appliances.
+    """
+    at = (plane, "hosts") if own or plane.unit is None else (plane.unit, "appliances")
     for model in models:
         nics = [nic for nic in _nics(model, plane) if not rails or nic.rail is not None]
         wrong = sorted({nic.speed_mbps for nic in nics} - {plane.speed_mbps})
         if wrong or not nics:
-            has = f"NICs of {format_speed(wrong[0])}" if wrong else f"no NIC{' on a rail' if rails else ''}"
-            message = f"{model.name} has {has}, plane {plane.name} runs at {format_speed(plane.speed_mbps or 0)}"
-            hint = "set the plane's `speed` to that of the NICs, or give such hosts a plane of their own"
-            parts.findings.append(error("FG209", message, plane, "hosts", hint=hint))
+            speed = format_speed(plane.speed_mbps or 0)
+            message = f"the NICs of {model.name} for plane {plane.name} are on no rail, and {plane.design} goes by rail"
+            hint = "give them `rails` or `rail`, or `design: fat-tree`"
+            if wrong:
+                message = f"{model.name} has NICs of {format_speed(wrong[0])}, plane {plane.name} runs at {speed}"
+                hint = "set the plane's `speed` to that of the NICs, or give such hosts a plane of their own"
+            parts.findings.append(error("FG209", message, *at, hint=hint))
             return False
     return True
 
 
 def _check_appliances(
-    plane: Plane, models: Sequence[HostModel], rails: tuple[int, ...], sides: tuple[int, ...], parts: PartsList
+    plane: Plane, models: Sequence[HostModel], rails: Sequence[int], sides: Sequence[int] | None, parts: PartsList
 ) -> bool:
-    """Appliances have leaves of the hosts' rails and sides, and no others."""
+    """Every NIC of an appliance has a leaf: the hosts have its rail, and its port (sides None: any port will do)."""
+    assert plane.unit
     for model in models:
-        odd = sorted({*_rails(model, plane)} - {*rails}) + sorted({*_sides(model, plane)} - {*sides})
-        if odd:
-            message = f"appliance {model.name} has a NIC of rail or port {odd[0]}, which the plane's hosts have not"
-            hint = f"the hosts have rails {rails[0]} to {rails[-1]}, ports 0 to {sides[-1]}"
-            parts.findings.append(error("FG209", message, plane.unit or plane, "appliances", hint=hint))
-            return False
+        for nic in _nics(model, plane):
+            strange = f"on rail {nic.rail}, which" if nic.rail not in rails else ""
+            if not strange and sides is not None and nic.port not in sides:
+                strange = f"port {nic.port} of its card, which"
+            if strange:
+                message = (
+                    f"NIC {nic.name} of {model.name} is {strange} no host of plane {plane.name} has: no leaf is for it"
+                )
+                hint = "appliances take rails and NIC ports of the hosts"
+                parts.findings.append(error("FG209", message, plane.unit, "appliances", hint=hint))
+                return False
     return True
 
 
-def _check_subplanes(plane: Plane, subplanes: int, sides: tuple[int, ...], parts: PartsList) -> bool:
-    if subplanes == 1 or sides == tuple(range(subplanes)):
+def _check_subplanes(plane: Plane, subplanes: int, model: HostModel, parts: PartsList) -> bool:
+    """Each subplane has a port of the NICs, and as many as the others."""
+    sides, counts = _sides(model, plane), Counter(nic.port for nic in _nics(model, plane))
+    if subplanes == 1 or (sides == tuple(range(subplanes)) and len(set(counts.values())) == 1):
         return True
+    if sides == tuple(range(subplanes)):
+        each = " and ".join(str(counts[side]) for side in sides)
+        message = f"{model.name} has {each} NIC ports for the {subplanes} subplanes of plane {plane.name}"
+        hint = "as many first ports as second ones"
+        parts.findings.append(error("FG214", message, plane, "subplanes", hint=hint))
+        return False
     message = f"{subplanes} subplanes need a port in each, the NICs of plane {plane.name} have {len(sides)}"
     hint = f"`subplanes: {len(sides)}`" if sides == tuple(range(len(sides))) else "number the NICs' ports from 0"
     parts.findings.append(error("FG214", message, plane, "subplanes", hint=hint))

@@ -35,7 +35,7 @@ def design_torus(plane: Plane, parts: PartsList) -> PlaneDesign | None:
         return None
     endpoints = place_endpoints(plane, unit, 1, parts)
     if endpoints is None or not (
-        _has_room(unit, grid, endpoints, parts) and _ports_suffice(grid, endpoints, leaf, parts)
+        _has_room(unit, grid, endpoints, parts) and _ports_suffice(plane.speed_mbps, grid, endpoints, leaf, parts)
     ):
         return None
     switches = [make_switch(Identity(plane.name, "leaf", number), leaf) for number in range(prod(grid.size))]
@@ -74,9 +74,9 @@ def _has_room(unit: ScalableUnit, grid: TorusSpec, endpoints: Endpoints, parts: 
     return needed <= switches
 
 
-def _ports_suffice(grid: TorusSpec, endpoints: Endpoints, leaf: TierParts, parts: PartsList) -> bool:
+def _ports_suffice(speed_mbps: int, grid: TorusSpec, endpoints: Endpoints, leaf: TierParts, parts: PartsList) -> bool:
     hops = " + ".join(f"2 x {parallel}" for parallel in grid.links)
-    needed, radix = endpoints.per_switch + 2 * sum(grid.links), len(leaf.layout.fabric_ports)
+    needed, radix = endpoints.per_switch + 2 * sum(grid.links), len(leaf.layout.ports_at(speed_mbps))
     if needed > radix:
         message = f"a switch needs {needed} ports ({endpoints.per_switch} endpoints + {hops}), its platform has {radix}"
         hint = "fewer hosts on a switch, or fewer parallel links"
@@ -93,8 +93,9 @@ def _grid_links(plane: Plane, grid: TorusSpec, first_port: int, switches: list[S
             place = number // step % size
             if place + 1 < size or is_ring(plane, size):
                 high = switches[number + ((place + 1) % size - place) * step]
+                low_ports, high_ports = (switch.layout.ports_at(plane.speed_mbps or 0) for switch in (low, high))
                 for lane in range(parallel):
-                    near, far = low.layout.fabric_ports[port + lane], high.layout.fabric_ports[port + parallel + lane]
+                    near, far = low_ports[port + lane], high_ports[port + parallel + lane]
                     yield Link(
                         f"{low.key}/peer{slot + lane}", plane.name, "peer", low, near.name, high, far.name,
                         near.speed_mbps, plane.cables["peer"], block, slot + lane,

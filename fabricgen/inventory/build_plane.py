@@ -130,20 +130,21 @@ def _infiniband(node: Node, path: str) -> InfinibandSpec:
 
 def _tier(node: Node, path: str) -> Tier:
     fields = {key: node.scalar(key) for key in ("layout", "count", "type")}
-    newer = [_newer(item, f"{path}.newer[{index}]") for index, item in enumerate(node.list_of("newer"))]
+    spare = node.scalar("spare_ports", 0)
+    newer = [_newer(item, f"{path}.newer[{index}]", spare) for index, item in enumerate(node.list_of("newer"))]
     return Tier(
         node=node,
         path=path,
         platform=node.scalar("platform"),
-        spare_ports=node.scalar("spare_ports", 0),
+        spare_ports=spare,
         newer=tuple(sorted(newer, key=lambda tier: tier.from_unit)),
         **fields,
     )
 
 
-def _newer(node: Node, path: str) -> Tier:
+def _newer(node: Node, path: str, spare_ports: int) -> Tier:
     platform, layout, unit = (node.scalar(key) for key in ("platform", "layout", "from_unit"))
-    return Tier(node=node, path=path, platform=platform, layout=layout, from_unit=unit)
+    return Tier(node=node, path=path, platform=platform, layout=layout, spare_ports=spare_ports, from_unit=unit)
 
 
 def _speed(node: Node, key: str) -> int | None:

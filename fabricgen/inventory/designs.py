@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory
-from fabricgen.inventory.plane import Plane, TorusSpec
+from fabricgen.inventory.plane import Plane, Tier, TorusSpec
 from fabricgen.inventory.references import error
 
 _NEEDED = {
@@ -57,6 +57,8 @@ def _check_needed(plane: Plane) -> Iterator[Finding]:
         if key not in plane.node.mapping and key not in plane.node.cut:
             hint = f"add `{key}:` to {plane.path}"
             yield error("FG106", f"the {plane.design} design needs {key!r}", plane, hint=hint)
+        elif key == "hosts" and not plane.hosts and key not in plane.node.cut:
+            yield error("FG106", f"the {plane.design} design needs hosts", plane, key, hint="name a group of `hosts`")
 
 
 def _check_unused(plane: Plane) -> Iterator[Finding]:
@@ -68,11 +70,45 @@ def _check_unused(plane: Plane) -> Iterator[Finding]:
         for key in _TIER_KEYS_OF_CLOS:
             if key in tier.node.mapping:
                 yield error("FG215", f"{message} {key!r}", tier, key, hint=f"leave it out, or: {', '.join(_CLOS)}")
+    if plane.design in _CLOS:
+        yield from _check_unused_of_clos(plane)
     if plane.unit and plane.unit.appliances and plane.design not in _CLOS:
         yield error("FG215", f"{message} 'appliances'", plane.unit, "appliances", hint=f"one of: {', '.join(_CLOS)}")
     if plane.technology == "roce" and "infiniband" in plane.node.mapping:
         hint = "`technology: infiniband`, or without them"
         yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, "infiniband", hint=hint)
+
+
+def _check_unused_of_clos(plane: Plane) -> Iterator[Finding]:
+    """Keys of tiers that there are not, or that count nothing."""
+    leaf, spine, core = (plane.tiers.get(role) for role in ("leaf", "spine", "core"))
+    if leaf and leaf.count is not None:
+        message = "leaves are counted by units and rails, so 'count' would change nothing"
+        yield error("FG215", message, leaf, "count", hint="leave it out; `count` is for spines and cores")
+    if plane.tier_count == 2 and plane.pod_units:
+        yield error("FG215", "two tiers have no pods", plane, "pod", hint="`tiers: 3`, or leave `pod` out")
+    ratios = plane.node.part("oversubscription").mapping
+    if "spine" in ratios and core is None:
+        message = "there is no `core:` tier, so spines have no uplinks to be oversubscribed"
+        yield error("FG215", message, plane, "oversubscription", "spine", hint="add `core:`, or leave it out")
+    for tier in (core, spine if plane.design == "rail-only" else None):
+        if tier and tier.newer:
+            message = "these switches serve all units: none belongs to a later one"
+            yield error("FG215", message, tier, "newer", hint="leave it out")
+    for tier in plane.tiers.values():
+        yield from _check_newer(plane, tier)
+
+
+def _check_newer(plane: Plane, tier: Tier) -> Iterator[Finding]:
+    planned = plane.unit.planned if plane.unit else None
+    units = [newer.from_unit for newer in tier.newer]
+    for newer in tier.newer:
+        if planned is not None and newer.from_unit >= planned:
+            message = f"unit {newer.from_unit} is never built: `planned` has the units 0 to {planned - 1}"
+            yield error("FG105", message, newer, "from_unit")
+        if units.count(newer.from_unit) > 1:
+            units.remove(newer.from_unit)
+            yield error("FG105", f"two platforms from unit {newer.from_unit} on", newer, "from_unit", hint="keep one")
 
 
 def _check_dragonfly(plane: Plane) -> Iterator[Finding]:

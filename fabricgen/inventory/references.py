@@ -43,6 +43,9 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
         if name not in inventory.hosts and name not in inventory.node.find(("hosts",)).cut:
             hint = suggest(name, sorted(inventory.hosts))
             yield error("FG107", f"no host group is called {name!r}", part, *steps, hint=hint)
+    for index, (name, part, steps) in enumerate(named):
+        if name in [other for other, _, _ in named[:index]]:
+            yield error("FG105", f"host group {name!r} stands on plane {plane.name} already", part, *steps)
     if plane.addressing:
         for pool in plane.addressing.pools.values():
             yield from _check_pool(pool)

@@ -40,7 +40,7 @@ def intents(draw: st.DrawFn) -> Intent:
     """Any design with any of its keys; two ports to a NIC for some."""
     design = draw(st.sampled_from(DESIGNS))
     platform = draw(st.sampled_from([GENERIC, ARISTA]))
-    model = draw(st.sampled_from(["dgx-h100", "dgx-b300"]))
+    model = draw(st.sampled_from(["dgx-h100", "dgx-b300"])) if design != "dual-tor" else "dgx-b300"
     unit, planned = draw(st.integers(1, 6)), draw(st.integers(1, 12))
     plane: dict[str, Any] = {"design": design, "core": {"platform": platform}}
     plane["oversubscription"] = {
@@ -191,3 +191,67 @@ def test_more_hosts_change_no_link_of_the_others(intent: Intent, more: int) -> N
     assert findings == []
     assert wiring(before).items() <= wiring(after).items()
     assert {switch.key for switch in before.switches} <= {switch.key for switch in after.switches}
+
+
+@_FAST
+@given(intents())
+def test_port_p_of_every_nic_leads_to_side_p(intent: Intent) -> None:
+    """Where leaves have a subplane or side, it is the port of the NIC that is plugged into them."""
+    for link in laid_out(intent).links:
+        if link.nic is not None and link.b.identity.subplane is not None:
+            assert link.b.identity.subplane == link.nic.port
+        if link.nic is not None and link.b.identity.rail is not None:
+            group = intent.tree["planes"]["compute"].get("rails_per_leaf", 1)
+            assert link.nic.rail is not None and link.b.identity.rail == link.nic.rail // group * group
+
+
+@_FAST
+@given(intents())
+def test_a_host_takes_ports_of_a_leaf_side_by_side(intent: Intent) -> None:
+    """In the order of rails and NIC ports, beginning at its place in the unit."""
+    taken: dict[tuple[str, str], list[tuple[int, int, int]]] = defaultdict(list)
+    unit = intent.tree["planes"]["compute"]["scalable_unit"]["hosts"]
+    for link in laid_out(intent).links:
+        if isinstance(link.a, Host) and link.nic is not None and link.nic.rail is not None:
+            slot = [port.name for port in link.b.layout.fabric_ports].index(link.b_port)
+            taken[link.a.key, link.b.key].append((link.nic.rail, link.nic.port, slot))
+    for (host, _), plugs in taken.items():
+        first = int(host.rpartition("/")[2]) % unit * len(plugs)
+        assert [slot for _, _, slot in sorted(plugs)] == list(range(first, first + len(plugs)))
+
+
+@_FAST
+@given(intents())
+def test_spine_i_of_every_pod_meets_in_core_group_i(intent: Intent) -> None:
+    """So any two pods share all cores of a group, and groups share none; the group is told by the cores' numbers."""
+    fabric = laid_out(intent)
+    groups: dict[tuple[int | None, int], set[frozenset[int]]] = defaultdict(set)
+    cores: dict[str, set[int]] = defaultdict(set)
+    spines = {switch.key: switch.identity for switch in fabric.switches if switch.role == "spine"}
+    for link in fabric.links:
+        if link.kind == "spine-core":
+            assert link.a.key in spines and spines[link.a.key].subplane == link.b.identity.subplane
+            cores[link.a.key].add(link.b.identity.number)
+    for key, met in cores.items():
+        groups[spines[key].subplane, spines[key].number].add(frozenset(met))
+    for (_, number), found in groups.items():
+        (group,) = found
+        assert group == set(range(number * len(group), (number + 1) * len(group)))
+
+
+@_FAST
+@given(intents())
+def test_a_pod_is_the_leaves_of_units_side_by_side(intent: Intent) -> None:
+    """Unit u is in pod u / units of a pod; a pod by rail has leaves of its own rail alone."""
+    fabric = laid_out(intent)
+    units: dict[int, set[int]] = defaultdict(set)
+    for link in fabric.links:
+        if link.kind == "leaf-spine" and isinstance(link.a, Switch) and link.b.identity.pod is not None:
+            units[link.b.identity.pod].add(link.a.identity.su or 0)
+            assert link.b.identity.rail in (None, link.a.identity.rail)
+    in_order = [unit for pod in sorted(units) for unit in sorted(units[pod])]
+    assert in_order == sorted(set(in_order))
+    sizes = [len(units[pod]) for pod in sorted(units)]
+    assert len(set(sizes[:-1])) <= 1 and all(size <= sizes[0] for size in sizes)
+    asked = intent.tree["planes"]["compute"].get("pod", {}).get("units")
+    assert asked is None or not sizes or sizes[0] <= asked

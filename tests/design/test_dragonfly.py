@@ -16,7 +16,7 @@ from fabricgen.design.model import Fabric, Host, Switch
 from fabricgen.render.plans import design_only
 from tests.design.laws import check_ports, endpoints_of, wiring
 from tests.design.test_rail_optimized import laid_out
-from tests.inventories import Tree, grouped, write
+from tests.inventories import Tree, grid, grouped, write
 
 _FAST = settings(max_examples=40, deadline=None)
 ARRANGEMENTS = ["absolute", "relative", "circulant"]
@@ -157,6 +157,53 @@ def test_ports_by_purpose() -> None:
             if isinstance(node, Switch):
                 found.setdefault(link.kind, set()).add(ports.index(port))
     assert found == {"host-leaf": {0, 1}, "peer": set(range(2, 8)), "global": {62, 63}}
+
+
+@pytest.mark.parametrize("group", [{"switches": 4}, {"leaves": 3, "spines": 2}])
+def test_local_ports_go_by_the_number_of_the_far_switch(group: Tree) -> None:
+    """On both ends; parallel links stand side by side, first to first."""
+    design = "dragonfly" if "switches" in group else "dragonfly-plus"
+    group = {**group, "global_links": 1, "local_links": 2}
+    fabric = laid_out(grouped(design, group, 3 if "leaves" in group else 1, 3 if "leaves" in group else 1, 1))
+    ports: dict[str, list[tuple[int, int, str]]] = {}
+    lanes: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for link in fabric.links:
+        if isinstance(link.a, Switch):
+            near, far = (
+                [port.name for port in node.layout.fabric_ports].index(name)
+                for node, name in ((link.a, link.a_port), (link.b, link.b_port))
+            )
+            ports.setdefault(link.a.key, []).append((near, link.b.identity.number, link.b.role))
+            ports.setdefault(link.b.key, []).append((far, link.a.identity.number, link.a.role))
+            lanes.setdefault((link.a.key, link.b.key), []).append((near, far))
+    for found in ports.values():
+        numbers = [number for _, number, _ in sorted(found)]
+        assert numbers == sorted(numbers)
+        assert sorted(port for port, _, _ in found) == list(range(min(found)[0], min(found)[0] + len(found)))
+    for pairs in lanes.values():
+        (near, far), (next_near, next_far) = sorted(pairs)
+        assert (next_near, next_far) == (near + 1, far + 1)
+
+
+@pytest.mark.parametrize("design", ["dragonfly", "dragonfly-plus", "torus"])
+def test_ports_of_another_speed_are_no_radix(design: str, tmp_path: Path) -> None:
+    """Nor are links between groups plugged into them, though they are a switch's last ports."""
+    if design == "torus":
+        tree = grid(design, [3, 3], 9)
+    else:
+        group = {"switches": 2} if design == "dragonfly" else {"leaves": 2, "spines": 2}
+        tree = grouped(design, {**group, "global_links": 2}, 3, 1, 3)
+    plane = tree["planes"]["compute"]
+    for role in ("leaf", "spine"):
+        plane[role] = {"platform": "generic-12x400g+8x800g"}
+    if design != "dragonfly-plus":
+        del plane["spine"]
+    fabric = laid_out(tree)
+    check_ports(fabric)
+    assert {link.speed_mbps for link in fabric.links} == {400_000}
+    plane["leaf"] = {"platform": "generic-5x400g+8x800g"}
+    (finding,) = design_only(write(tmp_path, tree))[1]
+    assert finding.code == "FG201" and "its platform has 5" in finding.message
 
 
 def test_spines_of_a_group_share_an_asn_leaves_have_their_own() -> None:

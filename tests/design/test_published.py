@@ -2,7 +2,9 @@
 
 Tables A, B: NVIDIA DGX SuperPOD reference architectures H100 and B200 with InfiniBand switches; D: B300, twin planes,
 whose cable column counts 800G cables with two links each. Then what operators have published of their own: Alibaba HPN
-(SIGCOMM 2024 and the HPN 7.0 description), Meta (SIGCOMM 2024, Llama 3), ByteDance MegaScale (NSDI 2024).
+(SIGCOMM 2024 and the HPN 7.0 description), Meta (SIGCOMM 2024, Llama 3), ByteDance MegaScale (NSDI 2024). Vendors:
+AMD Instinct MI3XX Reference Design, Intel Gaudi 3 sub-cluster, Asterfusion CX864E-N configuration guide, and a 72-node
+pattern of Quantum-X800.
 """
 
 from pathlib import Path
@@ -138,3 +140,39 @@ def test_nvl72(tmp_path: Path) -> None:
     plane = counted(rail_optimized(144, 18, 8, model="gb200-nvl72"), tmp_path)
     assert (plane["hosts"], plane["gpus"], plane["nvlink_domains"], plane["endpoints"]) == (144, 576, 8, 576)
     assert plane["switches"]["leaf"] == 8 * 4
+
+
+def own(gpus: int, rails: int, speed: str = "400G", model: str = "ConnectX-7") -> Tree:
+    nic = {"name": "rail{rail}", "model": model, "speed": speed, "plane": "compute", "rails": rails}
+    return {"host_models": {"server": {"gpus": gpus, "nics": [nic]}}}
+
+
+def test_amd_two_thousand_gpus(tmp_path: Path) -> None:
+    """2,072 GPUs in 259 nodes on a tree of about 61 switches of 51.2T: seven to a leaf, all of its ports in use."""
+    tree = rail_optimized(259, 7, 37, "generic-128x400g", "mi300x", design="fat-tree", oversubscription=0.778)
+    plane = counted(tree, tmp_path)
+    assert plane["gpus"] == 2072 and sum(plane["switches"].values()) == 61
+    assert plane["ports"][0]["spare"] == 0
+
+
+def test_gaudi_sub_cluster(tmp_path: Path) -> None:
+    """Sixteen nodes below three leaves of 64 x 800G, half of whose cages lead down."""
+    leaf = {"platform": "generic-128x200g+32x800g"}
+    tree = rail_optimized(16, 16, 8, "generic-64x800g", "gaudi-3", leaf=leaf, speed="200G", uplink_speed="800G",
+                          rails_per_leaf=8)  # fmt: skip
+    plane = counted(tree, tmp_path)
+    assert (plane["switches"]["leaf"], plane["gpus"]) == (3, 128)
+    assert plane["links"] == {"host-leaf": 3 * 128, "leaf-spine": 3 * 32, "spine-core": 0}
+
+
+def test_asterfusion_four_rails(tmp_path: Path) -> None:
+    """64 nodes of four GPUs: a leaf for each rail, two spines."""
+    plane = counted({**rail_optimized(64, 64, 1, "generic-128x400g", "server"), **own(4, 4)}, tmp_path)
+    assert (plane["switches"], plane["gpus"]) == ({"leaf": 4, "spine": 2, "core": 0}, 256)
+
+
+def test_quantum_x800_of_72_nodes(tmp_path: Path) -> None:
+    """32 of 72 nodes built: eight leaves and four spines of 144 ports."""
+    tree = rail_optimized(32, 72, 1, "nvidia-q3400", "server", technology="infiniband", speed="800G")
+    plane = counted({**tree, **own(8, 8, "800G", "ConnectX-8")}, tmp_path)
+    assert (plane["switches"], plane["gpus"]) == ({"leaf": 8, "spine": 4, "core": 0}, 256)
