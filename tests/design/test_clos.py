@@ -81,16 +81,7 @@ def test_more_hosts_than_planned(tmp_path: Path) -> None:
 def with_appliance(rails: list[int]) -> Tree:
     tree = rail_optimized(7, 4, 2, GENERIC)
     nics = [
-        {
-            "name": f"{rail}-{port}",
-            "model": "ConnectX-7",
-            "speed": "400G",
-            "plane": "compute",
-            "rail": rail,
-            "port": port,
-        }
-        for rail in rails
-        for port in range(ports)
+        {"name": f"p{rail}", "model": "BCM57608", "speed": "400G", "plane": "compute", "rail": rail} for rail in rails
     ]
     tree["host_models"] = {"box": {"gpus": 0, "nics": nics}}
     tree["hosts"]["box"] = {"model": "box", "count": 1}
