@@ -26,7 +26,6 @@ from fabricgen.adopt.source import (
 )
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
-from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
@@ -179,7 +178,7 @@ def _told(differences: Mapping[RowId, str]) -> Iterator[Finding]:
 class _Dumper(yaml.SafeDumper):
     """Short collections of scalars on one line, no anchors."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, _data: Any) -> bool:
         return True
 
 

@@ -11,8 +11,8 @@ from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.pools import Network, block_size
 from fabricgen.bundle.wiring import WiredLink
 
-# Where a purpose has no addresses, or some that no pool can hold: RFC 6598 and RFC 5180, which no fabric announces.
-_SPARE = ("100.64.0.0/10", "2001:2::/48")
+# Where a purpose has no addresses, or some that no pool can hold: RFC 6598, which no fabric announces.
+_SPARE = "100.64.0.0/10"
 _ASN_4_BYTES = 4_200_000_000
 
 
@@ -87,7 +87,9 @@ def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
         for one in switch.addresses("MGMT_INTERFACE", "eth0"):
             held[switch.key, one.version] = one, switch.text("MGMT_INTERFACE", f"eth0|{one}", "gwaddr")
     found = {
-        version: source.most((one.network, gateway) for (_, v), (one, gateway) in held.items() if v == version and gateway)
+        version: source.most(
+            (one.network, gateway) for (_, v), (one, gateway) in held.items() if v == version and gateway
+        )
         for version in (4, 6)
     }
     chosen = [(version, *facts) for version, facts in found.items() if facts]
@@ -118,8 +120,7 @@ class _Pools:
 
     def __init__(self) -> None:
         self.taken: list[Network] = []
-        self.spare = {network.version: network.subnets(16 if network.version == 4 else 16) for network in
-                      map(ipaddress.ip_network, _SPARE)}  # fmt: skip
+        self.spare = ipaddress.IPv4Network(_SPARE).subnets(new_prefix=16)
 
     def take(self, network: Network) -> bool:
         """Whether nothing of it is taken yet; then it is."""
@@ -142,15 +143,12 @@ class _Pools:
             for of in held.values():
                 of.pop(version, None)
             if version == 4:
-                prefixes.append(str(self._spare_prefix(version)))
+                prefixes.append(str(next(filter(self.take, self.spare))))
         for key, of in held.items():
             given[key] = [of[version] for version in (4, 6) if version in of]
         for key in [key for key, texts in given.items() if not texts]:
             del given[key]
         return prefixes if len(prefixes) > 1 else prefixes[0]
-
-    def _spare_prefix(self, version: int) -> Network:
-        return next(network for network in self.spare[version] if self.take(network))
 
 
 def _supernet(texts: Iterable[str], spare_ends: bool) -> Network:
@@ -183,7 +181,7 @@ def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[Network
     found: dict[int, Network] = {}
     for one in low:
         other = far.get(one.network)
-        if other and one.network.num_addresses == 2 and one.ip < other.ip:
+        if other and one.network.num_addresses == 2 and int(one.ip) < int(other.ip):
             found.setdefault(one.version, one.network)
     return [found[version] for version in sorted(found)]
 
@@ -215,8 +213,12 @@ def _announced(tables: Any, minimal: Network) -> Network:
             network = ipaddress.ip_network(text)
         except ValueError:
             continue
-        if network.version == minimal.version and network.network_address == minimal.network_address and (
-            minimal.subnet_of(network)  # type: ignore[arg-type]
+        if (
+            network.version == minimal.version
+            and network.network_address == minimal.network_address
+            and (
+                minimal.subnet_of(network)  # type: ignore[arg-type]
+            )
         ):
             return network
     return minimal

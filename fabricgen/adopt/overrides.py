@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 from fabricgen.adopt.source import Source
@@ -85,13 +84,15 @@ def _deltas(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Delta]:
 
 def _by_pattern(deltas: Mapping[str, Delta], old: Mapping[str, Any]) -> dict[str, Delta]:
     """Equal changes of all rows, or of all with the same last part of the key, as one."""
-    patterns: dict[str, list[str]] = {}
+    if not deltas:
+        return {}
+    patterns: dict[str, list[str]] = {"*": list(old)}
     for key in old:
-        for pattern in ("*", f"*|{key.rpartition('|')[2]}") if "|" in key else ("*",):
-            patterns.setdefault(pattern, []).append(key)
+        _, bar, rest = key.rpartition("|")
+        if bar and not _PATTERN & set(rest):
+            patterns.setdefault(f"*|{rest}", []).append(key)
     left, found = dict(deltas), {}
     for pattern, keys in patterns.items():
-        keys = [key for key in old if fnmatchcase(key, pattern)]
         if len(keys) > 1 and all(key in left and left[key] == left[keys[0]] for key in keys):
             found[pattern] = left[keys[0]]
             left = {key: delta for key, delta in left.items() if key not in keys}

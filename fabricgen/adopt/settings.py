@@ -32,8 +32,8 @@ def is_unnumbered(source: Source) -> bool:
 def mtu_bytes(source: Source) -> int:
     """The MTU that most ports have."""
     texts = (row.get("mtu") for switch in source.switches.values() for row in switch.tables.get("PORT", {}).values())
-    found = source.most(text for text in texts if isinstance(text, str))
-    return int(found) if found and found.isdecimal() and int(found) in _MTU_BYTES else DEFAULT_MTU_BYTES
+    found = str(source.most(text for text in texts if isinstance(text, str)))
+    return int(found) if found.isdecimal() and int(found) in _MTU_BYTES else DEFAULT_MTU_BYTES
 
 
 def cables(source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, object], dict[str, object]]:
@@ -95,7 +95,7 @@ def lossless(source: Source) -> object:
 def _cnp_dscp(led: dict[str, list[int]], classes: set[int]) -> int:
     """The DSCP of class 6, where SONiC's own map and ours have CNPs; else one that is in no lossless class."""
     taken = {dscp for priority in classes for dscp in led[str(priority)]}
-    candidates = [*(led.get("6", []) if 6 not in classes else ()), DEFAULT_CNP_DSCP, *range(63, -1, -1)]
+    candidates: list[int] = [*(led.get("6", []) if 6 not in classes else ()), DEFAULT_CNP_DSCP, *range(63, -1, -1)]
     return next(dscp for dscp in candidates if dscp not in taken)
 
 

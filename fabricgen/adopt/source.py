@@ -96,17 +96,13 @@ class Source:
 
 
 def device_roles(bundle: Bundle) -> dict[str, str]:
-    """leaf | spine | core of every device: by its type, else a leaf where hosts are and a spine beside it.
-
-    Without any leaf all are leaves: the lowest tier that there is.
-    """
+    """leaf | spine | core of every device: by its type; else a leaf where hosts are or nobody has any, else a spine."""
     types = {name: device.text_of("DEVICE_METADATA", "localhost", "type") for name, device in bundle.devices.items()}
     with_hosts = {link.b[0] for link in bundle.host_links}
-    roles = {
+    return {
         name: ROLES.get(kind) or ("leaf" if name in with_hosts or not with_hosts else "spine")
         for name, kind in types.items()
     }
-    return roles if "leaf" in roles.values() else dict.fromkeys(roles, "leaf")
 
 
 def normalised(name: str, config: Mapping[str, Any], changed: dict[RowId, str]) -> Tables:
@@ -124,10 +120,11 @@ def normalised(name: str, config: Mapping[str, Any], changed: dict[RowId, str]) 
                     changed[name, table, key] = reason
                 if text is not None:
                     fields[field] = text
-            shown, hidden = _without_secrets(table, key, fields)
+            known = tables.setdefault(table, {})
+            shown, hidden = _without_secrets(table, key, fields, len(known) + 1)
             if (shown, hidden) != (key, fields):
-                changed[name, table, shown] = SECRET
-            tables.setdefault(table, {})[shown] = hidden
+                changed[name, table, key] = changed[name, table, shown] = SECRET
+            known[shown] = hidden
     return tables
 
 
@@ -146,11 +143,12 @@ def _text(value: Any) -> tuple[str | list[str] | None, str]:
 
 
 def _without_secrets(
-    table: str, key: str, fields: dict[str, str | list[str]]
+    table: str, key: str, fields: dict[str, str | list[str]], number: int
 ) -> tuple[str, dict[str, str | list[str]]]:
+    """Key and fields with references for secrets; where the key is one, the row is known by its number."""
     for field in list(literal_secrets(table, key, fields)):
         if field == "*":
-            return f"{PLACEHOLDER}{table.lower()}}}", fields
+            return f"{PLACEHOLDER}{table.lower()}/{number}}}", fields
         if fields[field]:
             owner = "" if "|" in key or table == key else f"/{key}"
             fields = {**fields, field: f"{PLACEHOLDER}{table.lower()}{owner}/{field}}}"}

@@ -36,8 +36,8 @@ def _obstacle(source: Source, link: WiredLink, taken: set[Endpoint]) -> str:
     if far is None:
         if link.kind != "host-leaf":
             return f"{link.a[0]} is a router without a file"
-        if near.role != "leaf" or not NAME.fullmatch(link.a[0]) or not NAME.fullmatch(link.a[1]):
-            return "a host is plugged into a leaf, and its name and port are letters, digits, - _ and ."
+        if not NAME.fullmatch(link.a[0]) or not NAME.fullmatch(link.a[1]):
+            return "the name or port of a host has other characters than letters, digits, - _ and ."
     elif near.layout.port_by_name[link.b[1]].speed_mbps != far.layout.port_by_name[link.a[1]].speed_mbps:
         return "the two SKUs have ports of different speeds there"
     return ""

@@ -9,10 +9,12 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.judge import link_options, open_observed
+from fabricgen.cli.output import print_result
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, in_order
 from fabricgen.report.concise import concise_report
+from fabricgen.report.summary import Counts
 from fabricgen.sonic.secrets import shown_key
 
 DIFFERENCES = "differences.csv"
@@ -60,7 +62,9 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
 
 @command.command("config-db")
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--output", "-o", type=click.Path(path_type=Path, file_okay=False), help="A new folder for the inventory.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path, file_okay=False), help="A new folder for the inventory."
+)
 @click.option("--fabric", default="", help="Name of the fabric. [default: the folder's name]")
 @click.option(
     "--platform",
@@ -107,9 +111,11 @@ def config_db(
         entries,
         single_file=output is None,
     )
-    _tell(settings, adopted.findings)
     if not adopted.files:
+        counts = Counts(devices=len(bundle.devices), links=len(bundle.links))
+        print_result(settings, adopted.findings, counts, fmt="text", output=None)
         return 1
+    _tell(settings, adopted.findings)
     if output is None:
         click.echo(adopted.files[FILE_NAME], nl=False)
         return 0
