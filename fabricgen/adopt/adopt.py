@@ -26,6 +26,7 @@ from fabricgen.adopt.source import (
 )
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
+from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
@@ -78,18 +79,19 @@ def adopt(
         tree["platforms"] = sorted(platforms)
     files = {} if single_file else {LOCK_NAME: lock.dump()}
     files |= platforms or {}
-    rendered, findings = _rendered({FILE_NAME: _yaml(tree), **files})
-    if rendered is None:
-        for plane in tree["planes"].values():
-            plane["lossless"] = NONE  # a plan that cannot be made: what the files do stays as it is
-        problems = findings
-        rendered, findings = _rendered({FILE_NAME: _yaml(tree), **files})
-        for one in problems if rendered is not None else ():
-            message = f"the lossless plan is left to the overrides: {one.message}"
-            adopted.findings.append(Finding("FG143", Severity.NOTE, message))
+    rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+    for relief, told in _RELIEFS:
+        if rendered is None:
+            problems = findings
+            relief(tree)
+            rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+            messages = [f"{told}: {one.message}" for one in problems] if rendered is not None else []
+            adopted.findings += [Finding("FG143", Severity.NOTE, message) for message in messages]
     if rendered is None:
         adopted.findings += findings
         return adopted
+    if not single_file:
+        files[LOCK_NAME] = lock.dump()  # with numbers for what the files gave none
     changes, foreign = overrides(source, rendered, with_foreign=single_file)
     if changes:
         tree["overrides"] = changes
@@ -97,7 +99,7 @@ def adopt(
         tree["sonic"] = {"base": BASE}
         files |= {BASE.replace("{name}", name): dump(tables).decode() for name, tables in foreign.items()}
     files[FILE_NAME] = _HEADER + _yaml(tree)
-    rendered, findings = _rendered(files)
+    rendered, _, findings = _rendered(files)
     if rendered is None:
         adopted.findings += findings
         return adopted
@@ -139,8 +141,24 @@ def _source(bundle: Bundle, lookup: Lookup, findings: list[Finding]) -> Source |
     return Source(switches, bundle.links, changed) if switches else None
 
 
-def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Finding]]:
-    """Device -> tables that the inventory renders; None, with the findings, where it renders nothing."""
+def _leave_lossless(tree: dict[str, Any]) -> None:
+    for plane in tree["planes"].values():
+        plane["lossless"] = NONE
+
+
+def _leave_management(tree: dict[str, Any]) -> None:
+    tree.pop("management", None)
+
+
+# What is given up where no plan can be made, one after the other; the files' rows then come as they are.
+_RELIEFS = (
+    (_leave_lossless, "the lossless plan is left to the overrides"),
+    (_leave_management, "the management network is left to the base files"),
+)
+
+
+def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
+    """Device -> tables that the inventory renders (None, with the findings, where it renders nothing), and its lock."""
     with tempfile.TemporaryDirectory(prefix="fabricgen-import-") as aside:
         root = Path(aside)
         for path, text in files.items():
@@ -148,10 +166,10 @@ def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Fin
             (root / path).write_text(text, encoding="utf-8")
         plans = make_plans(root)
         if has_errors(plans.findings):
-            return None, [one for one in plans.findings if one.severity is Severity.ERROR]
+            return None, plans.lock, [one for one in plans.findings if one.severity is Severity.ERROR]
         made = BundleContent(plans).files()
         tables = {path.split("/")[1]: orjson.loads(data) for path, data in made if path.startswith("sonic/")}
-        return tables, []
+        return tables, plans.lock, []
 
 
 def _differences(bundle: Bundle, rendered: Mapping[str, Any], source: Source) -> Iterator[tuple[RowId, str]]:

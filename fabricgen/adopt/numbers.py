@@ -42,10 +42,11 @@ class Numbers:
             if link.a[0] not in plane.switches:
                 by_switch[link.b[0]].append(link)
         host_blocks = {f"{plane.switches[name].key}/hosts": _block(plane, found) for name, found in by_switch.items()}
-        found: dict[str, Any] = {"loopbacks": pools.over(loopbacks, spare_ends=True)}
+        host_ports = sum(block_size(len(ports)) for ports in by_switch.values())
+        found: dict[str, Any] = {"loopbacks": pools.over(loopbacks, len(loopbacks), spare_ends=True)}
         if numbered:
-            found["links"] = pools.over(blocks)
-        found["hosts"] = pools.over(host_blocks)
+            found["links"] = pools.over(blocks, 2 * len(between))
+        found["hosts"] = pools.over(host_blocks, host_ports)
         lock.loopbacks |= loopbacks
         lock.blocks |= blocks | host_blocks
         known = sorted(asns.values())
@@ -88,7 +89,7 @@ def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
             held[switch.key, one.version] = one, switch.text("MGMT_INTERFACE", f"eth0|{one}", "gwaddr")
     found = {
         version: source.most(
-            (one.network, gateway) for (_, v), (one, gateway) in held.items() if v == version and gateway
+            (one.network, gateway) for (_, v), (one, gateway) in held.items() if v == version and _is_address(gateway)
         )
         for version in (4, 6)
     }
@@ -129,14 +130,16 @@ class _Pools:
         self.taken.append(network)
         return True
 
-    def over(self, given: dict[str, list[str]], *, spare_ends: bool = False) -> str | list[str]:
-        """The smallest prefix of each family over all that was given. What cannot be had of a pool is taken out of
-        `given`: a family that not everybody has, and what would overlap another purpose."""
+    def over(self, given: dict[str, list[str]], needed: int, *, spare_ends: bool = False) -> str | list[str]:
+        """The smallest prefix of each family over all that was given, with room for those that have none yet, of the
+        `needed` addresses. What cannot be had of a pool is taken out of `given`: a family that not everybody has, and
+        what would overlap another purpose."""
         prefixes: list[str] = []
         held = {key: {ipaddress.ip_network(text).version: text for text in texts} for key, texts in given.items()}
         for version in (4, 6):
             texts = [of[version] for of in held.values() if version in of]
-            pool = _supernet(texts, spare_ends) if texts and (version == 4 or len(texts) == len(held)) else None
+            room = 0 if len(texts) == len(held) else 4 * needed
+            pool = _supernet(texts, spare_ends, room) if texts and (version == 4 or not room) else None
             if pool is not None and self.take(pool):
                 prefixes.append(str(pool))
                 continue
@@ -151,12 +154,12 @@ class _Pools:
         return prefixes if len(prefixes) > 1 else prefixes[0]
 
 
-def _supernet(texts: Iterable[str], spare_ends: bool) -> Network:
-    """The smallest prefix over all; with `spare_ends` none of them is its first or last address."""
+def _supernet(texts: Iterable[str], spare_ends: bool, room: int) -> Network:
+    """The smallest prefix over all that has so many addresses; with `spare_ends` none of them is its first or last."""
     networks = [ipaddress.ip_network(text) for text in texts]
     first = min(int(network.network_address) for network in networks)
     last = max(int(network.broadcast_address) for network in networks)
-    bits = (first ^ last).bit_length()
+    bits = max((first ^ last).bit_length(), room.bit_length())
     size = networks[0].max_prefixlen
     while spare_ends and bits < size and {first, last} & {first >> bits << bits, (first >> bits << bits) + 2**bits - 1}:
         bits += 1

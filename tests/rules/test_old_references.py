@@ -9,9 +9,12 @@ FIELDS = {
     "BUFFER_PROFILE": ("pool", "BUFFER_POOL"), "QUEUE": ("scheduler", "SCHEDULER"),
 }  # fmt: skip
 PORT_MAPS = {
-    "dscp_to_tc_map": "DSCP_TO_TC_MAP", "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
-    "tc_to_queue_map": "TC_TO_QUEUE_MAP", "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE", "pfc_to_pg_map": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
-}  # fmt: skip
+    "dscp_to_tc_map": "DSCP_TO_TC_MAP",
+    "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
+    "tc_to_queue_map": "TC_TO_QUEUE_MAP",
+    "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE",
+    "pfc_to_pg_map": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+}
 
 
 def in_old_form(config: dict[str, dict[str, dict[str, Any]]]) -> None:
