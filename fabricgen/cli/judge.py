@@ -1,16 +1,22 @@
 """What `validate`, `simulate` and `check` do with a bundle."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.findings import Finding
+from fabricgen.cli import policy
+from fabricgen.cli.settings import Settings
+from fabricgen.codes import codes
+from fabricgen.findings import Finding, Location
 from fabricgen.platforms.catalog import layout_by_hwsku
-from fabricgen.platforms.model import SwitchPlatform
+from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+from fabricgen.report.outcome import Outcome, Telling
+from fabricgen.report.pages import pages
 from fabricgen.report.summary import Counts
+from fabricgen.suppressions import Suppression, Suppressions
 
 if TYPE_CHECKING:
     from fabricgen.sonic.yang import Models
@@ -18,13 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Verdicts:
-    """What the judges said so far. `own` are JSON keys, `lines` the same for people."""
+    """What the judges said so far. `own` are JSON keys, `lines` the same for people, `codes` those of the findings that
+    were looked for."""
 
     bundle: Bundle
+    suppressions: Suppressions
     findings: list[Finding] = field(default_factory=list)
     own: dict[str, object] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     rules: int = 0
+    codes: set[str] = field(default_factory=set)
 
     @property
     def counts(self) -> Counts:
@@ -32,9 +41,46 @@ class Verdicts:
         return Counts(devices=len(self.bundle.devices), links=len(self.bundle.links), rules=self.rules)
 
 
-def open_verdicts(paths: Sequence[Path], links: Path | None = None) -> Verdicts:
-    """Open what is to be judged."""
-    return Verdicts(open_bundle(paths, links))
+def open_verdicts(settings: Settings, paths: Sequence[Path], links: Path | None = None) -> Verdicts:
+    """Open what is to be judged, and what its inventory and the settings file accept."""
+    bundle = open_bundle(paths, links)
+    accepted = bundle.sources.suppressions if bundle.sources else ()
+    return Verdicts(bundle, Suppressions([*accepted, *policy.suppressions(settings.file)]))
+
+
+def told(
+    settings: Settings,
+    verdicts: Verdicts,
+    place_of: Callable[[str], Location],
+    *,
+    expand: bool = False,
+    inventory: Iterable[Finding] = (),
+) -> Outcome:
+    """What is told of the verdicts and of the findings about the inventory."""
+
+    def asked(code: str) -> bool:
+        return code in verdicts.codes or code not in pages()
+
+    telling = Telling(verdicts.suppressions, policy.severities(settings.file), asked, expand, place_of)
+    return telling.outcome(verdicts.findings, verdicts.bundle, inventory)
+
+
+def told_of_inventory(
+    settings: Settings,
+    findings: Iterable[Finding],
+    accepted: Iterable[Suppression],
+    place_of: Callable[[str], Location],
+    expand: bool = False,
+) -> Outcome:
+    """The same where there is nothing but an inventory; which suppressions are unused is then not known."""
+    suppressions = Suppressions([*accepted, *policy.suppressions(settings.file)])
+    telling = Telling(suppressions, policy.severities(settings.file), expand=expand, place_of=place_of)
+    return telling.outcome((), None, findings)
+
+
+def codes_of(*families: str) -> set[str]:
+    """The codes of some families that are no rules."""
+    return {code for code in codes() if code.startswith(families)}
 
 
 def validate(
@@ -47,8 +93,14 @@ def validate(
     from fabricgen.rules.registry import chosen_rules, run
 
     own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
-    verdicts.findings += run(verdicts.bundle, select, ignore, lambda hwsku: own.get(hwsku) or layout_by_hwsku(hwsku))
-    verdicts.rules = len(chosen_rules(select, ignore))
+
+    def layout(hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
+        return own.get(hwsku) or layout_by_hwsku(hwsku)
+
+    verdicts.findings += run(verdicts.bundle, select, ignore, layout, verdicts.suppressions)
+    rules = chosen_rules(select, ignore)
+    verdicts.rules = len(rules)
+    verdicts.codes |= {rule.code for rule in rules}
 
 
 def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = (), ignore: Sequence[str] = ()) -> None:
@@ -56,6 +108,7 @@ def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = ()
     from fabricgen.rules.yang import with_yang
 
     verdicts.findings = with_yang(verdicts.findings, verdicts.bundle, models, select, ignore)
+    verdicts.codes |= codes_of("FG49")
 
 
 def simulate_deadlock(verdicts: Verdicts, plane: str | None = None) -> None:
@@ -66,3 +119,4 @@ def simulate_deadlock(verdicts: Verdicts, plane: str | None = None) -> None:
     verdicts.findings += deadlock_findings(verdicts.bundle, results)
     verdicts.own["deadlock"] = deadlock_object(results)
     verdicts.lines += deadlock_lines(results)
+    verdicts.codes |= codes_of("FG6")

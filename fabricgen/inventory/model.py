@@ -7,6 +7,7 @@ from typing import NamedTuple
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.findings import Location
 from fabricgen.inventory.nodes import Node, SecretReference
+from fabricgen.suppressions import Suppression
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -385,3 +386,4 @@ class Inventory(Part):
     devices: tuple[DeviceNote, ...]
     overrides: tuple[Override, ...]
     digest: str
+    suppressions: tuple[Suppression, ...] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Confidence, Finding, Location, Related, Severity
 from fabricgen.sonic.secrets import shown_key
+from fabricgen.suppressions import Suppression
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Defect:
     related: tuple[tuple[str, Place], ...] = ()
     severity: Severity | None = None  # None: the rule's own
     count: int = 1
+    suppression: Suppression | None = None
 
     def finding(self, code: str, severity: Severity) -> Finding:
         """The located diagnostic."""
@@ -52,14 +54,16 @@ class Defect:
             hint=self.hint,
             confidence=Confidence.PROVED,
             count=self.count,
+            suppression=self.suppression,
         )
 
 
 def grouped(defects: Iterable[Defect]) -> list[Defect]:
-    """Equal defects of one table and field of a device as one, at the first place, counted."""
+    """Equal defects of one table and field of a device as one, at the first place, counted; suppressed ones apart."""
     groups: dict[tuple[object, ...], dict[str, Defect]] = {}
     for defect in defects:
         place = defect.place
         kind = (place.device.name, place.table, place.field, defect.message, defect.hint, defect.severity)
-        groups.setdefault(kind, {}).setdefault(place.key, defect)
+        group = groups.setdefault((*kind, defect.suppression), {})
+        group.setdefault(place.key, defect)
     return [replace(next(iter(keys.values())), count=len(keys)) for keys in groups.values()]
