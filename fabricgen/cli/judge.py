@@ -14,7 +14,6 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.outcome import Outcome, Telling
-from fabricgen.report.pages import pages
 from fabricgen.report.summary import Counts
 from fabricgen.suppressions import Suppression, Suppressions
 
@@ -58,10 +57,7 @@ def told(
 ) -> Outcome:
     """What is told of the verdicts and of the findings about the inventory."""
 
-    def asked(code: str) -> bool:
-        return code in verdicts.codes or code not in pages()
-
-    telling = Telling(verdicts.suppressions, policy.severities(settings.file), asked, expand, place_of)
+    telling = Telling(verdicts.suppressions, policy.severities(settings.file), verdicts.codes, expand, place_of)
     return telling.outcome(verdicts.findings, verdicts.bundle, inventory)
 
 

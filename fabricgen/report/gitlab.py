@@ -16,9 +16,9 @@ def gitlab_list(run: Run) -> list[dict[str, Any]]:
 
 def _issue(one: Finding) -> dict[str, Any]:
     place = one.location
-    where = f"{one.device} {one.path}: ".replace(" :", ":").lstrip(": ") if one.device else ""
+    told = f"{one.code} {one.device} {one.path}: {sentence(one)}" if one.device else f"{one.code} {sentence(one)}"
     return {
-        "description": f"{one.code} {where}{' '.join(sentence(one).split())}",
+        "description": " ".join(told.split()),
         "check_name": one.code,
         "fingerprint": one.fingerprint,
         "severity": _SEVERITY[one.severity],

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from fabricgen.findings import Finding
+from fabricgen.report.concise import places
 from fabricgen.report.pages import page
 from fabricgen.report.run import Run, place_from_here
 
@@ -57,8 +58,7 @@ def _fill(
 
 
 def _text(one: Finding) -> str:
-    places = f" ({one.count} places)" if one.count > 1 else ""
-    lines = [" ".join(filter(None, (place_from_here(one.location), one.severity.value, one.message))) + places]
+    lines = [" ".join(filter(None, (place_from_here(one.location), one.severity.value, one.message))) + places(one)]
     where = " ".join(filter(None, (one.device, one.path)))
     lines += [f"  in {where}"] if where else []
     lines += [f"  see {place_from_here(each.location)}: {each.message}" for each in one.related]

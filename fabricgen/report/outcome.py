@@ -1,11 +1,12 @@
 """From what was found to what is told: suppressed, with the severities that a person chose, traced and grouped."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.report.grouping import grouped, numbered
+from fabricgen.report.pages import pages
 from fabricgen.suppressions import Suppression, Suppressions
 
 OFF = "off"
@@ -28,13 +29,14 @@ def _as_recorded(place: str) -> Location:
 class Telling:
     """How findings are to be told.
 
-    `severities`: code -> error | warning | note | off. `asked`: codes that this run could have found, None for any.
+    `severities`: code -> error | warning | note | off. `asked`: the codes that this run looked for, which tells what
+    suppressions are unused; None where it cannot.
     `place_of`: the line of an inventory value, given as file#dotted.path.
     """
 
     suppressions: Suppressions = field(default_factory=Suppressions)
     severities: Mapping[str, str] = field(default_factory=dict)
-    asked: Callable[[str], bool] = lambda _: False
+    asked: Collection[str] | None = None
     expand: bool = False
     place_of: Callable[[str], Location] = _as_recorded
 
@@ -79,9 +81,14 @@ class Telling:
     def _notes(self) -> Iterator[Finding]:
         known = self.suppressions
         for one in known.given:
-            if one not in known.used and self.asked(one.code):
-                hint = "remove it" if not one.inline else "remove the comment"
-                yield self._note("FG129", one, f"nothing is found that this suppression of {one.code} covers", hint)
+            if one not in known.used and self.asked is not None:
+                stranger = one.code not in pages()
+                message = f"nothing is found that this suppression of {one.code} covers"
+                if stranger or one.code in self.asked:
+                    yield self._note(
+                        "FG129", one, f"no finding has the code {one.code}" if stranger else message,
+                        "correct or remove it; docs/findings.md has all codes" if stranger else "remove it",
+                    )  # fmt: skip
             elif one in known.used and one in known.expired:
                 message = f"the suppression of {one.code} expired on {one.expires}: {one.reason}"
                 yield self._note("FG130", one, message, "correct what was accepted, or set a later day")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabricgen.findings import Finding, Location, Severity
+from fabricgen.report.concise import places
 from fabricgen.report.summary import Counts
 
 
@@ -46,5 +47,6 @@ def place_from_here(place: Location | None) -> str:
 
 
 def sentence(finding: Finding) -> str:
-    """The message with what to do, in one text."""
-    return f"{finding.message}\nhelp: {finding.hint}" if finding.hint else finding.message
+    """The message, at how many places, and what to do, in one text."""
+    told = finding.message + places(finding)
+    return f"{told}\nhelp: {finding.hint}" if finding.hint else told

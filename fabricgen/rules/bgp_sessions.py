@@ -157,7 +157,9 @@ def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
         name = session.peer.switch.name
         if session.row is not None and session.row.get("name") != name:
             message = f"name is {session.row.get('name', 'missing')}, the address {session.peer_ip} is {name}'s"
-            yield Defect(session.end.switch.place("BGP_NEIGHBOR", session.key, "name"), message, f"set name to {name}")
+            related = ((f"{name} itself", session.peer.switch.place("DEVICE_METADATA", "localhost", "hostname")),)
+            place = session.end.switch.place("BGP_NEIGHBOR", session.key, "name")
+            yield Defect(place, message, f"set name to {name}", related)
 
 
 @rule("FG335", Severity.ERROR, "A session's local address is not that of its port")
