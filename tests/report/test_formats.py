@@ -65,6 +65,12 @@ def report(cli: Cli, fmt: str) -> str:
     return outcome.out
 
 
+def found(cli: Cli, *arguments: object) -> list[dict[str, Any]]:
+    """The findings of `validate` as JSON."""
+    findings: list[dict[str, Any]] = json.loads(cli("validate", *arguments, "--format", "json", "-q").out)["findings"]
+    return findings
+
+
 @pytest.mark.parametrize("fmt", FILES)
 def test_report(fmt: str, cli: Cli, broken: Path, golden: Golden) -> None:
     golden(GOLDEN / FILES[fmt], report(cli, fmt).encode())
