@@ -11,6 +11,7 @@ import yaml
 
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.nodes import Node
+from fabricgen.sonic.secrets import SECRET_TABLES
 from fabricgen.suppressions import Suppression, is_day
 
 try:
@@ -146,7 +147,9 @@ def _paths_by_line(root: Node, file: str) -> dict[int, list[str]]:
 
 
 def _members(node: Node, path: str) -> Iterable[tuple[str, Location, Node]]:
+    hidden = path.rpartition(".")[2] in SECRET_TABLES  # their keys are secrets: the table stands for its rows
     for key, child in node.mapping.items():
-        yield f"{path}.{key}" if path else key, node.keys.get(key, child.location), child
+        step = path if hidden else f"{path}.{key}" if path else key
+        yield step, node.keys.get(key, child.location), child
     for index, child in enumerate(node.items):
         yield f"{path}[{index}]", child.location, child

@@ -53,6 +53,7 @@ IGNORE = f"# fabricgen: ignore[FG512] {REASON}"
         (f"a: &x\n  b: 1  {IGNORE}\nc: *x\n", ["a.b", "c.b"]),
         ("a: 1  # fabricgen: the tool that reads this\n", []),
         (f"{IGNORE}\na: 1\n", ["a"]),
+        (f"a:\n  SNMP_COMMUNITY:\n    hunter2:  {IGNORE}\n      TYPE: RO\n", ["a.SNMP_COMMUNITY"]),
     ],
 )
 def test_where_a_comment_belongs(text: str, expected: list[str]) -> None:
