@@ -11,7 +11,8 @@ from fabricgen.allocation.naming import name_hosts, name_switches, notes_by_iden
 from fabricgen.allocation.pools import ADDRESS_OF, Network, Run, block_size
 from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.model import Addressing, DeviceNote, Plane, PoolSpec
+from fabricgen.inventory.model import DeviceNote
+from fabricgen.inventory.plane import Addressing, Plane, PoolSpec
 from fabricgen.inventory.references import error
 from fabricgen.sonic.canonical import natural_key
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from fabricgen.allocation.pools import ADDRESS_OF, Network, run_of
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import PoolSpec
+from fabricgen.inventory.plane import PoolSpec
 from fabricgen.inventory.references import error
 from fabricgen.sonic.canonical import natural_key
 

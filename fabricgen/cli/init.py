@@ -2,6 +2,8 @@
 
 import json
 import re
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -11,80 +13,148 @@ import yaml
 from fabricgen.allocation.lock import write_lock
 from fabricgen.cli.output import print_result
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.design.first_layout import FIRST_DESIGNS, NoLayoutError, first_layout
 from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.platforms import catalog
+from fabricgen.platforms.model import Layout
+from fabricgen.render.explicit import links_csv, switches_csv
 from fabricgen.render.plans import make_plans
 from fabricgen.report.summary import Counts
 from fabricgen.resources import resource
 from fabricgen.units import format_speed
 
+TWO_PORT_MODEL = "dgx-b300"
 MODEL = "dgx-h100"
-RAILS = 8
-SMALL_UNIT_HOSTS = 16
 FILE_NAME = "fabric.yaml"
+DEFAULT_PLATFORM = {"roce": "arista-7060x6-64pe", "infiniband": "nvidia-qm9700"}
+# A lossless class of shortest paths closes cycles on these.
+CYCLIC_WITH_ROCE = ("dragonfly", "torus", "mesh")
+_SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
 
 
 @click.command("init")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--design", type=click.Choice(["rail-optimized"]), default="rail-optimized", show_default=True)
 @click.option(
-    "--hosts", type=click.IntRange(1), default=32, show_default=True, help=f"Hosts of model {MODEL}, 8 GPUs each."
+    "--design",
+    type=click.Choice([*FIRST_DESIGNS, "explicit"]),
+    default="rail-optimized",
+    show_default=True,
+    help="How switches and links come to be.",
 )
-@click.option("--platform", default="arista-7060x6-64pe", show_default=True, help="Switch model of all tiers.")
-@click.option("--technology", type=click.Choice(["roce"]), default="roce", show_default=True)
+@click.option("--hosts", type=click.IntRange(1), default=32, show_default=True, help="Hosts of 8 GPUs.")
+@click.option("--platform", help="Switch model of all tiers.")
+@click.option(
+    "--technology", type=click.Choice(list(DEFAULT_PLATFORM)),
+    help="roce, but for dragonfly, torus and mesh, which are infiniband.",
+)  # fmt: skip
 @verb
-def command(settings: Settings, folder: Path, design: str, hosts: int, platform: str, technology: str) -> int:
+def command(
+    settings: Settings, folder: Path, design: str, hosts: int, platform: str | None, technology: str | None
+) -> int:
     """Write an inventory and its lock file into DIR."""
     existing = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
     if existing:
         raise UsageError(f"{folder} holds {existing[0].name} already; init starts in a new folder")
+    technology = technology or ("infiniband" if design in CYCLIC_WITH_ROCE else "roce")
+    if technology == "roce" and design in CYCLIC_WITH_ROCE:
+        raise UsageError(
+            f"RoCE on a {design} deadlocks: one lossless class closes cycles; use --technology infiniband, "
+            "or --design dragonfly-plus, fat-tree or rail-optimized"
+        )
+    start = _Start(folder, design, hosts, platform or DEFAULT_PLATFORM[technology], technology)
+    files = start.files()
     folder.mkdir(parents=True, exist_ok=True)
-    file, lock = folder / FILE_NAME, folder / LOCK_NAME
-    file.write_text(_inventory(folder, design, hosts, platform), encoding="utf-8")
-    plans = make_plans(folder)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    plans = make_plans(folder, judging=True)
     if has_errors(plans.findings):
-        file.unlink()
+        for name in files:
+            (folder / name).unlink()
         print_result(settings, plans.findings, Counts(), fmt="text", output=None)
         return 1
-    write_lock(lock, plans.lock)
-    click.echo(f"wrote {file} and {lock}: {len(plans.fabric.switches)} switches, {hosts} hosts, {hosts * RAILS} GPUs")
-    click.echo(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
+    write_lock(folder / LOCK_NAME, plans.lock)
+    written = ", ".join(str(folder / name) for name in files)
+    gpus = sum(host.model.gpus for host in plans.fabric.hosts)
+    click.echo(
+        f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs"
+    )
+    then = f"    then: fabricgen render {folder} --output build" if technology == "roce" else ""
+    click.echo(f"Next: fabricgen check {folder}{then}")
     return 0
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What was asked for."""
+
+    folder: Path
+    design: str
+    hosts: int
+    platform: str
+    technology: str
+
+    def files(self) -> dict[str, str]:
+        """name -> text of each file of the inventory. Raises UsageError where there is no such layout."""
+        if self.design != "explicit":
+            return {FILE_NAME: self._inventory(self.design)}
+        with tempfile.TemporaryDirectory(prefix="fabricgen-init-") as aside:
+            (Path(aside) / FILE_NAME).write_text(self._inventory("rail-optimized"), encoding="utf-8")
+            plans = make_plans(Path(aside), judging=True)
+        (laid_out,) = plans.fabric.planes
+        return {
+            FILE_NAME: self._inventory("explicit"),
+            "switches.csv": switches_csv(laid_out, plans.allocation),
+            "links.csv": links_csv(laid_out, plans.allocation),
+        }
+
+    def _inventory(self, design: str) -> str:
+        model = TWO_PORT_MODEL if design == "dual-tor" else MODEL
+        layout = self._layout(model)
+        laid_out_as = "rail-optimized" if design == "explicit" else design
+        try:
+            first = first_layout(laid_out_as, self.hosts, len(layout.fabric_ports))
+        except NoLayoutError as problem:
+            raise UsageError(f"{problem}; another --design, --hosts or --platform") from None
+        environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+        template = resource("templates", "init", "fabric.yaml.j2").read_text(encoding="utf-8")
+        return environment.from_string(template).render(
+            fabric=_fabric_name(self.folder),
+            model=model,
+            hosts=self.hosts,
+            design=design,
+            technology=self.technology,
+            platform=self.platform,
+            speed=format_speed(layout.speed_mbps),
+            first=first,
+        )
+
+    def _layout(self, model: str) -> Layout:
+        """The layout with ports as fast as the hosts' NICs. Raises UsageError."""
+        platform, host = catalog.switch_platform(self.platform), catalog.host_model(model)
+        assert host is not None, "the catalog has the models of this module"
+        if platform is None:
+            known = ", ".join(catalog.switch_names())
+            raise UsageError(f"no switch platform is called {self.platform!r}; known: {known}")
+        if not platform.serves(_SERVED[self.technology]):
+            kind = "an InfiniBand" if self.technology == "roce" else "an Ethernet"
+            raise UsageError(f"{self.platform} is {kind} switch; this is a fabric with --technology {self.technology}")
+        speed_mbps = host.nics[0].speed_mbps
+        fitting = [layout for layout in platform.layouts if layout.speed_mbps == speed_mbps]
+        if not fitting:
+            raise UsageError(
+                f"{self.platform} has no layout of {format_speed(speed_mbps)}, the speed of {model}'s NICs"
+            )
+        lossless = [layout for layout in fitting if layout.buffers or self.technology == "infiniband"]
+        if not lossless:
+            raise UsageError(
+                f"{self.platform} is for counting only: no buffer facts are known, so it cannot be lossless"
+            )
+        return lossless[0]
 
 
 def _fabric_name(folder: Path) -> str:
     """The folder's name as far as it can name a fabric, in quotes where YAML would read something else than text."""
     name = re.sub("[^A-Za-z0-9_.-]", "-", folder.resolve().name).lstrip("-_.")[:63] or "fabric"
     return name if isinstance(yaml.safe_load(name), str) else json.dumps(name)
-
-
-def _inventory(folder: Path, design: str, hosts: int, platform: str) -> str:
-    """The text of an inventory with room to grow: the next power of two of units, four at least."""
-    model = catalog.switch_platform(platform)
-    if model is None:
-        raise UsageError(f"no switch platform is called {platform!r}; known: {', '.join(catalog.switch_names())}")
-    if not model.serves("ethernet"):
-        raise UsageError(f"{platform} is an InfiniBand switch; init starts RoCE fabrics")
-    layout = next((layout for layout in model.layouts if layout.buffers), None)
-    if layout is None:
-        raise UsageError(f"{platform} is for counting only: no buffer facts are known, so it cannot be lossless")
-    radix = len(layout.fabric_ports)
-    unit_hosts = SMALL_UNIT_HOSTS if hosts <= 4 * SMALL_UNIT_HOSTS else radix // 2
-    units = -(-hosts // unit_hosts)
-    planned = max(4, 1 << (units - 1).bit_length())
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
-    template = resource("templates", "init", f"{design}.yaml.j2").read_text(encoding="utf-8")
-    return environment.from_string(template).render(
-        schema="inventory.schema.json",
-        fabric=_fabric_name(folder),
-        model=MODEL,
-        hosts=hosts,
-        units=units,
-        unit_hosts=unit_hosts,
-        planned=planned,
-        platform=platform,
-        core=planned * RAILS > radix,
-        speed=format_speed(layout.speed_mbps),
-    )

@@ -12,8 +12,9 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.allocation.grant import valid_prefixes
 from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.model import CableSpec, OutsideDevice, Part, Plane, StaticSpec
 from fabricgen.inventory.outside import AddressPair, Network, address_pairs, holds, networks
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.plane import CableSpec, OutsideDevice, Plane, StaticSpec
 from fabricgen.inventory.references import error, suggest
 from fabricgen.units import format_speed
 

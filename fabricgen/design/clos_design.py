@@ -9,7 +9,7 @@ from fabricgen.design.model import Host, PlaneDesign
 from fabricgen.design.parts import PartsList, TierParts
 from fabricgen.design.sockets import Sockets
 from fabricgen.design.units import Seating, seat_hosts
-from fabricgen.inventory.model import Plane
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error
 
 SocketRule = Callable[[Plane, Sequence[Host], Sequence[Host], PartsList], Sockets | None]

@@ -13,7 +13,7 @@ from fabricgen.design.model import Block, Host, Identity, Link, Switch
 from fabricgen.design.parts import TierParts, make_switch, plane_nics
 from fabricgen.design.sockets import Sockets
 from fabricgen.design.units import Seating
-from fabricgen.inventory.model import Plane
+from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.model import HostNic
 
 Pod = tuple[int, int | None]  # number, and its column where a pod is the leaves of one

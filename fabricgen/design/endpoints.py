@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fabricgen.design.model import Block, Host, Link, Switch
 from fabricgen.design.parts import PartsList, plane_nics
 from fabricgen.design.units import Place, give_places, give_units
-from fabricgen.inventory.model import Plane, ScalableUnit
+from fabricgen.inventory.plane import Plane, ScalableUnit
 from fabricgen.inventory.references import error
 from fabricgen.units import format_speed
 

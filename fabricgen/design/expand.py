@@ -13,7 +13,8 @@ from fabricgen.design.rail_only import design_rail_only
 from fabricgen.design.rail_optimized import design_rail_optimized
 from fabricgen.design.torus import design_torus
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import Inventory, Plane
+from fabricgen.inventory.model import Inventory
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error
 
 DESIGNS: Mapping[str, Callable[[Plane, PartsList], PlaneDesign | None]] = {

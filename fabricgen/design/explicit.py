@@ -7,7 +7,7 @@ ports of a switch share one, so that the switch can announce them as one prefix.
 
 from fabricgen.design.model import ROLES, Block, Host, Identity, Link, PlaneDesign, Switch
 from fabricgen.design.parts import PartsList, plane_nics
-from fabricgen.inventory.model import LinkSpec, Plane, SwitchSpec, Tier
+from fabricgen.inventory.plane import LinkSpec, Plane, SwitchSpec, Tier
 from fabricgen.inventory.references import error, suggest
 from fabricgen.platforms.model import HostNic
 from fabricgen.sonic.device_types import DEVICE_TYPES

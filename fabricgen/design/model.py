@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fabricgen.inventory.model import CableSpec, Inventory, Part, Plane
+from fabricgen.inventory.model import Inventory
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.plane import CableSpec, Plane
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from fabricgen.design.model import Host, Identity, Switch
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import Inventory, OwnHostModel, Part, Plane, Tier
+from fabricgen.inventory.model import Inventory, OwnHostModel
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.plane import Plane, Tier
 from fabricgen.inventory.references import error, note, suggest
 from fabricgen.platforms import catalog, generic
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform

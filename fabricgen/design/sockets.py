@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fabricgen.design.model import Host
 from fabricgen.design.parts import PartsList, plane_nics
-from fabricgen.inventory.model import Plane
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error
 from fabricgen.platforms.model import HostModel, HostNic
 from fabricgen.units import format_speed
@@ -60,6 +60,8 @@ def rail_sockets(
         parts.findings.append(error("FG209", message, plane, "hosts", hint="one plane needs one set of rails"))
         return None
     rails, sides = found[0]
+    if not _check_appliances(plane, _models(appliances), rails, sides, parts):
+        return None
     group = plane.rails_per_leaf
     if len(rails) % group:
         message = f"{len(rails)} rails cannot be split into groups of {group} to a leaf"
@@ -161,6 +163,20 @@ def _check_nics(plane: Plane, models: Sequence[HostModel], parts: PartsList, *, 
             message = f"{model.name} has {has}, plane {plane.name} runs at {format_speed(plane.speed_mbps or 0)}"
             hint = "set the plane's `speed` to that of the NICs, or give such hosts a plane of their own"
             parts.findings.append(error("FG209", message, plane, "hosts", hint=hint))
+            return False
+    return True
+
+
+def _check_appliances(
+    plane: Plane, models: Sequence[HostModel], rails: tuple[int, ...], sides: tuple[int, ...], parts: PartsList
+) -> bool:
+    """Appliances have leaves of the hosts' rails and sides, and no others."""
+    for model in models:
+        odd = sorted({*_rails(model, plane)} - {*rails}) + sorted({*_sides(model, plane)} - {*sides})
+        if odd:
+            message = f"appliance {model.name} has a NIC of rail or port {odd[0]}, which the plane's hosts have not"
+            hint = f"the hosts have rails {rails[0]} to {rails[-1]}, ports 0 to {sides[-1]}"
+            parts.findings.append(error("FG209", message, plane.unit or plane, "appliances", hint=hint))
             return False
     return True
 

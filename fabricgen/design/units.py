@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fabricgen.design.model import Host
 from fabricgen.design.parts import PartsList
-from fabricgen.inventory.model import Plane, ScalableUnit
+from fabricgen.inventory.plane import Plane, ScalableUnit
 from fabricgen.inventory.references import error
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import Inventory, Plane, TorusSpec
+from fabricgen.inventory.model import Inventory
+from fabricgen.inventory.plane import Plane, TorusSpec
 from fabricgen.inventory.references import error
 
 _NEEDED = {

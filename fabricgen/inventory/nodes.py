@@ -51,6 +51,22 @@ class Node:
         """The value of a scalar member, or the default where there is no such member."""
         return self.mapping[key].value if key in self.mapping else default
 
+    def members(self, key: str) -> list[tuple[str, "Node"]]:
+        """The members of a member that is a mapping, in alphabetical order."""
+        return sorted(self.part(key).mapping.items())
+
+    def list_of(self, key: str) -> list["Node"]:
+        """The items of a member that is a list."""
+        return self.part(key).items
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The items of a member that is a list of scalars, as text."""
+        return tuple(str(item.value) for item in self.list_of(key))
+
+    def part(self, key: str) -> "Node":
+        """A member, or an empty mapping in this one's place."""
+        return self.mapping.get(key) or Node({}, self.location)
+
     def find(self, path: tuple[str | int, ...]) -> "Node":
         """The deepest node that exists along `path`."""
         node = self

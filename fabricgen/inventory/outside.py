@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import Inventory, OutsideDevice, Part, Plane, StaticSpec
+from fabricgen.inventory.model import Inventory
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.plane import OutsideDevice, Plane, StaticSpec
 from fabricgen.inventory.references import error
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

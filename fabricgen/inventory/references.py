@@ -8,7 +8,9 @@ from difflib import get_close_matches
 
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build import name_twice
-from fabricgen.inventory.model import Addressing, Inventory, Management, Part, Plane, PoolSpec, SwitchSpec
+from fabricgen.inventory.model import Inventory, Management
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.plane import Addressing, Plane, PoolSpec, SwitchSpec
 from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")

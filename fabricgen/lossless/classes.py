@@ -9,7 +9,7 @@ of CNPs: both are a trickle of small packets in a strict queue above all bulk qu
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabricgen.inventory.model import LosslessSpec
+from fabricgen.inventory.plane import LosslessSpec
 from fabricgen.origin import Value, joined, value
 
 TRAFFIC_CLASSES = range(8)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabricgen.inventory.model import EcnSpec, WatchdogSpec
+from fabricgen.inventory.plane import EcnSpec, WatchdogSpec
 from fabricgen.origin import Value, value
 from fabricgen.units import format_speed
 

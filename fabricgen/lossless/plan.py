@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import Plane
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error, note
 from fabricgen.lossless.classes import Classes, plan_classes
 from fabricgen.lossless.congestion import Watchdog, plan_watchdog, wred_name, wred_profile

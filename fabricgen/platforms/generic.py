@@ -1,16 +1,19 @@
-"""Bare switches for counting: `generic-64x400g` is no product, but 64 ports of 400G, made when it is asked for.
+"""Bare switches for counting: `generic-64x400g` is no product, but 64 ports of 400G, made when it is asked for;
+`generic-64x200g+32x400g` has 32 ports of 400G behind 64 of 200G.
 
 So a chassis can be counted that has no entry of its own. It serves Ethernet and InfiniBand planes alike. Nothing is
 known of its buffers, so no lossless plane is rendered for it.
 """
 
 import re
+from collections.abc import Iterator
 
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.units import format_speed, parse_speed_mbps
 
 EXAMPLE = "generic-64x400g"
-_NAME = re.compile(r"generic-([1-9]\d{0,4})x([1-9]\d{0,5}[mgt])", re.IGNORECASE)
+_PORTS = r"[1-9]\d{0,4}x[1-9]\d{0,5}[mgt]"
+_NAME = re.compile(rf"generic-({_PORTS}(?:\+{_PORTS})*)", re.IGNORECASE)
 _LANES = 8  # of a cage, which it has for each port
 
 
@@ -19,31 +22,17 @@ def generic_switch(name: str) -> SwitchPlatform | None:
     match = _NAME.fullmatch(name)
     if match is None:
         return None
-    count, speed_mbps = int(match[1]), parse_speed_mbps(match[2])
-    speed = format_speed(speed_mbps)
-    ports = (
-        PlatformPort(
-            name=f"Ethernet{cage * _LANES}",
-            lanes=tuple(range(cage * _LANES + 1, (cage + 1) * _LANES + 1)),
-            alias=f"etp{cage + 1}",
-            index=cage + 1,
-            subport=0,
-            parent=f"Ethernet{cage * _LANES}",
-            speed_mbps=speed_mbps,
-            kind="fabric",
-            fec="",
-            breakout_mode=f"1x{speed}",
-        )
-        for cage in range(count)
-    )
+    counts = [(int(count), parse_speed_mbps(speed)) for count, speed in _split(match[1])]
+    told = [(count, format_speed(speed_mbps)) for count, speed_mbps in counts]
     layout = Layout(
-        name=f"{count}x{speed.lower()}",
-        hwsku=f"Generic-{count}x{speed}",
-        ports=tuple(ports),
+        name="+".join(f"{count}x{speed.lower()}" for count, speed in told),
+        hwsku=f"Generic-{'+'.join(f'{count}x{speed}' for count, speed in told)}",
+        ports=tuple(_ports(counts)),
         headroom=(),
         buffers={},
         sources={"ports": "counted, no product"},
     )
+    radix = " + ".join(str(count) for count, _ in counts)
     return SwitchPlatform(
         name=f"generic-{layout.name}",
         vendor="generic",
@@ -54,5 +43,29 @@ def generic_switch(name: str) -> SwitchPlatform | None:
         buffer_model="traditional",
         capabilities={},
         layouts=(layout,),
-        sources={"all": f"no product: a bare switch of radix {count}, eight lanes a cage, numbered in order"},
+        sources={"all": f"no product: a bare switch of radix {radix}, eight lanes a cage, numbered in order"},
     )
+
+
+def _split(text: str) -> Iterator[list[str]]:
+    """'64x200g+32x400g' to count and speed of each."""
+    return (group.lower().split("x") for group in text.split("+"))
+
+
+def _ports(counts: list[tuple[int, int]]) -> Iterator[PlatformPort]:
+    cage = 0
+    for count, speed_mbps in counts:
+        for _ in range(count):
+            yield PlatformPort(
+                name=f"Ethernet{cage * _LANES}",
+                lanes=tuple(range(cage * _LANES + 1, (cage + 1) * _LANES + 1)),
+                alias=f"etp{cage + 1}",
+                index=cage + 1,
+                subport=0,
+                parent=f"Ethernet{cage * _LANES}",
+                speed_mbps=speed_mbps,
+                kind="fabric",
+                fec="",
+                breakout_mode=f"1x{format_speed(speed_mbps)}",
+            )
+            cage += 1

@@ -6,8 +6,10 @@ from ipaddress import ip_address, ip_interface
 from fabricgen.control_plane.bgp import LinkEnd
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.design.model import Switch
-from fabricgen.inventory.model import CableSpec, Inventory, Management, Part, Plane
+from fabricgen.inventory.model import Inventory, Management
 from fabricgen.inventory.nodes import SecretReference
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.plane import CableSpec, Plane
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
 from fabricgen.platforms.model import PlatformPort, SwitchPlatform

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_network
 
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
-from fabricgen.inventory.model import Part, Plane
 from fabricgen.inventory.outside import Network, holds, networks
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.plane import Plane
 from fabricgen.origin import value
 from fabricgen.render.contexts import (
     DiscardRoute,

@@ -1,4 +1,4 @@
-"""The verbs: help without heavy imports, init, capacity, explain, schema."""
+"""The verbs: help without heavy imports, check, capacity, explain, schema."""
 
 import json
 import re
@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from fabricgen.codes import codes
 from fabricgen.rules.registry import all_rules
 from tests.conftest import Cli
-from tests.inventories import ARISTA, DELL, GENERIC, NVIDIA, QUICKSTART, rail_optimized, write
+from tests.inventories import GENERIC, QUICKSTART, rail_optimized, write
 
 PACKAGE = Path(sys.modules["fabricgen"].__file__ or "").parent
 VERBS = ["init", "render", "validate", "simulate", "check", "capacity", "handoff", "explain", "schema"]
@@ -40,51 +39,6 @@ def test_version_and_suggestion(cli: Cli) -> None:
     assert re.fullmatch(r"fabricgen \d+\.\d+\.\d+\n", cli("--version").out)
     outcome = cli("rendr", "x")
     assert outcome.code == 2 and "no command 'rendr'; did you mean 'render'?" in outcome.err
-
-
-@pytest.mark.parametrize("platform", [ARISTA, NVIDIA, DELL])
-def test_init_then_check(platform: str, cli: Cli, tmp_path: Path) -> None:
-    outcome = cli("init", tmp_path / "fabric", "--platform", platform)
-    assert outcome.code == 0 and "32 hosts, 256 GPUs" in outcome.out
-    assert sorted(each.name for each in (tmp_path / "fabric").iterdir()) == ["allocations.lock.yaml", "fabric.yaml"]
-    outcome = cli("check", tmp_path / "fabric")
-    assert outcome.code == 0 and "0 errors, 0 warnings, 0 notes" in outcome.out
-    assert "free, proved" in outcome.out
-    assert cli("init", tmp_path / "fabric").code == 2
-
-
-@pytest.mark.parametrize(
-    ("folder", "fabric"),
-    [
-        ("2025", "2025"),
-        ("on", "on"),
-        ("1e3", "1e3"),
-        ("hall 1", "hall-1"),
-        ("é", "fabric"),
-        ("_x.y", "x.y"),
-        ("n" * 90, "n" * 63),
-    ],
-)
-def test_init_names_the_fabric_after_the_folder(folder: str, fabric: str, cli: Cli, tmp_path: Path) -> None:
-    assert cli("init", tmp_path / folder, "--hosts", 1).code == 0
-    lock = yaml.safe_load((tmp_path / folder / "allocations.lock.yaml").read_text())
-    assert lock["fabric"] == fabric
-    assert cli("render", tmp_path / folder, "-o", tmp_path / "b", "--locked", "-q").code == 0
-    assert json.loads((tmp_path / "b/fabric.json").read_text())["fabric"] == fabric
-
-
-@pytest.mark.parametrize("hosts", [1, 64, 65, 513])
-def test_init_lays_out_any_size(hosts: int, cli: Cli, tmp_path: Path) -> None:
-    assert cli("init", tmp_path / "f", "--hosts", hosts).code == 0
-    plane = json.loads(cli("capacity", tmp_path / "f", "--format", "json").out)["capacity"]["planes"][0]
-    assert plane["endpoints"] == hosts * 8
-
-
-def test_init_refuses_what_cannot_be_rendered(cli: Cli, tmp_path: Path) -> None:
-    assert "counting only" in cli("init", tmp_path / "f", "--platform", GENERIC).err
-    assert "is an InfiniBand switch" in cli("init", tmp_path / "f", "--platform", "nvidia-qm9700").err
-    assert "no switch platform is called" in cli("init", tmp_path / "f", "--platform", "x").err
-    assert not (tmp_path / "f" / "fabric.yaml").exists()
 
 
 def test_check_writes_nothing(cli: Cli, tmp_path: Path) -> None:

@@ -1,8 +1,4 @@
-"""Counts of published designs, and refusals with their arithmetic.
-
-Tables A and B: NVIDIA DGX SuperPOD reference architectures H100 and B200 (network fabrics), counted with a bare switch
-of 64 ports.
-"""
+"""The rules of counting a Clos one by one, and refusals with their arithmetic."""
 
 from pathlib import Path
 from typing import Any
@@ -21,54 +17,6 @@ def counted(tree: Tree, folder: Path) -> dict[str, Any]:
     (plane,) = capacity(fabric)["planes"]
     assert isinstance(plane, dict)
     return plane
-
-
-TABLE_A = [  # units, nodes, leaves, spines, leaf-spine cables
-    (1, 31, 8, 4, 256),
-    (2, 63, 16, 8, 512),
-    (3, 95, 24, 16, 768),
-    (4, 127, 32, 16, 1024),
-]
-
-
-@pytest.mark.parametrize(("units", "nodes", "leaves", "spines", "cables"), TABLE_A)
-@pytest.mark.parametrize("technology", ["roce", "infiniband"])
-def test_table_a(
-    units: int, nodes: int, leaves: int, spines: int, cables: int, technology: str, tmp_path: Path
-) -> None:
-    """One node is left out for the subnet manager's cables, and neither leaves nor uplinks shrink."""
-    plane = counted(rail_optimized(nodes, 32, units, GENERIC, technology=technology), tmp_path)
-    assert plane["switches"] == {"leaf": leaves, "spine": spines, "core": 0}
-    assert plane["hosts"] == nodes and plane["endpoints"] == nodes * 8
-    assert plane["links"] == {"host-leaf": nodes * 8, "leaf-spine": cables, "spine-core": 0}
-    assert plane["cables"] == plane["links"]
-    assert plane["oversubscription"]["leaf"] <= 1
-    assert plane["lids"] == (nodes * 8 + leaves + spines if technology == "infiniband" else None)
-
-
-TABLE_B = [  # units, nodes, leaves, spines, cores, node-leaf, leaf-spine, spine-core
-    (2, 64, 16, 8, 0, 512, 512, 0),
-    (4, 128, 32, 16, 0, 1024, 1024, 0),
-    (8, 256, 64, 32, 0, 2048, 2048, 0),
-    (16, 512, 128, 128, 64, 4096, 4096, 4096),
-    (32, 1024, 256, 256, 128, 8192, 8192, 8192),
-    pytest.param(64, 2048, 512, 512, 256, 16384, 16384, 16384, id="64"),
-]
-
-
-@pytest.mark.parametrize(("units", "nodes", "leaves", "spines", "cores", "down", "middle", "up"), TABLE_B)
-def test_table_b(
-    units: int, nodes: int, leaves: int, spines: int, cores: int, down: int, middle: int, up: int, tmp_path: Path
-) -> None:
-    tree = rail_optimized(nodes, 32, units, GENERIC, "dgx-b200", core={"platform": GENERIC})
-    plane = counted(tree, tmp_path)
-    assert plane["switches"] == plane["planned"] == {"leaf": leaves, "spine": spines, "core": cores}
-    assert plane["links"] == {"host-leaf": down, "leaf-spine": middle, "spine-core": up}
-    assert set(plane["oversubscription"].values()) == {1.0}
-    assert plane["bisection_gbps"] == down * 400 // 2
-    assert all(ports["spare"] >= 0 for ports in plane["ports"])
-    # all ports of the widest two-tier and three-tier fabrics are in use
-    assert units not in (8, 64) or all(ports["spare"] == 0 for ports in plane["ports"])
 
 
 @pytest.mark.parametrize(("ratio", "uplinks", "spines"), [(1, 16, 4), (2, 8, 2), (3, 6, 2), (0.5, 32, 8), (16, 1, 1)])
@@ -128,3 +76,45 @@ def test_more_hosts_than_planned(tmp_path: Path) -> None:
     assert finding.code == "FG207" and fabric.switches == ()
     assert finding.message == "13 hosts at 4 to a unit make 4 units, `planned` is 3"
     assert "planned: 4" in finding.hint
+
+
+def with_appliance(rails: list[int], ports: int = 1) -> Tree:
+    tree = rail_optimized(7, 4, 2, GENERIC)
+    nics = [
+        {
+            "name": f"{rail}-{port}",
+            "model": "ConnectX-7",
+            "speed": "400G",
+            "plane": "compute",
+            "rail": rail,
+            "port": port,
+        }
+        for rail in rails
+        for port in range(ports)
+    ]
+    tree["host_models"] = {"box": {"gpus": 0, "nics": nics}}
+    tree["hosts"]["box"] = {"model": "box", "count": 1}
+    tree["planes"]["compute"]["scalable_unit"]["appliances"] = ["box"]
+    return tree
+
+
+def test_appliances_take_the_last_places_of_unit_0(tmp_path: Path) -> None:
+    fabric, findings = design_only(write(tmp_path, with_appliance([0, 1])))
+    assert findings == []
+    taken = {
+        (link.a.key, link.b.key, link.b_port) for link in fabric.links if link.a.key in ("box/0", "gpu/2", "gpu/3")
+    }
+    ports = [port.name for port in fabric.switches[0].layout.fabric_ports]
+    assert {row for row in taken if row[0] == "box/0"} == {
+        ("box/0", f"compute/su0/rail{rail}/leaf0", ports[3]) for rail in (0, 1)
+    }
+    assert {row[1:] for row in taken if row[0] == "gpu/3"} == {
+        (f"compute/su1/rail{rail}/leaf0", ports[0]) for rail in range(8)
+    }
+
+
+@pytest.mark.parametrize(("rails", "ports", "odd"), [([*range(10)], 1, 8), ([0], 2, 1)])
+def test_appliances_have_rails_and_ports_of_the_hosts(rails: list[int], ports: int, odd: int, tmp_path: Path) -> None:
+    (finding,) = design_only(write(tmp_path, with_appliance(rails, ports)))[1]
+    assert finding.code == "FG209" and f"rail or port {odd}" in finding.message
+    assert finding.path == "planes.compute.scalable_unit.appliances"

@@ -8,7 +8,7 @@ import pytest
 from fabricgen.design.model import Host
 from fabricgen.design.parts import plane_nics
 from fabricgen.inventory.load import load_inventory
-from fabricgen.inventory.model import Plane
+from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.catalog import host_model
 from fabricgen.render.plans import capacity_table, design_only
 from fabricgen.report.capacity import capacity_markdown, capacity_text

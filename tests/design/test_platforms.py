@@ -46,23 +46,6 @@ def test_bare_switches_serve_both(technology: str, tmp_path: Path) -> None:
     assert counts(tmp_path, tree)["switches"] == {"leaf": 16, "spine": 1, "core": 0}
 
 
-@pytest.mark.parametrize(
-    ("units", "nodes", "leaves", "spines", "uplinks"),
-    [(1, 31, 8, 4, 256), (2, 63, 16, 8, 512), (3, 95, 24, 16, 768), (4, 127, 32, 16, 1024)],
-)
-def test_published_infiniband_fabrics(
-    units: int, nodes: int, leaves: int, spines: int, uplinks: int, tmp_path: Path
-) -> None:
-    """DGX SuperPOD Reference Architecture with DGX H100, Network Fabrics, Table 4: a cable for each link, though two
-    ports share a cage. Four of the published node cables lead to management appliances."""
-    tree = rail_optimized(nodes, 32, units, "nvidia-qm9700", technology="infiniband")
-    assert counts(tmp_path, tree) == {
-        "switches": {"leaf": leaves, "spine": spines, "core": 0},
-        "links": {"host-leaf": nodes * 8, "leaf-spine": uplinks, "spine-core": 0},
-        "cables": {"host-leaf": nodes * 8, "leaf-spine": uplinks, "spine-core": 0},
-    }
-
-
 def test_halves_of_a_split_port_share_a_cable(tmp_path: Path) -> None:
     tree = explicit("nvidia-qm9700", technology="infiniband", hosts=[], speed="200G")
     links = [[f"leaf1:{port}", f"spine1:{port}"] for port in (1, 2, 3, 4, 5)]

@@ -1,0 +1,235 @@
+"""One plane of a conforming tree, as the typed model, with its defaults."""
+
+from collections.abc import Mapping
+
+from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES, PURPOSES
+from fabricgen.inventory.build_outside import build_outside, build_static
+from fabricgen.inventory.build_parts import build_cable, build_pool, medium_for
+from fabricgen.inventory.nodes import Node
+from fabricgen.inventory.plane import (
+    Addressing,
+    CableSpec,
+    DragonflySpec,
+    EcnSpec,
+    InfinibandSpec,
+    LinkSpec,
+    LosslessSpec,
+    Plane,
+    ScalableUnit,
+    SwitchSpec,
+    Tier,
+    TorusSpec,
+    WatchdogSpec,
+)
+from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
+from fabricgen.units import parse_bytes, parse_speed_mbps
+
+DEFAULT_CNP_DSCP = 48
+DEFAULT_MTU_BYTES = 9100  # SONiC's own default
+DEFAULT_ROCE_MTU_BYTES = 4096
+DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0, "global": 100.0}
+DEFAULT_VLS = 8  # data VLs that current switches and adapters have
+RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
+
+# The purpose of a plane whose name is one of these.
+PURPOSE_OF_NAME = {**{word: word for word in PURPOSES}, "management": "in-band"}
+
+_ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
+
+
+def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
+    path = f"planes.{name}"
+    lossless = node.part("lossless")
+    unit = node.mapping.get("scalable_unit")
+    purpose = node.scalar("purpose", PURPOSE_OF_NAME.get(name, "compute"))
+    default_profile = NONE if purpose in MANAGEMENT_PURPOSES else DEFAULT
+    return Plane(
+        node=node,
+        path=path,
+        name=name,
+        technology=node.scalar("technology", "roce"),
+        purpose=purpose,
+        design=node.scalar("design"),
+        hosts=node.texts("hosts"),
+        unit=ScalableUnit(
+            node=unit,
+            path=f"{path}.scalable_unit",
+            hosts=unit.scalar("hosts"),
+            planned=unit.scalar("planned"),
+            appliances=unit.texts("appliances"),
+        )
+        if unit
+        else None,
+        tier_count=node.scalar("tiers"),
+        subplanes=node.scalar("subplanes"),
+        rails_per_leaf=node.scalar("rails_per_leaf", 1),
+        leaves_per_unit=node.scalar("leaves_per_unit", 1),
+        pod_units=node.part("pod").scalar("units"),
+        tiers={role: _tier(node.mapping[role], f"{path}.{role}") for role in _ROLE_LISTS if role in node.mapping},
+        speed_mbps=_speed(node, "speed"),
+        uplink_speed_mbps=_speed(node, "uplink_speed"),
+        oversubscription=_oversubscription(node),
+        cables=_cables(node, path),
+        mtu_bytes=node.scalar("mtu", DEFAULT_MTU_BYTES),
+        roce_mtu_bytes=node.scalar("roce_mtu", DEFAULT_ROCE_MTU_BYTES),
+        lossless=_lossless(with_profile(lossless, profiles, default_profile), f"{path}.lossless"),
+        bgp=node.scalar("bgp", "numbered"),
+        addressing=_addressing(node.mapping["addressing"], f"{path}.addressing")
+        if "addressing" in node.mapping
+        else None,
+        switches={role: _switches(node, key, path) for role, key in _ROLE_LISTS.items() if key in node.mapping},
+        links=tuple(_link(item, f"{path}.links[{index}]") for index, item in enumerate(node.list_of("links"))),
+        dragonfly=_dragonfly(node.mapping["dragonfly"], f"{path}.dragonfly", node.scalar("design"))
+        if "dragonfly" in node.mapping
+        else None,
+        torus=_torus(node.mapping["torus"], f"{path}.torus") if "torus" in node.mapping else None,
+        infiniband=_infiniband(node.part("infiniband"), f"{path}.infiniband"),
+        external=tuple(
+            build_outside(item, f"{path}.external[{index}]", "peer")
+            for index, item in enumerate(node.list_of("external"))
+        ),
+        static=tuple(
+            build_static(item, f"{path}.static[{index}]") for index, item in enumerate(node.list_of("static"))
+        ),
+    )
+
+
+def _dragonfly(node: Node, path: str, design: str) -> DragonflySpec | None:
+    """None where a count that the design needs is missing, which the references report."""
+    plus = design == "dragonfly-plus"
+    leaves, global_links = node.scalar("leaves" if plus else "switches", None), node.scalar("global_links")
+    spines = node.scalar("spines") if plus else 0
+    if leaves is None or global_links is None or spines is None:
+        return None
+    return DragonflySpec(
+        node=node,
+        path=path,
+        leaves=leaves,
+        spines=spines,
+        global_links=global_links,
+        local_links=node.scalar("local_links", 1),
+        arrangement=node.scalar("arrangement", "absolute"),
+    )
+
+
+def _torus(node: Node, path: str) -> TorusSpec | None:
+    """None where the size is missing or wrong, which the schema reports."""
+    size = tuple(int(str(text)) for text in node.texts("size"))
+    if not size:
+        return None
+    each = node.scalar("links", 1)
+    links = tuple(map(int, node.texts("links"))) or (int(each),) * len(size)
+    datelines = tuple(map(int, node.texts("datelines"))) or (0,) * len(size)
+    return TorusSpec(node=node, path=path, size=size, links=links, datelines=datelines)
+
+
+def _infiniband(node: Node, path: str) -> InfinibandSpec:
+    fields = {"vls": node.scalar("vls", DEFAULT_VLS), "lmc": node.scalar("lmc", 0)}
+    return InfinibandSpec(node=node, path=path, engine=node.scalar("engine"), **fields)
+
+
+def _tier(node: Node, path: str) -> Tier:
+    fields = {key: node.scalar(key) for key in ("layout", "count", "type")}
+    newer = [_newer(item, f"{path}.newer[{index}]") for index, item in enumerate(node.list_of("newer"))]
+    return Tier(
+        node=node,
+        path=path,
+        platform=node.scalar("platform"),
+        spare_ports=node.scalar("spare_ports", 0),
+        newer=tuple(sorted(newer, key=lambda tier: tier.from_unit)),
+        **fields,
+    )
+
+
+def _newer(node: Node, path: str) -> Tier:
+    platform, layout, unit = (node.scalar(key) for key in ("platform", "layout", "from_unit"))
+    return Tier(node=node, path=path, platform=platform, layout=layout, from_unit=unit)
+
+
+def _speed(node: Node, key: str) -> int | None:
+    text = node.scalar(key)
+    return parse_speed_mbps(text) if text else None
+
+
+def _oversubscription(node: Node) -> dict[str, float]:
+    """By tier; one number is that of the leaves."""
+    given = node.part("oversubscription")
+    leaf = given.value if isinstance(given.value, int | float) else given.scalar("leaf", 1)
+    return {"leaf": float(leaf), "spine": float(given.scalar("spine", 1))}
+
+
+def _cables(node: Node, path: str) -> dict[str, CableSpec]:
+    given = node.part("cables")
+    cables = {
+        kind: build_cable(given.mapping[kind], f"{path}.cables.{kind}")
+        if kind in given.mapping
+        else CableSpec(node=given, path=f"{path}.cables", length_m=length_m, medium=medium_for(length_m))
+        for kind, length_m in DEFAULT_CABLE_M.items()
+    }
+    peer = given.mapping.get("peer")
+    return {**cables, "peer": build_cable(peer, f"{path}.cables.peer") if peer else cables["leaf-spine"]}
+
+
+def _lossless(node: Node, path: str) -> LosslessSpec:
+    ecn = node.part("ecn")
+    watchdog = node.part("watchdog")
+    classes = {
+        int(priority): tuple(int(str(dscp.value)) for dscp in member.mapping["dscp"].items)
+        for priority, member in node.members("classes")
+    }
+    return LosslessSpec(
+        node=node,
+        path=path,
+        classes=dict(sorted(classes.items())),
+        cnp_dscp=node.part("cnp").scalar("dscp", DEFAULT_CNP_DSCP),
+        shared_headroom=node.scalar("shared_headroom"),
+        ecn=EcnSpec(
+            node=ecn,
+            path=f"{path}.ecn",
+            min_bytes=_bytes(ecn, "min"),
+            max_bytes=_bytes(ecn, "max"),
+            probability_percent=ecn.scalar("probability"),
+        ),
+        watchdog=WatchdogSpec(
+            node=watchdog,
+            path=f"{path}.watchdog",
+            **{key: watchdog.scalar(key) for key in ("action", "detection_ms", "restoration_ms", "poll_ms")},
+        ),
+    )
+
+
+def _addressing(node: Node, path: str) -> Addressing:
+    asn = node.part("asn")
+    return Addressing(
+        node=node,
+        path=path,
+        **{name: build_pool(node.mapping[name], f"{path}.{name}") for name in ("loopbacks", "hosts")},
+        links=build_pool(node.mapping["links"], f"{path}.links") if "links" in node.mapping else None,
+        asn_first=asn.scalar("first", RFC7938_ASNS[0]),
+        asn_last=asn.scalar("last", RFC7938_ASNS[1]),
+    )
+
+
+def _switches(node: Node, key: str, path: str) -> tuple[SwitchSpec, ...]:
+    fields = ("platform", "layout", "pod", "su", "rail")
+    return tuple(
+        SwitchSpec(
+            node=item,
+            path=f"{path}.{key}[{index}]",
+            name=item.scalar("name"),
+            **{name: item.scalar(name) for name in fields},
+        )
+        for index, item in enumerate(node.list_of(key))
+    )
+
+
+def _link(node: Node, path: str) -> LinkSpec:
+    a, b = node.items or node.mapping["ends"].items
+    cable = build_cable(node.mapping["cable"], f"{path}.cable") if "cable" in node.mapping else None
+    ends = str(a.value), str(b.value)
+    return LinkSpec(node=node, path=path, ends=ends, cable=cable, speed_mbps=_speed(node, "speed"))
+
+
+def _bytes(node: Node, key: str) -> int | None:
+    value = node.scalar(key)
+    return None if value is None else value if isinstance(value, int) else parse_bytes(value)

@@ -1,0 +1,140 @@
+"""Counts of published designs, from inventories of at most 40 lines.
+
+Tables A, B: NVIDIA DGX SuperPOD reference architectures H100 and B200 with InfiniBand switches; D: B300, twin planes,
+whose cable column counts 800G cables with two links each. Then what operators have published of their own: Alibaba HPN
+(SIGCOMM 2024 and the HPN 7.0 description), Meta (SIGCOMM 2024, Llama 3), ByteDance MegaScale (NSDI 2024).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabricgen.design.capacity import capacity
+from fabricgen.render.plans import design_only
+from tests.inventories import Tree, rail_optimized, text_of, write
+
+QM9700 = "nvidia-qm9700"
+
+
+def counted(tree: Tree, folder: Path) -> dict[str, Any]:
+    tree = {key: part for key, part in tree.items() if key != "management"}
+    assert len(text_of(tree).splitlines()) <= 40
+    fabric, findings = design_only(write(folder, tree))
+    assert [finding for finding in findings if finding.severity != "note"] == []
+    (plane,) = capacity(fabric)["planes"]
+    assert isinstance(plane, dict)
+    return plane
+
+
+TABLE_A = [(1, 31, 248, 8, 4, 252, 256), (2, 63, 504, 16, 8, 508, 512), (3, 95, 760, 24, 16, 764, 768),
+           (4, 127, 1016, 32, 16, 1020, 1024)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("units", "nodes", "gpus", "leaves", "spines", "node_cables", "cables"), TABLE_A)
+def test_table_a(
+    units: int, nodes: int, gpus: int, leaves: int, spines: int, node_cables: int, cables: int, tmp_path: Path
+) -> None:
+    """The missing node's place is that of the fabric manager, which has four ports."""
+    tree = rail_optimized(nodes, 32, units, QM9700, technology="infiniband")
+    tree["hosts"]["ufm"] = {"model": "ufm", "count": 1}
+    nic = {"name": "rail{rail}", "model": "ConnectX-7", "speed": "400G", "plane": "compute", "rails": 4}
+    tree["host_models"] = {"ufm": {"gpus": 0, "nics": [nic]}}
+    tree["planes"]["compute"]["scalable_unit"]["appliances"] = ["ufm"]
+    plane = counted(tree, tmp_path)
+    assert plane["switches"] == plane["planned"] == {"leaf": leaves, "spine": spines, "core": 0}
+    assert (plane["hosts"], plane["gpus"]) == (nodes + 1, gpus)
+    assert plane["cables"] == plane["links"] == {"host-leaf": node_cables, "leaf-spine": cables, "spine-core": 0}
+    assert plane["lids"] == node_cables + leaves + spines
+    tree["hosts"]["gpu"]["count"] = nodes + 1
+    (refusal,) = [each for each in design_only(write(tmp_path, tree))[1] if each.severity == "error"]
+    assert refusal.message == (
+        f"{nodes + 1} hosts at 32 to a unit, 1 kept for appliances, make {units + 1} units, `planned` is {units}"
+    )
+
+
+TABLE_B = [(2, 64, 16, 8, 0, 512, 512, 0), (4, 128, 32, 16, 0, 1024, 1024, 0), (8, 256, 64, 32, 0, 2048, 2048, 0),
+           (16, 512, 128, 128, 64, 4096, 4096, 4096), (32, 1024, 256, 256, 128, 8192, 8192, 8192),
+           (64, 2048, 512, 512, 256, 16384, 16384, 16384)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("units", "nodes", "leaves", "spines", "cores", "down", "middle", "up"), TABLE_B)
+def test_table_b(
+    units: int, nodes: int, leaves: int, spines: int, cores: int, down: int, middle: int, up: int, tmp_path: Path
+) -> None:
+    tree = rail_optimized(nodes, 32, units, QM9700, "dgx-b200", technology="infiniband", core={"platform": QM9700})
+    plane = counted(tree, tmp_path)
+    assert plane["switches"] == {"leaf": leaves, "spine": spines, "core": cores}
+    assert plane["cables"] == plane["links"] == {"host-leaf": down, "leaf-spine": middle, "spine-core": up}
+    assert set(plane["oversubscription"].values()) == {1.0}
+    assert {rail["oversubscription"] for rail in plane["rails"]} == {1.0} and len(plane["rails"]) == 8
+
+
+TABLE_D = [(1, 64, 512, 16, 8, 512, 512), (2, 128, 1024, 32, 16, 1024, 1024), (4, 256, 2048, 64, 32, 2048, 2048),
+           (8, 512, 4096, 128, 64, 4096, 4096), (16, 1024, 8192, 256, 128, 8192, 8192)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("units", "nodes", "gpus", "leaves", "spines", "node_cables", "cables"), TABLE_D)
+def test_table_d(
+    units: int, nodes: int, gpus: int, leaves: int, spines: int, node_cables: int, cables: int, tmp_path: Path
+) -> None:
+    plane = counted(rail_optimized(nodes, 64, units, "nvidia-sn5600", "dgx-b300", subplanes=2), tmp_path)
+    assert plane["switches"] == {"leaf": leaves, "spine": spines, "core": 0}
+    assert (plane["hosts"], plane["gpus"], plane["endpoints"]) == (nodes, gpus, 2 * gpus)
+    assert plane["cables"] == {"host-leaf": node_cables, "leaf-spine": cables, "spine-core": 0}
+    assert plane["links"] == {"host-leaf": 2 * node_cables, "leaf-spine": 2 * cables, "spine-core": 0}
+
+
+def two_ports(tree: Tree) -> Tree:
+    nic = {"name": "rail{rail}", "model": "ConnectX-7", "speed": "200G", "plane": "compute", "rails": 8, "ports": 2}
+    return {**tree, "host_models": {"dual": {"gpus": 8, "nics": [nic]}}}
+
+
+def test_hpn_segment(tmp_path: Path) -> None:
+    """128 hosts with 8 NICs of 2 x 200G: 1024 GPUs, 16 leaves; fifteen segments make a pod of 15,360 GPUs."""
+    leaf = {"platform": "generic-128x200g+64x400g"}
+    tree = rail_optimized(128, 128, 15, "generic-128x400g", "dual", design="dual-tor", leaf=leaf, speed="200G",
+                          uplink_speed="400G")  # fmt: skip
+    plane = counted(two_ports(tree), tmp_path)
+    assert (plane["switches"]["leaf"], plane["gpus"], plane["planned"]["leaf"]) == (16, 1024, 240)
+    assert plane["links"] == {"host-leaf": 2048, "leaf-spine": 16 * 64, "spine-core": 0}
+    assert plane["oversubscription"]["leaf"] == 1.0
+
+
+def test_hpn_pod_of_eight_segments(tmp_path: Path) -> None:
+    leaf = {"platform": "generic-128x200g+64x400g"}
+    tree = rail_optimized(1024, 128, 8, "generic-128x400g", "dual", design="dual-tor", leaf=leaf, speed="200G",
+                          uplink_speed="400G")  # fmt: skip
+    plane = counted(two_ports(tree), tmp_path)
+    assert (plane["switches"]["leaf"], plane["gpus"]) == (8 * 16, 8192)
+
+
+def test_meta(tmp_path: Path) -> None:
+    """24,576 GPUs: 1,536 racks of two hosts, eight pods of 192 racks; 1:2 at the rack, 7:1 at the top."""
+    rack = {"platform": "generic-64x400g"}
+    chassis = {"platform": "generic-576x400g"}
+    tree = rail_optimized(3072, 2, 1536, "generic-64x400g", design="fat-tree", leaf=rack, spine=chassis, core=chassis,
+                          pod={"units": 192}, oversubscription={"leaf": 0.5, "spine": 7})  # fmt: skip
+    plane = counted(tree, tmp_path)
+    assert (plane["gpus"], plane["switches"]["leaf"]) == (24_576, 1536)
+    assert plane["oversubscription"]["leaf"] == 0.5 and 6.9 <= plane["oversubscription"]["spine"] <= 7
+    assert plane["switches"]["spine"] % 8 == 0, "eight pods"
+
+
+def test_megascale_leaf(tmp_path: Path) -> None:
+    """64 servers below eight leaves; a leaf has 32 ports of 400G split into 64 of 200G below, 32 of 400G above."""
+    nic = {"name": "rail{rail}", "model": "ConnectX-7", "speed": "200G", "plane": "compute", "rails": 8}
+    leaf = {"platform": "generic-64x200g+32x400g"}
+    tree = rail_optimized(64, 64, 8, "generic-64x400g", "server", leaf=leaf, speed="200G", uplink_speed="400G")
+    plane = counted({**tree, "host_models": {"server": {"gpus": 8, "nics": [nic]}}}, tmp_path)
+    assert plane["switches"]["leaf"] == 8
+    assert plane["links"]["host-leaf"] == 8 * 64 and plane["links"]["leaf-spine"] == 8 * 32
+    assert plane["ports"][0] == {"role": "leaf", "used": 8 * 96, "spare": 0}
+    assert plane["oversubscription"]["leaf"] == 1.0
+
+
+def test_nvl72(tmp_path: Path) -> None:
+    """Eight racks of 18 trays with four GPUs are 576 GPUs in eight NVLink domains."""
+    plane = counted(rail_optimized(144, 18, 8, model="gb200-nvl72"), tmp_path)
+    assert (plane["hosts"], plane["gpus"], plane["nvlink_domains"], plane["endpoints"]) == (144, 576, 8, 576)
+    assert plane["switches"]["leaf"] == 8 * 4
