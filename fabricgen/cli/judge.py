@@ -53,17 +53,16 @@ def told(
     place_of: Callable[[str], Location],
     *,
     expand: bool = False,
-    inventory: Iterable[Finding] = (),
+    inventory: Sequence[Finding] = (),
 ) -> Outcome:
     """What is told of the verdicts and of the findings about the inventory."""
-
     telling = Telling(verdicts.suppressions, policy.severities(settings.file), verdicts.codes, expand, place_of)
     return telling.outcome(verdicts.findings, verdicts.bundle, inventory)
 
 
 def told_of_inventory(
     settings: Settings,
-    findings: Iterable[Finding],
+    findings: Sequence[Finding],
     accepted: Iterable[Suppression],
     place_of: Callable[[str], Location],
     expand: bool = False,

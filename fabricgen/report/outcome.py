@@ -41,7 +41,7 @@ class Telling:
     place_of: Callable[[str], Location] = _as_recorded
 
     def outcome(
-        self, findings: Iterable[Finding], bundle: Bundle | None = None, inventory: Iterable[Finding] = ()
+        self, findings: Iterable[Finding], bundle: Bundle | None = None, inventory: Sequence[Finding] = ()
     ) -> Outcome:
         """What is told of `findings` about a bundle, and of those about its inventory: whose errors nobody accepts."""
         firm = [one for one in inventory if one.severity is Severity.ERROR]
@@ -81,17 +81,16 @@ class Telling:
     def _notes(self) -> Iterator[Finding]:
         known = self.suppressions
         for one in known.given:
-            if one not in known.used and self.asked is not None:
-                stranger = one.code not in pages()
-                message = f"nothing is found that this suppression of {one.code} covers"
-                if stranger or one.code in self.asked:
-                    yield self._note(
-                        "FG129", one, f"no finding has the code {one.code}" if stranger else message,
-                        "correct or remove it; docs/findings.md has all codes" if stranger else "remove it",
-                    )  # fmt: skip
-            elif one in known.used and one in known.expired:
+            if one in known.used and one in known.expired:
                 message = f"the suppression of {one.code} expired on {one.expires}: {one.reason}"
                 yield self._note("FG130", one, message, "correct what was accepted, or set a later day")
+            elif one in known.used or self.asked is None:
+                continue
+            elif one.code not in pages():
+                yield self._note("FG129", one, f"no finding has the code {one.code}", "docs/findings.md has all codes")
+            elif one.code in self.asked:
+                message = f"nothing is found that this suppression of {one.code} covers"
+                yield self._note("FG129", one, message, "remove it")
 
     def _note(self, code: str, one: Suppression, message: str, hint: str) -> Finding:
         path = one.place.partition("#")[2]

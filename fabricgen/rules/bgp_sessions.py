@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabricgen.findings import Severity
 from fabricgen.rules.addresses import parse_interface
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import End, Fabric, Switch
+from fabricgen.rules.fabric import End, Fabric, Switch, far_end
 from fabricgen.rules.registry import rule
 from fabricgen.rules.subnets import end_addresses, misfits, missing_addresses
 from fabricgen.sonic.tables import Row
@@ -183,7 +183,8 @@ def local_address(fabric: Fabric) -> Iterator[Defect]:
                 f"local_addr is {found or 'missing'}, the port to {session.peer.switch.name} has {session.local_ip}"
             )
             place = session.end.switch.place("BGP_NEIGHBOR", session.key, "local_addr")
-            yield Defect(place, message, f"set local_addr to {session.local_ip}", (), severity)
+            related = (("the port to it", session.end.place("INTERFACE")), *far_end(session.end, "INTERFACE"))
+            yield Defect(place, message, f"set local_addr to {session.local_ip}", related, severity)
 
 
 @rule("FG336", Severity.ERROR, "A neighbour is on no link of the switch")

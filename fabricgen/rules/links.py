@@ -191,7 +191,8 @@ def wired_port_exists(fabric: Fabric) -> Iterator[Defect]:
     for end in fabric.ends:
         known = end.switch.layout.port_by_name if end.switch.layout else {}
         if end.port not in end.switch.device.table("PORT") and end.port not in known:
-            yield Defect(end.place("PORT"), f"the cable to {end.far_name} ends in {end.port}, which does not exist")
+            message = f"the cable to {end.far_name} ends in {end.port}, which does not exist"
+            yield Defect(end.place("PORT"), message, "", far_end(end, "PORT"))
 
 
 def _disagreements(fabric: Fabric, field: str, only_unplanned: bool = False) -> Iterator[Defect]:
