@@ -3,6 +3,9 @@
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
+
+from fabricgen.suppressions import Suppression
 
 
 class Severity(enum.StrEnum):
@@ -51,7 +54,9 @@ class Finding:
     """One diagnostic.
 
     `path` is TABLE|key|field of a config_db row, or the dotted path of an inventory value. `count` is the number of
-    places that share this very defect; the first of them is the one located.
+    places that share this very defect; the first of them is the one located, and `devices` are all that have it, where
+    they are several. `causes` are the values of the inventory that made the place, as file#dotted.path. `twin` numbers
+    findings of one code at one place.
     """
 
     code: str
@@ -64,14 +69,20 @@ class Finding:
     hint: str = ""
     confidence: Confidence = Confidence.PROVED
     count: int = 1
+    devices: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
+    suppression: Suppression | None = None
+    twin: int = 0
 
     @property
     def fingerprint(self) -> str:
-        """Stable over line moves and rewording: code, device, path, and for findings without a device the file."""
+        """Stable over line moves, rewording and more devices with the same defect: code, (first) device, path, and for
+        findings without a device the file's name."""
         import hashlib  # loads OpenSSL: not for those who only ask for help
 
-        file = self.location.file if self.location and not self.device else ""
-        return hashlib.sha256("\0".join((self.code, self.device, self.path, file)).encode()).hexdigest()[:32]
+        file = PurePath(self.location.file).name if self.location and not self.device else ""
+        parts = [self.code, self.device, self.path, file, *([str(self.twin)] if self.twin else [])]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
     @property
     def sort_key(self) -> tuple[int, str, str, Location, str, str]:

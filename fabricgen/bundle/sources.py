@@ -1,7 +1,7 @@
 """sources.json read back: what made a value, and which values a person asked for by an override."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from fabricgen.origin import Origin
+from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
@@ -33,6 +34,30 @@ class Sources:
     def _devices(self) -> Mapping[str, Mapping[str, Any]]:
         return {device["name"]: device for device in self.raw["devices"]}
 
+    @cached_property
+    def suppressions(self) -> tuple[Suppression, ...]:
+        """What the inventory accepts."""
+        return tuple(Suppression(**one) for one in self.raw.get("suppressions", ()))
+
+    def causes(self, device: str, table: str, key: str, name: str = "") -> tuple[str, ...]:
+        """The inventory values (file#dotted.path) that a field comes from; without a name, those of all its row."""
+        names = [name] if name else self._fields(device, table, key)
+        found = [self.explain(device, table, key, each) for each in names]
+        origins = [origin.inventory for one in found if one for origin in one.origins]
+        return tuple(dict.fromkeys(origin for origin in origins if "#" in origin))
+
+    def _fields(self, device: str, table: str, key: str) -> list[str]:
+        row = f"{table}|{key}"
+        asked = [path.removeprefix(f"{row}|") for path in self.overrides(device) if path.startswith(f"{row}|")]
+        made = [
+            field
+            for form, ports in self._forms(device)
+            for pattern, fields in self._rows(form).get(table, ())
+            if _matches(pattern, row, ports)
+            for field in fields
+        ]
+        return list(dict.fromkeys([*asked, *made])) or [""]
+
     def overrides(self, device: str) -> Mapping[str, str]:
         """'TABLE|key|field' (or 'TABLE|key', 'TABLE') -> the override's place, for what was merged last."""
         found: Mapping[str, str] = self._devices.get(device, {}).get("overrides", {})
@@ -45,7 +70,7 @@ class Sources:
         if override:
             return Explanation("override", (Origin(inventory=override),))
         for form, ports in self._forms(device):
-            for row, fields in form["rows"].items():
+            for row, fields in self._rows(form).get(table, ()):
                 field = _matching(name, fields) if _matches(row, f"{table}|{key}", ports) else None
                 if field is not None:
                     return Explanation(form["template"], tuple(self._origin(index) for index in fields[field]))
@@ -59,6 +84,19 @@ class Sources:
             yield self.raw["forms"][index], None
         for index, ports in entry["ports"].items():
             yield self.raw["forms"][int(index)], ports
+
+    def _rows(self, form: Mapping[str, Any]) -> Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]]:
+        """The rows of a form by their table, which is never a slot."""
+        found = self._by_table.get(id(form))
+        if found is None:
+            found = self._by_table[id(form)] = {}
+            for row, fields in form["rows"].items():
+                found.setdefault(row.partition("|")[0], []).append((row, fields))
+        return found
+
+    @cached_property
+    def _by_table(self) -> dict[int, dict[str, list[tuple[str, Mapping[str, Any]]]]]:
+        return {}
 
     def _origin(self, index: int) -> Origin:
         entry = self.raw["origins"][index]

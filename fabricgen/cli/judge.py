@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabricgen.bundle.read import Bundle, open_bundle
+from fabricgen.cli import policy
+from fabricgen.cli.settings import Settings
+from fabricgen.codes import codes
 from fabricgen.errors import UsageError
-from fabricgen.findings import Finding
+from fabricgen.findings import Finding, Location
 from fabricgen.platforms.catalog import layout_by_hwsku
-from fabricgen.platforms.model import SwitchPlatform
+from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+from fabricgen.report.outcome import Outcome, Telling
 from fabricgen.report.summary import Counts
+from fabricgen.suppressions import Suppression, Suppressions
 
 if TYPE_CHECKING:
     from fabricgen.sonic.yang import Models
@@ -21,23 +26,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class Verdicts:
-    """What the judges said so far. `own` are JSON keys, `lines` the same for people."""
+    """What the judges said so far. `own` are JSON keys, `lines` the same for people, `codes` those of the findings that
+    were looked for."""
 
     bundle: Bundle
+    suppressions: Suppressions
     findings: list[Finding] = field(default_factory=list)
     own: dict[str, object] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     rules: int = 0
+    codes: set[str] = field(default_factory=set)
 
     @property
     def counts(self) -> Counts:
         """What was looked at."""
         return Counts(devices=len(self.bundle.devices), links=len(self.bundle.links), rules=self.rules)
-
-
-def open_verdicts(paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None) -> Verdicts:
-    """Open what is to be judged."""
-    return Verdicts(open_observed(paths, links, lldp))
 
 
 def open_observed(paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None) -> Bundle:
@@ -71,6 +74,46 @@ def link_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def open_verdicts(
+    settings: Settings, paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None
+) -> Verdicts:
+    """Open what is to be judged, and what its inventory and the settings file accept."""
+    bundle = open_observed(paths, links, lldp)
+    accepted = bundle.sources.suppressions if bundle.sources else ()
+    return Verdicts(bundle, Suppressions([*accepted, *policy.suppressions(settings.file)]))
+
+
+def told(
+    settings: Settings,
+    verdicts: Verdicts,
+    place_of: Callable[[str], Location],
+    *,
+    expand: bool = False,
+    inventory: Sequence[Finding] = (),
+) -> Outcome:
+    """What is told of the verdicts and of the findings about the inventory."""
+    telling = Telling(verdicts.suppressions, policy.severities(settings.file), verdicts.codes, expand, place_of)
+    return telling.outcome(verdicts.findings, verdicts.bundle, inventory)
+
+
+def told_of_inventory(
+    settings: Settings,
+    findings: Sequence[Finding],
+    accepted: Iterable[Suppression],
+    place_of: Callable[[str], Location],
+    expand: bool = False,
+) -> Outcome:
+    """The same where there is nothing but an inventory; which suppressions are unused is then not known."""
+    suppressions = Suppressions([*accepted, *policy.suppressions(settings.file)])
+    telling = Telling(suppressions, policy.severities(settings.file), expand=expand, place_of=place_of)
+    return telling.outcome((), None, findings)
+
+
+def codes_of(*families: str) -> set[str]:
+    """The codes of some families that are no rules."""
+    return {code for code in codes() if code.startswith(families)}
+
+
 def validate(
     verdicts: Verdicts,
     select: Sequence[str] = (),
@@ -81,8 +124,14 @@ def validate(
     from fabricgen.rules.registry import chosen_rules, run
 
     own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
-    verdicts.findings += run(verdicts.bundle, select, ignore, lambda hwsku: own.get(hwsku) or layout_by_hwsku(hwsku))
-    verdicts.rules = len(chosen_rules(select, ignore))
+
+    def layout(hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
+        return own.get(hwsku) or layout_by_hwsku(hwsku)
+
+    verdicts.findings += run(verdicts.bundle, select, ignore, layout, verdicts.suppressions)
+    rules = chosen_rules(select, ignore)
+    verdicts.rules = len(rules)
+    verdicts.codes |= {rule.code for rule in rules}
 
 
 def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = (), ignore: Sequence[str] = ()) -> None:
@@ -90,6 +139,7 @@ def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = ()
     from fabricgen.rules.yang import with_yang
 
     verdicts.findings = with_yang(verdicts.findings, verdicts.bundle, models, select, ignore)
+    verdicts.codes |= codes_of("FG49")
 
 
 def simulate_deadlock(verdicts: Verdicts, plane: str | None = None) -> None:
@@ -100,3 +150,4 @@ def simulate_deadlock(verdicts: Verdicts, plane: str | None = None) -> None:
     verdicts.findings += deadlock_findings(verdicts.bundle, results)
     verdicts.own["deadlock"] = deadlock_object(results)
     verdicts.lines += deadlock_lines(results)
+    verdicts.codes |= codes_of("FG6")

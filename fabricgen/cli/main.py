@@ -5,11 +5,20 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
 from fabricgen import __version__
-from fabricgen.cli.settings import Settings, common_options, file_defaults, name_variables, read_settings
+from fabricgen.cli.settings import (
+    Settings,
+    common_options,
+    file_defaults,
+    name_variables,
+    option_names,
+    read_settings,
+    refuse_unknown_keys,
+)
 from fabricgen.errors import FabricgenError
 
 EXIT_FINDINGS = 1
@@ -32,6 +41,15 @@ _VERBS = {
 }
 
 
+_FILE = "fabricgen.settings"  # where a context keeps the settings file
+
+
+def _known_keys(group: click.Command) -> set[str]:
+    """Every option of fabricgen and of its verbs, and the verbs."""
+    members = [importlib.import_module(module).command for module, _ in _VERBS.values()]
+    return set(_VERBS).union(option_names(group), *map(option_names, members))
+
+
 class Verbs(click.Group):
     """The verbs, imported on demand."""
 
@@ -45,9 +63,10 @@ class Verbs(click.Group):
             return None
         command: click.Command = importlib.import_module(_VERBS[cmd_name][0]).command
         name_variables(command)
-        content = read_settings()
-        shared = {key.replace("_", "-"): value for key, value in content.items() if not isinstance(value, dict)}
-        ctx.default_map = {cmd_name: file_defaults(command, cmd_name, content, shared)}
+        file = ctx.meta[_FILE] = read_settings()
+        refuse_unknown_keys(file, lambda: _known_keys(main))
+        shared = {key.replace("_", "-"): value for key, value in file.content.items() if not isinstance(value, dict)}
+        ctx.default_map = {cmd_name: file_defaults(command, cmd_name, file.content, shared)}
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -76,7 +95,7 @@ def main(ctx: click.Context, /, **given: object) -> None:
 
     Two commands to a fabric:  fabricgen init my-fabric,  then  fabricgen check my-fabric.
     """
-    ctx.obj = Settings().updated(given)
+    ctx.obj = replace(Settings().updated(given), file=ctx.meta[_FILE])
 
 
 name_variables(main)

@@ -11,7 +11,9 @@ from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.manifest import Manifest, digest, read_manifest
 from fabricgen.bundle.write import BundleWriter, compare
 from fabricgen.cli.clock import Clock
+from fabricgen.cli.judge import told_of_inventory
 from fabricgen.cli.output import exit_code, print_result
+from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, interactive, verb
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
@@ -54,11 +56,13 @@ def command(
     plans = make_plans(inventory)
     if locked or check:
         plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME, needed=locked)
-    if has_errors(plans.findings):
-        print_result(settings, plans.findings, _counts(plans), fmt="text", output=None)
-        return exit_code(plans.findings, "error")
-    if plans.findings:
-        settings.say(concise_report(plans.findings, settings.paints(sys.stderr)).rstrip("\n"))
+    places = InventoryPlaces(None, inventory, plans.fabric.inventory.node)
+    outcome = told_of_inventory(settings, plans.findings, plans.fabric.inventory.suppressions, places)
+    if has_errors([*plans.findings, *outcome.findings]):
+        print_result(settings, outcome.findings, _counts(plans), fmt="text", output=None, suppressed=outcome.suppressed)
+        return exit_code(outcome.findings, "error")
+    if outcome.findings:
+        settings.say(concise_report(outcome.findings, settings.paints(sys.stderr)).rstrip("\n"))
     clock.lap("planned", _size(plans))
     content = BundleContent(plans, templates, only, settings.jobs)
     try:

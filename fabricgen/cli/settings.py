@@ -2,13 +2,14 @@
 
 The command line beats the environment (FABRICGEN_<OPTION>), which beats fabricgen.toml or [tool.fabricgen] in
 pyproject.toml of the working directory. There, a key names an option for every verb that has it; a table names a verb.
+What it says about findings, `severity` and `suppressions`, is read in policy.py.
 The one option without a variable is the --output of judging verbs: FABRICGEN_OUTPUT is the bundle's folder.
 """
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,16 @@ from click.core import ParameterSource
 
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+
+TABLES_OF_FINDINGS = ("severity", "suppressions")
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """fabricgen.toml, or a part of pyproject.toml: its name, with the tables that lead to the part, and its content."""
+
+    name: str
+    content: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -29,10 +40,11 @@ class Settings:
     color: str = "auto"
     jobs: int = 1
     debug: bool = False
+    file: "SettingsFile" = field(default_factory=lambda: SettingsFile("", {}))
 
     def updated(self, given: Mapping[str, object]) -> "Settings":
         """With the options that were given."""
-        names = {field.name for field in fields(self)}
+        names = {each.name for each in fields(self)}
         return replace(self, **{name: value for name, value in given.items() if name in names and value})  # type: ignore[arg-type]
 
     def start_logging(self) -> None:
@@ -80,6 +92,12 @@ def name_variables(command: click.Command) -> None:
             option.envvar = f"FABRICGEN_{_long_name(option).replace('-', '_').upper()}"
 
 
+def option_names(command: click.Command) -> set[str]:
+    """The long names of the options of a command and of its members."""
+    members = command.commands.values() if isinstance(command, click.Group) else ()
+    return set(_options(command)).union(*map(option_names, members))
+
+
 def _options(command: click.Command) -> dict[str, click.Option]:
     return {_long_name(option): option for option in command.params if isinstance(option, click.Option)}
 
@@ -98,7 +116,7 @@ def verb(function: Callable[..., Any]) -> Callable[..., Any]:
         common = {name: value for name, value in given.items() if not _beaten(ctx, name)}
         settings = (ctx.obj or Settings()).updated(common)
         settings.start_logging()
-        own = {name: value for name, value in given.items() if name not in {field.name for field in fields(Settings)}}
+        own = {name: value for name, value in given.items() if name not in {each.name for each in fields(Settings)}}
         return function(settings, **own)
 
     return wrapped
@@ -110,8 +128,8 @@ def _beaten(ctx: click.Context, name: str) -> bool:
     return ctx.find_root().get_parameter_source(name) is given is not ctx.get_parameter_source(name)
 
 
-def read_settings() -> Mapping[str, Any]:
-    """The content of fabricgen.toml, else of [tool.fabricgen]. Raises UnreadableInputError."""
+def read_settings() -> SettingsFile:
+    """fabricgen.toml, else [tool.fabricgen]; empty where there is neither. Raises UnreadableInputError."""
     for name, keys in (("fabricgen.toml", ()), ("pyproject.toml", ("tool", "fabricgen"))):
         file = Path(name)
         if not file.is_file():
@@ -127,8 +145,8 @@ def read_settings() -> Mapping[str, Any]:
         if not isinstance(content, dict):
             raise UnreadableInputError(f"{'.'.join(keys)} is no table", Location(name))
         if content:
-            return content
-    return {}
+            return SettingsFile("#".join([name, *[".".join(keys)] * bool(keys)]), content)
+    return SettingsFile("", {})
 
 
 def file_defaults(
@@ -149,6 +167,21 @@ def file_defaults(
         if key.replace("_", "-") not in options:
             raise UsageError(f"fabricgen's settings: {name} has no option {key!r}; it has {', '.join(options)}")
     return {str(options[key].name): value for key, value in shared.items() if key in options}
+
+
+def refuse_unknown_keys(file: SettingsFile, known: Callable[[], Collection[str]]) -> None:
+    """Raises UsageError for a key at the top of the file that neither names an option nor a table; `known` are all."""
+    strange = [key for key in file.content if key.replace("_", "-") not in TABLES_OF_FINDINGS]
+    if not strange:
+        return
+    names = known()
+    for key in strange:
+        if key.replace("_", "-") not in names:
+            from difflib import get_close_matches  # only those who err need it
+
+            close = get_close_matches(key, [*names, *TABLES_OF_FINDINGS], n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise UsageError(f"{file.name}: {key!r} is neither an option nor a verb{hint}")
 
 
 def interactive() -> bool:

@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
-from fabricgen.cli.judge import link_options, open_verdicts, simulate_deadlock
-from fabricgen.cli.output import exit_code, output_options, print_result
+from fabricgen.cli.judge import link_options, open_verdicts, simulate_deadlock, told
+from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
+from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 
@@ -21,6 +22,8 @@ def command() -> None:
 @link_options
 @click.option("--failures", type=click.IntRange(0, 3), default=0, show_default=True, help="Failures to go through.")
 @click.option("--plane", help="Only this plane.")
+@expand_option
+@inventory_option
 @output_options
 @verb
 def deadlock(
@@ -30,6 +33,8 @@ def deadlock(
     lldp: Path | None,
     failures: int,
     plane: str | None,
+    expand: bool,
+    inventory: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -38,7 +43,7 @@ def deadlock(
     if failures:
         raise UsageError("this version proves the base state; --failures takes 0 only")
     clock = Clock(settings)
-    verdicts = open_verdicts(paths, links, lldp)
+    verdicts = open_verdicts(settings, paths, links, lldp)
     if (
         plane is not None
         and verdicts.bundle.wiring
@@ -48,7 +53,9 @@ def deadlock(
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
     simulate_deadlock(verdicts, plane)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
+    outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
     print_result(
-        settings, verdicts.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines
-    )
-    return exit_code(verdicts.findings, fail_on)
+        settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines,
+        suppressed=outcome.suppressed, verb="simulate deadlock", codes=verdicts.codes, fail_on=fail_on,
+    )  # fmt: skip
+    return exit_code(outcome.findings, fail_on)

@@ -5,28 +5,17 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
-from fabricgen.cli.judge import ask_libyang, link_options, open_verdicts, validate
-from fabricgen.cli.output import exit_code, output_options, print_result
+from fabricgen.cli.judge import ask_libyang, link_options, open_verdicts, told, validate
+from fabricgen.cli.output import choice_options, exit_code, inventory_option, output_options, print_result
+from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.platforms.entries import load_switch_platform
-
-
-def codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Codes and prefixes from repeated or comma-separated options."""
-    found = tuple(code for text in given for code in text.replace(",", " ").split())
-    for code in found:
-        if not code.upper().startswith("FG") or not code[2:].isalnum():
-            raise click.BadParameter(f"{code!r} is no code; they look like FG512, prefixes like FG5", ctx, parameter)
-    return found
 
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @link_options
-@click.option(
-    "--select", multiple=True, callback=codes, metavar="CODES", help="Only rules with these codes or prefixes."
-)
-@click.option("--ignore", multiple=True, callback=codes, metavar="CODES", help="No rules with these codes or prefixes.")
+@choice_options
 @click.option(
     "--platform",
     "platform_files",
@@ -41,6 +30,7 @@ def codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
     metavar="DIR",
     help="Ask libyang as well, with the YANG models in this folder.",
 )
+@inventory_option
 @output_options
 @verb
 def command(
@@ -52,6 +42,8 @@ def command(
     yang: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    expand: bool,
+    inventory: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -65,11 +57,15 @@ def command(
 
         models = load_models(yang)
         clock.lap("loaded", f"YANG models of {len(models.tables)} tables")
-    verdicts = open_verdicts(paths, links, lldp)
+    verdicts = open_verdicts(settings, paths, links, lldp)
     validate(verdicts, select, ignore, platforms)
     clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
     if models:
         ask_libyang(verdicts, models, select, ignore)
         clock.lap("asked", f"libyang about {len(verdicts.bundle.devices)} devices")
-    print_result(settings, verdicts.findings, verdicts.counts, fmt=fmt, output=output)
-    return exit_code(verdicts.findings, fail_on)
+    outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
+    print_result(
+        settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, suppressed=outcome.suppressed,
+        verb="validate", codes=verdicts.codes, fail_on=fail_on,
+    )  # fmt: skip
+    return exit_code(outcome.findings, fail_on)

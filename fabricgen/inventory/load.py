@@ -14,6 +14,7 @@ from fabricgen.inventory.nodes import Node, merge, read_yaml
 from fabricgen.inventory.outside import check_outside
 from fabricgen.inventory.references import check_name_patterns, check_references
 from fabricgen.inventory.schema import prune_invalid
+from fabricgen.inventory.suppressions import read_suppressions
 from fabricgen.inventory.tables import TABLES, read_table
 
 LOCK_NAME = "allocations.lock.yaml"
@@ -27,13 +28,15 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     files = inventory_files(path)
     root = Node({}, Location(files[0].name, 1, 1))
     findings: list[Finding] = []
+    texts = {file.name: _text(file) for file in files}
     for file in files:
-        findings += merge(root, _read(file, findings))
+        findings += merge(root, _read(file, texts[file.name], findings))
     for table in _tables(path):
         planes = sorted(root.find(("planes",)).mapping) if "planes" in root.mapping else []
         findings += merge(root, _read_table(table, planes, findings))
+    suppressions = read_suppressions(root, texts, findings)
     findings += prune_invalid(root)
-    inventory = build_inventory(root, findings)
+    inventory = replace(build_inventory(root, findings), suppressions=suppressions)
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
     findings += [*unusable.values(), *check_references(inventory), *check_designs(inventory)]
@@ -65,9 +68,9 @@ def _tables(path: Path) -> list[Path]:
     return [file for name in TABLES if path.is_dir() and (file := path / name).is_file()]
 
 
-def _read(file: Path, findings: list[Finding]) -> Node:
+def _read(file: Path, text: str, findings: list[Finding]) -> Node:
     try:
-        node, twice = read_yaml(_text(file), file.name)
+        node, twice = read_yaml(text, file.name)
     except UnreadableInputError as error:
         raise UnreadableInputError(error.problem, replace(error.location, file=str(file))) from error
     if not isinstance(node.value, dict):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane, PoolSpec
+from fabricgen.suppressions import Suppression
 
 
 @dataclass(frozen=True)
@@ -137,3 +138,4 @@ class Inventory(Part):
     devices: tuple[DeviceNote, ...]
     overrides: tuple[Override, ...]
     digest: str
+    suppressions: tuple[Suppression, ...] = ()

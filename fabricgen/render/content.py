@@ -55,7 +55,8 @@ class BundleContent:
                 yield f"sonic/{source.name}/config_db.json", content
         yield "fabric.json", dump_wiring(wiring)
         yield "cabling.csv", dump_cabling(wiring)
-        yield "sources.json", dump_sources(self._library.marks.origins, self._library.forms, sources)
+        accepted = self.plans.fabric.inventory.suppressions
+        yield "sources.json", dump_sources(self._library.marks.origins, self._library.forms, sources, accepted)
 
     def _switches(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
         if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:

@@ -11,6 +11,7 @@ from fabricgen.inventory.references import error
 from fabricgen.render.forms import Tables
 from fabricgen.render.secrets import literal_secrets, placeholder
 from fabricgen.sonic.releases import first_release
+from fabricgen.sonic.secrets import SECRET_TABLES
 
 _PATTERN = set("*?[")
 
@@ -65,12 +66,13 @@ def _merge_table(table: str, content: object, tables: Tables, applied: dict[str,
     rows = tables.setdefault(table, {})
     for pattern, fields in content.items():
         keys = [key for key in rows if fnmatchcase(key, pattern)] if _PATTERN & set(pattern) else [_text(pattern)]
+        row = source if table in SECRET_TABLES else f"{source}.{pattern}"
         for key in keys:
             if isinstance(fields, Mapping):
                 rows[key] = _merged(rows.get(key, {}), fields)
-                applied.update({f"{table}|{key}|{name}": source for name in fields} or {f"{table}|{key}": source})
+                applied.update({f"{table}|{key}|{name}": f"{row}.{name}" for name in fields} or {f"{table}|{key}": row})
             elif rows.pop(key, None) is not None:
-                applied[f"{table}|{key}"] = source
+                applied[f"{table}|{key}"] = row
     if not rows:
         del tables[table]
 

@@ -2,7 +2,8 @@
 
 origins: what caused a value (inventory file and path, platform source, steps). forms: one for each expansion of a
 template; a row 'TABLE|key', slots as {name}, has for each field the indices of its origins. devices: for each switch
-the forms of its own, its ports by form, and the overrides that were merged last.
+the forms of its own, its ports by form, and the overrides that were merged last. suppressions: what the inventory
+accepts, where it accepts anything.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 from fabricgen.bundle.wiring import dump_listing
 from fabricgen.origin import Origin
 from fabricgen.render.forms import Form
+from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
 
@@ -26,16 +28,21 @@ class DeviceSources:
     overrides: Mapping[str, str] = field(default_factory=dict)
 
 
-def dump_sources(origins: Sequence[Origin], forms: Sequence[Form], devices: Iterable[DeviceSources]) -> bytes:
+def dump_sources(
+    origins: Sequence[Origin],
+    forms: Sequence[Form],
+    devices: Iterable[DeviceSources],
+    suppressions: Sequence[Suppression] = (),
+) -> bytes:
     """The bytes of sources.json."""
-    return dump_listing(
-        {"format_version": FORMAT_VERSION},
-        {
-            "origins": [_compact(origin) for origin in origins],
-            "forms": [{"template": form.template, "rows": form.sources} for form in forms],
-            "devices": [_device(device) for device in devices],
-        },
-    )
+    lists: dict[str, Iterable[object]] = {
+        "origins": [_compact(origin) for origin in origins],
+        "forms": [{"template": form.template, "rows": form.sources} for form in forms],
+        "devices": [_device(device) for device in devices],
+    }
+    if suppressions:
+        lists["suppressions"] = [one.compact() for one in suppressions]
+    return dump_listing({"format_version": FORMAT_VERSION}, lists)
 
 
 def _compact(origin: Origin) -> dict[str, Any]:

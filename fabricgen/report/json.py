@@ -28,6 +28,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "confidence": finding.confidence.value,
         "message": finding.message,
         "device": finding.device,
+        "devices": list(finding.devices or filter(None, [finding.device])),
         "path": finding.path,
         "count": finding.count,
         "location": _location(finding.location) if finding.location else None,

@@ -184,9 +184,10 @@ def management(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("MGMT_INTERFACE", key, "gwaddr"), message)
             if held and held.ip in owners:
                 other, theirs = owners[held.ip]
-                for one, mine, them in ((switch, key, other), (other, theirs, switch)):
-                    message = f"{held.ip} is the management address of {them.name}, too"
-                    yield Defect(one.place("MGMT_INTERFACE", mine), message)
+                places = switch.place("MGMT_INTERFACE", key), other.place("MGMT_INTERFACE", theirs)
+                for (one, them), name in zip((places, places[::-1]), (other.name, switch.name), strict=True):
+                    message = f"{held.ip} is the management address of {name}, too"
+                    yield Defect(one, message, "", ((f"{name} has it here", them),))
             elif held:
                 owners[held.ip] = (switch, key)
     yield from _nested_management(fabric)

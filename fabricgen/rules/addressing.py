@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import End, Fabric, Switch
+from fabricgen.rules.fabric import End, Fabric, Switch, far_end
 from fabricgen.rules.registry import rule
 from fabricgen.rules.subnets import end_addresses, misfits, missing_addresses
 
@@ -41,7 +41,7 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
                 hint = f"add the row INTERFACE|{key}" if address else "add its address row"
                 family = f"IPv{6 if ':' in address else 4} " if address else ""
                 message = f"the port to {end.far_name} has no {family}address"
-                yield Defect(switch.place("INTERFACE", key), message, hint)
+                yield Defect(switch.place("INTERFACE", key), message, hint, far_end(end, "INTERFACE"))
 
 
 @rule("FG312", Severity.ERROR, "The two ends of a link are not in one subnet")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabricgen.findings import Severity
 from fabricgen.rules.addresses import parse_interface
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import End, Fabric, Switch
+from fabricgen.rules.fabric import End, Fabric, Switch, far_end
 from fabricgen.rules.registry import rule
 from fabricgen.rules.subnets import end_addresses, misfits, missing_addresses
 from fabricgen.sonic.tables import Row
@@ -157,7 +157,9 @@ def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
         name = session.peer.switch.name
         if session.row is not None and session.row.get("name") != name:
             message = f"name is {session.row.get('name', 'missing')}, the address {session.peer_ip} is {name}'s"
-            yield Defect(session.end.switch.place("BGP_NEIGHBOR", session.key, "name"), message, f"set name to {name}")
+            related = ((f"{name} itself", session.peer.switch.place("DEVICE_METADATA", "localhost", "hostname")),)
+            place = session.end.switch.place("BGP_NEIGHBOR", session.key, "name")
+            yield Defect(place, message, f"set name to {name}", related)
 
 
 @rule("FG335", Severity.ERROR, "A session's local address is not that of its port")
@@ -181,7 +183,8 @@ def local_address(fabric: Fabric) -> Iterator[Defect]:
                 f"local_addr is {found or 'missing'}, the port to {session.peer.switch.name} has {session.local_ip}"
             )
             place = session.end.switch.place("BGP_NEIGHBOR", session.key, "local_addr")
-            yield Defect(place, message, f"set local_addr to {session.local_ip}", (), severity)
+            related = (("the port to it", session.end.place("INTERFACE")), *far_end(session.end, "INTERFACE"))
+            yield Defect(place, message, f"set local_addr to {session.local_ip}", related, severity)
 
 
 @rule("FG336", Severity.ERROR, "A neighbour is on no link of the switch")

@@ -1,11 +1,25 @@
 """What a rule yields: a defect at a place of a file. Lines and columns are looked up only for what is reported."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Confidence, Finding, Location, Related, Severity
 from fabricgen.sonic.secrets import shown_key
+from fabricgen.suppressions import Suppression
+
+# Fields that name a row of another table.
+_REFERS_TO = {
+    "profile": "BUFFER_PROFILE",
+    "pool": "BUFFER_POOL",
+    "scheduler": "SCHEDULER",
+    "wred_profile": "WRED_PROFILE",
+    "dscp_to_tc_map": "DSCP_TO_TC_MAP",
+    "tc_to_queue_map": "TC_TO_QUEUE_MAP",
+    "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
+    "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE",
+    "pfc_to_pg_map": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +52,7 @@ class Defect:
     related: tuple[tuple[str, Place], ...] = ()
     severity: Severity | None = None  # None: the rule's own
     count: int = 1
+    suppression: Suppression | None = None
 
     def finding(self, code: str, severity: Severity) -> Finding:
         """The located diagnostic."""
@@ -48,18 +63,30 @@ class Defect:
             device=self.place.device.name,
             path=self.place.path,
             location=self.place.location,
-            related=tuple(Related(text, place.location) for text, place in self.related),
+            related=tuple(Related(text, place.location) for text, place in (*self.related, *self._definition())),
             hint=self.hint,
             confidence=Confidence.PROVED,
             count=self.count,
+            suppression=self.suppression,
         )
+
+    def _definition(self) -> Iterator[tuple[str, Place]]:
+        """The row that the field refers to, where a rule has not shown it already."""
+        place = self.place
+        table = _REFERS_TO.get(place.field, "")
+        key = place.device.text_of(place.table, place.key, place.field).strip("[]").removeprefix(f"{table}|")
+        defined = Place(place.device, table, key)
+        shown = any(other.table == table and other.device.name == place.device.name for _, other in self.related)
+        if key in place.device.table(table) and not shown:
+            yield f"{key} is defined here", defined
 
 
 def grouped(defects: Iterable[Defect]) -> list[Defect]:
-    """Equal defects of one table and field of a device as one, at the first place, counted."""
+    """Equal defects of one table and field of a device as one, at the first place, counted; suppressed ones apart."""
     groups: dict[tuple[object, ...], dict[str, Defect]] = {}
     for defect in defects:
         place = defect.place
         kind = (place.device.name, place.table, place.field, defect.message, defect.hint, defect.severity)
-        groups.setdefault(kind, {}).setdefault(place.key, defect)
+        group = groups.setdefault((*kind, defect.suppression), {})
+        group.setdefault(place.key, defect)
     return [replace(next(iter(keys.values())), count=len(keys)) for keys in groups.values()]

@@ -163,6 +163,11 @@ class End:
         return (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
 
 
+def far_end(end: End, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
+    """The row of the port at the other end of a cable, as a related place; none where that has no file."""
+    return ((f"the far end, {end.far_name}", end.far.place(table, field)),) if end.far else ()
+
+
 class Fabric:
     """All switches, wired ports and planes of a bundle."""
 

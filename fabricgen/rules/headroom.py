@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.physics import headroom_floor_bytes
-from fabricgen.rules.defects import Defect
+from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.fabric import End, Fabric, number
 from fabricgen.rules.qos_classes import port_classes
 from fabricgen.rules.registry import rule
@@ -18,6 +18,10 @@ def _length_m(text: str) -> float | None:
         return parse_length_m(text)
     except ValueError:
         return None  # the schema rules report it
+
+
+def _place(end: End) -> Place:
+    return end.switch.place("CABLE_LENGTH", end.switch.cable_row, end.port)
 
 
 def _cable(end: End) -> str:
@@ -65,16 +69,16 @@ def wrong_length(fabric: Fabric) -> Iterator[Defect]:
         said = _length_m(_cable(end))
         if said and end.cable_m and said < end.cable_m:
             short.add(end)
-            message = f"cable length is {_cable(end)}, the cable to {end.far_name} is {format_length(end.cable_m)}"
-            place = end.switch.place("CABLE_LENGTH", end.switch.cable_row, end.port)
-            yield Defect(place, message, f"write at least {format_length(end.cable_m)}")
+            message = f"cable length is {_cable(end)}, the cable has {format_length(end.cable_m)}"
+            place, related = _place(end), ((f"the far end, {end.far_name}", _place(end.far)),) if end.far else ()
+            yield Defect(place, message, f"write at least {format_length(end.cable_m)}", related)
     for pair in fabric.pairs:
         lengths = [_length_m(_cable(end)) for end in pair]
         if all(lengths) and lengths[0] != lengths[1] and short.isdisjoint(pair):
             near, far = fabric.blamed(pair, _cable)
-            place, other = (e.switch.place("CABLE_LENGTH", e.switch.cable_row, e.port) for e in (near, far))
-            message = f"cable length is {_cable(near)}, the far end {far.switch.name} has {_cable(far)}"
-            yield Defect(place, message, "write the same at both ends", (("the far end", other),))
+            message = f"cable length is {_cable(near)}, the far end has {_cable(far)}"
+            related = ((f"the far end, {far.switch.name}", _place(far)),)
+            yield Defect(_place(near), message, "write the same at both ends", related)
 
 
 @rule("FG533", Severity.ERROR, "A lossless group has the headroom of another speed or cable")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
-from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.fabric import End, Fabric, number
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.fabric import End, Fabric, far_end, number
 from fabricgen.rules.registry import rule
 from fabricgen.units import format_speed
 
@@ -29,10 +29,8 @@ def link_speed(fabric: Fabric) -> Iterator[Defect]:
     for end in fabric.ends:
         planned = end.link.speed_mbps
         if end.port in end.switch.device.table("PORT") and planned and end.text("speed") != str(planned):
-            message = (
-                f"speed is {end.text('speed') or 'missing'}, the link to {end.far_name} is {format_speed(planned)}"
-            )
-            yield Defect(end.place("PORT", "speed"), message, f"set speed to {planned}", _far(end, "PORT", "speed"))
+            message = f"speed is {end.text('speed') or 'missing'}, the link is {format_speed(planned)}"
+            yield Defect(end.place("PORT", "speed"), message, f"set speed to {planned}", far_end(end, "PORT", "speed"))
     yield from _disagreements(fabric, "speed", only_unplanned=True)
 
 
@@ -88,7 +86,8 @@ def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
             if end.far and number(end.far.text("mtu")) != mtu:
                 continue  # FG243 names it
             message = f"mtu is {mtu}, RoCE packets of {plane.roce_mtu} bytes need {needed}"
-            yield Defect(end.place("PORT", "mtu"), message, f"set mtu to at least {needed}")
+            related = far_end(end, "PORT", "mtu")
+            yield Defect(end.place("PORT", "mtu"), message, f"set mtu to at least {needed}", related)
 
 
 @rule("FG245", Severity.ERROR, "DEVICE_NEIGHBOR is not what the cable leads to")
@@ -110,12 +109,14 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
         row = end.switch.device.row("DEVICE_NEIGHBOR", end.port)
         if end.port not in end.switch.device.table("DEVICE_NEIGHBOR"):
             message = f"a wired port has no DEVICE_NEIGHBOR row; its cable leads to {end.far_name} {end.far_port}"
-            yield Defect(end.place("DEVICE_NEIGHBOR"), message, "add the row with name and port")
+            related = far_end(end, "DEVICE_NEIGHBOR")
+            yield Defect(end.place("DEVICE_NEIGHBOR"), message, "add the row with name and port", related)
             continue
         for field, expected in (("name", end.far_name), ("port", end.far_port)):
             if row.get(field) != expected:
                 message = f"{field} is {row.get(field)}, the cable leads to {end.far_name} {end.far_port}"
-                yield Defect(end.place("DEVICE_NEIGHBOR", field), message, f"set {field} to {expected}")
+                place, related = end.place("DEVICE_NEIGHBOR", field), far_end(end, "DEVICE_NEIGHBOR")
+                yield Defect(place, message, f"set {field} to {expected}", related)
 
 
 @rule("FG246", Severity.ERROR, "DEVICE_NEIGHBOR_METADATA is not what the neighbour says of itself")
@@ -190,7 +191,8 @@ def wired_port_exists(fabric: Fabric) -> Iterator[Defect]:
     for end in fabric.ends:
         known = end.switch.layout.port_by_name if end.switch.layout else {}
         if end.port not in end.switch.device.table("PORT") and end.port not in known:
-            yield Defect(end.place("PORT"), f"the cable to {end.far_name} ends in {end.port}, which does not exist")
+            message = f"the cable to {end.far_name} ends in {end.port}, which does not exist"
+            yield Defect(end.place("PORT"), message, "", far_end(end, "PORT"))
 
 
 def _disagreements(fabric: Fabric, field: str, only_unplanned: bool = False) -> Iterator[Defect]:
@@ -202,10 +204,6 @@ def _disagreements(fabric: Fabric, field: str, only_unplanned: bool = False) -> 
     for pair in fabric.pairs:
         if value(pair[0]) != value(pair[1]) and not (only_unplanned and pair[0].link.speed_mbps):
             near, far = fabric.blamed(pair, value)
-            message = f"{field} is {value(near) or 'missing'}, the far end {far.switch.name} has {value(far) or 'none'}"
-            place, related = near.place("PORT", field), _far(near, "PORT", field)
+            message = f"{field} is {value(near) or 'missing'}, the far end has {value(far) or 'none'}"
+            place, related = near.place("PORT", field), far_end(near, "PORT", field)
             yield Defect(place, message, f"set {field} alike at both ends", related)
-
-
-def _far(end: End, table: str, field: str) -> tuple[tuple[str, Place], ...]:
-    return (("the far end", end.far.place(table, field)),) if end.far else ()

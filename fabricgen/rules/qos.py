@@ -14,7 +14,7 @@ from fabricgen.findings import Severity
 from fabricgen.physics import dynamic_threshold_bytes
 from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.fabric import End, Switch, number
+from fabricgen.rules.fabric import End, Switch, far_end, number
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.tables import Row, Table, parse_priorities
 
@@ -235,9 +235,11 @@ class PortQos:
         related: tuple[tuple[str, str, str], ...] = (),
         severity: Severity | None = None,
     ) -> Iterator[Defect]:
-        """The same defect on every port of the class. `related` names definitions of the same switch."""
-        for switch, port, _ in self.members:
+        """The same defect on every port of the class. `related` names definitions of the same switch; what a port
+        has to agree about with its neighbour is shown at the far end as well."""
+        for switch, port, end in self.members:
             others = tuple((text, switch.place(other, key)) for text, other, key in related)
+            others += far_end(end, table) if end and table == "PORT_QOS_MAP" else ()
             yield Defect(port_place(switch, table, port, rest, name), message, hint, others, severity)
 
 

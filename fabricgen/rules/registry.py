@@ -5,13 +5,14 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import fabricgen.rules
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.rules.defects import Defect, grouped
 from fabricgen.rules.fabric import Fabric, LayoutLookup
+from fabricgen.suppressions import Suppressions
 
 Check = Callable[[Fabric], Iterable[Defect]]
 
@@ -81,11 +82,12 @@ def run(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     layout_lookup: LayoutLookup | None = None,
+    suppressions: Suppressions | None = None,
 ) -> list[Finding]:
-    """Judge a bundle: located findings, worst first, one per defect.
+    """Judge a bundle: located findings, worst first, one per defect and device.
 
-    `layout_lookup` finds a platform's layout by hwsku and defaults to the catalog. Raises UnreadableInputError when a
-    device's file is no JSON.
+    `layout_lookup` finds a platform's layout by hwsku and defaults to the catalog. What one of the `suppressions`
+    covers is marked with it, and stays in the list. Raises UnreadableInputError when a device's file is no JSON.
     """
     fabric = Fabric(bundle, layout_lookup)
     rules = chosen_rules(select, ignore)
@@ -98,8 +100,19 @@ def run(
             if basis is Basis.PEERS:
                 defects = [defect for defect in defects if not _asked_for(bundle, defect)]
             reported.update(_key(one) for one in defects if (one.severity or rule.severity) is not Severity.NOTE)
+            if suppressions and suppressions.given:
+                defects = [_marked(bundle, rule.code, defect, suppressions) for defect in defects]
             found += [(rule, defect) for defect in grouped(defects)]
     return in_order(defect.finding(rule.code, rule.severity) for rule, defect in found)
+
+
+def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppressions) -> Defect:
+    place, sources = defect.place, bundle.sources
+
+    def causes() -> tuple[str, ...]:
+        return sources.causes(*_key(defect)) if sources else ()
+
+    return replace(defect, suppression=suppressions.match(code, place.device.name, place.path, causes))
 
 
 def _asked_for(bundle: Bundle, defect: Defect) -> bool:

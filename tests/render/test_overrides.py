@@ -84,8 +84,8 @@ def test_later_overrides_win_and_all_are_in_the_source_map(cli: Cli, tmp_path: P
     mtu = sources.explain("leaf1", "PORT", "Ethernet0", "mtu")
     tpid = sources.explain("leaf1", "PORT", "Ethernet0", "tpid")
     assert mtu and tpid
-    assert mtu.origins[0].inventory == "fabric.yaml#overrides[1].config_db.PORT"
-    assert tpid.origins[0].inventory == "fabric.yaml#overrides[0].config_db.PORT"
+    assert mtu.origins[0].inventory == "fabric.yaml#overrides[1].config_db.PORT.Ethernet0.mtu"
+    assert tpid.origins[0].inventory == "fabric.yaml#overrides[0].config_db.PORT.Ethernet0.tpid"
 
 
 def test_secrets_in_overrides(cli: Cli, tmp_path: Path) -> None:

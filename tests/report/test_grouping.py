@@ -1,0 +1,92 @@
+"""One defect on many switches is one finding; fingerprints outlive what changes around a defect."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fabricgen.findings import Finding, Location, Severity
+from fabricgen.report.grouping import grouped, names_in_short, numbered
+from fabricgen.report.outcome import Telling
+from fabricgen.sonic.canonical import natural_key
+from tests.conftest import Cli
+from tests.inventories import rail_optimized, write
+from tests.report.test_formats import found
+
+
+def leaf(number: int, message: str = "no watchdog", path: str = "PFC_WD|Ethernet0") -> Finding:
+    name = f"leaf{number}"
+    return Finding("FG541", Severity.ERROR, message, name, path, Location(f"{name}.json", number, 1), count=2)
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["leaf1"], "leaf1"),
+        (["leaf1", "leaf2"], "leaf1, leaf2"),
+        ([f"leaf{n}" for n in range(1, 97)], "leaf1..leaf96"),
+        (["leaf1", "leaf2", "leaf3", "spine1"], "leaf1..leaf3, spine1"),
+        (["leaf1", "leaf3", "leaf5"], "leaf1, leaf3, leaf5"),
+        ([f"su{s}-r{r}-leaf" for s in (0, 1) for r in range(8)], "su0-r0-leaf..su0-r7-leaf, su1-r0-leaf..su1-r7-leaf"),
+        ([f"leaf{n}" for n in (1, 3, 5, 7, 9, 11)], "leaf1, leaf3, leaf5 and 3 more"),
+        ([f"r{r}n{n}" for r in range(9) for n in (1, 2, 3)], "r0n1..r0n3, r1n1..r1n3, r2n1..r2n3 and 18 more"),
+        (["a1b1", "a2b1", "a2b2", "a2b3"], "a1b1, a2b1, a2b2, a2b3"),
+    ],
+)  # fmt: skip
+def test_names_in_short(names: list[str], short: str) -> None:
+    assert names == sorted(names, key=natural_key) and names_in_short(names) == short
+
+
+def test_the_same_on_many_switches_is_one_finding() -> None:
+    (one,) = grouped(leaf(n) for n in (10, 9, 2))
+    assert (one.device, one.count, one.message) == ("leaf2", 6, "no watchdog; on leaf2, leaf9, leaf10")
+    assert one.devices == ("leaf2", "leaf9", "leaf10") and one.location == Location("leaf2.json", 2, 1)
+
+
+def test_what_differs_stays_apart() -> None:
+    others = [leaf(2, "another"), leaf(3, path="PORT|Ethernet0"), replace(leaf(4), severity=Severity.NOTE)]
+    assert len(grouped([leaf(1), *others])) == 4
+    places = [Finding("FG101", Severity.ERROR, "unknown key", location=Location("f.yaml", n)) for n in (1, 2)]
+    assert len(grouped(places)) == 2
+
+
+def test_expand_tells_each() -> None:
+    findings = [leaf(n) for n in range(1, 97)]
+    assert len(Telling().outcome(findings).findings) == 1
+    each = Telling(expand=True).outcome(findings).findings
+    assert len({one.device for one in each}) == len(each) == 96 and {one.count for one in each} == {2}
+
+
+def test_fingerprints_outlive_what_changes_around_a_defect() -> None:
+    (alone,) = Telling().outcome([leaf(1)]).findings
+    many = Telling().outcome([leaf(n) for n in range(1, 9)]).findings
+    moved = replace(leaf(1, "no watchdog on this port"), location=Location("elsewhere/leaf1.json", 99, 5))
+    assert {alone.fingerprint} == {one.fingerprint for one in many} == {moved.fingerprint}
+    assert len({leaf(1).fingerprint, leaf(2).fingerprint, leaf(1, path="PFC_WD|Ethernet4").fingerprint}) == 3
+    here, there = (
+        Finding("FG101", Severity.ERROR, "m", path="a.b", location=Location(f"{at}f.yaml", 1)) for at in ("", "/x/")
+    )
+    assert here.fingerprint == there.fingerprint  # fmt: skip
+
+
+def test_two_findings_of_one_place_have_two_fingerprints() -> None:
+    twins = [leaf(1, "first"), leaf(1, "second")]
+    assert len({one.fingerprint for one in numbered(twins)}) == 2
+    assert [one.fingerprint for one in numbered(twins)] == [one.fingerprint for one in numbered(reversed(twins))]
+
+
+def test_a_fabric_tells_a_defect_once(cli: Cli, tmp_path: Path) -> None:
+    bundle = tmp_path / "b"
+    assert cli("render", write(tmp_path / "i", rail_optimized()), "-o", bundle, "-q").code == 0
+    leaves = sorted(bundle.glob("sonic/*leaf/config_db.json"))
+    for file in leaves:
+        file.write_text(file.read_text().replace('"pfc_enable": "3,4"', '"pfc_enable": "3"'))
+    (one,) = found(cli, bundle, "--select", "FG513")
+    assert len(one["devices"]) == len(leaves) == 16 and one["count"] % 16 == 0
+    assert one["device"] == one["devices"][0] and ".." in one["message"]
+    each = found(cli, bundle, "--select", "FG513", "--expand")
+    assert [other["device"] for other in each] == one["devices"]
+    assert each[0]["fingerprint"] == one["fingerprint"]
+    leaves[0].write_text("\n\n" + leaves[0].read_text())
+    (again,) = found(cli, bundle, "--select", "FG513")
+    assert again["fingerprint"] == one["fingerprint"] and again["location"]["line"] == one["location"]["line"] + 2
