@@ -17,6 +17,7 @@ import yaml
 from fabricgen.adopt.overrides import overrides
 from fabricgen.adopt.source import (
     NO_KEY,
+    NO_WAY,
     RowId,
     Source,
     SourceSwitch,
@@ -179,7 +180,8 @@ def _differences(bundle: Bundle, rendered: Mapping[str, Any], source: Source) ->
         theirs = {(table, key): row for table, key, row in rows_of(device.config)}
         for row in sorted(mine.keys() | theirs.keys(), key=lambda row: tuple(map(natural_key, row))):
             if mine.get(row) != theirs.get(row):
-                yield (name, *row), source.changed.get((name, *row), NO_KEY)
+                unsaid = NO_KEY if set("*?[") & set(row[1]) else NO_WAY
+                yield (name, *row), source.changed.get((name, *row), unsaid)
 
 
 def _told(differences: Mapping[RowId, str]) -> Iterator[Finding]:

@@ -25,6 +25,7 @@ OLD_REFERENCE = "a reference of the old form [TABLE|name] becomes the bare name"
 SECRET = "a secret becomes a reference to where it is kept"
 AS_TEXT = "a number or truth value becomes text"
 NO_TEXT = "what is no text, list of texts, row or table cannot be held"
+NO_WAY = "neither the design nor an override gives it"
 NO_KEY = "a key with * ? or [ would be a pattern in an override"
 
 
