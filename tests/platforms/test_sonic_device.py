@@ -383,7 +383,7 @@ def test_an_imported_sku_is_judged_by_its_own_tables(tmp_path: Path, capsys: pyt
     capsys.readouterr()
 
     def found(*arguments: str) -> set[tuple[str, str, str]]:
-        exit_code(*arguments, "--format", "json")
+        exit_code(*arguments, "--expand", "--format", "json")
         findings = json.loads(capsys.readouterr().out)["findings"]
         return {(one["code"], one.get("device", ""), one["severity"]) for one in findings}
 
