@@ -16,6 +16,7 @@ from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error, note
+from fabricgen.lossless.nics import nic_problems
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.lossless.pools import pool_problem
 from fabricgen.render.overrides import check_overrides
@@ -81,6 +82,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, *, judg
         findings += _lossless_problems(switch, planner, control)
     findings += [
         *planner.findings,
+        *nic_problems(rendered),
         *check_overrides(fabric, allocation.names),
         *ownership.problems(allocation.names[switch.key] for switch in rendered.switches),
     ]

@@ -166,6 +166,19 @@ def test_a_static_default_route_brings_discard_routes(bgp: str, tmp_path: Path) 
     assert "FG389 error" in codes(tmp_path / "open", files)
 
 
+@pytest.mark.parametrize("taken", [["10.0.0.0/8"], ["0.0.0.0/0", "10.0.0.0/8"]])
+def test_a_route_that_may_cover_the_hosts_counts_as_a_default_route(taken: list[str], tmp_path: Path) -> None:
+    files = render(tmp_path / "in", tree(external=[{**WAN, "in": taken}]))
+    assert codes(tmp_path / "bundle", files) == set()
+    without = json.loads(files["sonic/leaf2/config_db.json"])
+    row = without["STATIC_ROUTE"].pop("default|10.64.0.0/10")
+    files["sonic/leaf2/config_db.json"] = json.dumps(without).encode()
+    assert "FG389 error" in codes(tmp_path / "open", files)
+    without["STATIC_ROUTE"]["default|10.0.0.0/8"] = row  # no longer than the route itself
+    files["sonic/leaf2/config_db.json"] = json.dumps(without).encode()
+    assert "FG389 error" in codes(tmp_path / "short", files)
+
+
 def test_a_lone_file_of_a_border_leaf_is_judged(tmp_path: Path) -> None:
     files = render(tmp_path, tree(external=[WAN]))
     (tmp_path / "leaf1.json").write_bytes(files["sonic/leaf1/config_db.json"])
