@@ -1,6 +1,6 @@
 """Links of a fabric that comes without fabric.json: neighbours' names, BGP addresses, or a links file."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import ip_interface
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from fabricgen.sonic.tables import Row, split_key
 TableReader = Callable[[str], Mapping[str, Row]]
 
 
-def from_links_file(file: Path, text: bytes) -> tuple[WiredLink, ...]:
+def from_links_file(
+    file: Path, text: bytes, devices: Mapping[str, TableReader], planned: Sequence[WiredLink] = ()
+) -> tuple[WiredLink, ...]:
     """[["leaf1|Ethernet0", "spine1|Ethernet4"], …]. Raises UnreadableInputError when the file is not of that form."""
     try:
         pairs = orjson.loads(text)
@@ -23,7 +25,24 @@ def from_links_file(file: Path, text: bytes) -> tuple[WiredLink, ...]:
     except (ValueError, TypeError) as error:
         problem = f'not a links file ([["leaf1|Ethernet0", "spine1|Ethernet4"], …]): {error}'
         raise UnreadableInputError(problem, Location(str(file))) from error
-    return tuple(_link(a, b) for a, b in ends)
+    return from_pairs(ends, devices, planned)
+
+
+def from_pairs(
+    pairs: Iterable[tuple[Endpoint, Endpoint]],
+    devices: Mapping[str, TableReader],
+    planned: Sequence[WiredLink] = (),
+) -> tuple[WiredLink, ...]:
+    """The links of pairs of ports: as planned where the plan has the very same, with what it knows of them."""
+    known = {frozenset((link.a, link.b)): link for link in planned}
+    found: dict[frozenset[Endpoint], WiredLink] = {}
+    for a, b in pairs:
+        if a[0] in devices and b[0] not in devices:
+            a, b = b, a
+        outside = a[0] not in devices and b[0] in devices
+        pair = frozenset((a, b))
+        found[pair] = known.get(pair) or _link(a, b, _kind(devices[b[0]], a[0]) if outside else "peer")
+    return tuple(found.values())
 
 
 def from_tables(devices: Mapping[str, TableReader]) -> tuple[tuple[WiredLink, ...], str]:

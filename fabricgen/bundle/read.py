@@ -4,6 +4,9 @@ Files are parsed when first asked for. Where a bundle has fabric.json, links are
 worked out from DEVICE_NEIGHBOR, then from the addresses of BGP peers, or given with a links file.
 """
 
+import logging
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +25,10 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import ConfigDb, Row
 
 CONFIG_NAME = "config_db.json"
+
+_log = logging.getLogger(__name__)
+_TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_NAMESPACE = re.compile(r"asic\d+")
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ class Bundle:
     links: tuple[WiredLink, ...]
     root: Path | None = None
     wiring: Wiring | None = None
-    links_from: str = "fabric.json"  # | DEVICE_NEIGHBOR | BGP | a links file
+    links_from: str = "fabric.json"  # | DEVICE_NEIGHBOR | BGP | a file with links or of LLDP
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:
@@ -136,7 +143,7 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
     Raises UnreadableInputError for what is missing, is no JSON, or holds no device at all.
     """
     wirings: list[Wiring] = []
-    files: dict[str, Path] = {}
+    found: list[tuple[str, Path]] = []
     root: Path | None = None
     for path in paths:
         if not path.exists():
@@ -144,25 +151,35 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         if (path / "fabric.json").is_file():
             root = path
             wirings.append(_read_wiring(path / "fabric.json"))
-        found = _config_files(path)
-        if not found:
+        below = _config_files(path)
+        if not below:
             raise UnreadableInputError(f"holds no {CONFIG_NAME}", Location(str(path)))
-        for name, file in found:
-            if name in files and files[name] != file:
-                raise UnreadableInputError(
-                    f"a second file for device {name}; the first is {files[name]}", Location(str(file))
-                )
-            files[name] = file
+        found += below
+    files = _by_name(found)
     wiring = wirings[0] if len(wirings) == 1 and len(paths) == 1 else None
     wired = {device.name: device for device in wiring.devices} if wiring else {}
     devices = {name: ObservedDevice(name, files[name], wired.get(name)) for name in sorted(files, key=natural_key)}
+    tables = {name: device.table for name, device in devices.items()}
     if links_file is not None:
-        return Bundle(devices, infer.from_links_file(links_file, read_bytes(links_file)), root, wiring, str(links_file))
+        planned = wiring.links if wiring else ()
+        links = infer.from_links_file(links_file, read_bytes(links_file), tables, planned)
+        return Bundle(devices, links, root, wiring, str(links_file))
     if wiring is not None:
         return Bundle(devices, wiring.links, root, wiring)
-    tables = {name: device.table for name, device in devices.items()}
     links, origin = infer.from_tables(tables)
     return Bundle(devices, links, links_from=origin)
+
+
+def _by_name(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:
+    """Device -> file. Files that share a hostname are called as they lie: the hostname is wrong, not the files."""
+    count = Counter(name for name, _ in dict.fromkeys(found))
+    files: dict[str, Path] = {}
+    for name, file in dict.fromkeys(found):
+        own = name if count[name] == 1 else _name_by_place(file)
+        if own in files:
+            raise UnreadableInputError(f"a second file for device {own}; the first is {files[own]}", Location(str(file)))
+        files[own] = file
+    return files
 
 
 def _config_files(path: Path) -> list[tuple[str, Path]]:
@@ -172,18 +189,47 @@ def _config_files(path: Path) -> list[tuple[str, Path]]:
     below = path / "sonic" if (path / "sonic").is_dir() else path
     named = [(file.parent.name, file) for file in below.glob(f"*/{CONFIG_NAME}")]
     own_files = {"fabric.json", "manifest.json", "sources.json"}
-    loose = [(_device_name(file), file) for file in below.glob("*.json") if file.name not in own_files]
-    return sorted(named or loose)
+    others = (file for file in below.glob("*.json") if file.name not in own_files)
+    return sorted([*named, *((_device_name(file), file) for file in others if _holds_tables(file))])
+
+
+def _holds_tables(file: Path) -> bool:
+    """Whether a file of a folder is a CONFIG_DB, and not a links file or an LLDP dump that lies beside."""
+    try:
+        content: Any = orjson.loads(read_bytes(file))
+    except orjson.JSONDecodeError:
+        return True  # reported where it is read
+    names = content if isinstance(content, dict) else ()
+    if found := any(_TABLE.fullmatch(name) for name in names) or bool(_namespaces(content)):
+        return found
+    _log.warning("%s holds no table of CONFIG_DB: left out", file)
+    return False
+
+
+def _namespaces(content: Any) -> list[str]:
+    """The ASICs whose tables a file of a switch with several holds by their names, beside those of `localhost`."""
+    members = content.items() if isinstance(content, dict) else ()
+    inner = [name for name, part in members if isinstance(part, dict) and any(map(_TABLE.fullmatch, part))]
+    return [name for name in inner if name == "localhost" or _NAMESPACE.fullmatch(name)]
 
 
 def _device_name(file: Path) -> str:
-    """The name of a loose file's device: its hostname, else the folder or the file's own name."""
-    metadata = parse_object(read_bytes(file), file).get("DEVICE_METADATA")
+    """The name of a loose file's device: its hostname (with the ASIC, of a switch with several), else its place."""
+    content = parse_object(read_bytes(file), file)
+    if several := _namespaces(content):
+        problem = f"holds the tables of several ASICs ({', '.join(several)}); give one file for each, as config_db0.json"
+        raise UnreadableInputError(problem, Location(str(file), 1, 1))
+    metadata = content.get("DEVICE_METADATA")
     localhost = metadata.get("localhost") if isinstance(metadata, dict) else None
-    hostname = localhost.get("hostname") if isinstance(localhost, dict) else None
-    if isinstance(hostname, str) and hostname:
-        return hostname
-    return file.parent.name if file.name == CONFIG_NAME else file.stem
+    facts = localhost if isinstance(localhost, dict) else {}
+    hostname, asic = (facts.get(field) for field in ("hostname", "asic_name"))
+    if not isinstance(hostname, str) or not hostname:
+        return _name_by_place(file)
+    return f"{hostname}-{asic}" if isinstance(asic, str) and asic else hostname
+
+
+def _name_by_place(file: Path) -> str:
+    return file.absolute().parent.name if file.name == CONFIG_NAME else file.stem
 
 
 def _read_wiring(file: Path) -> Wiring:

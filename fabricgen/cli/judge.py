@@ -1,11 +1,14 @@
 """What `validate`, `simulate` and `check` do with a bundle."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from fabricgen.bundle.read import Bundle, open_bundle
+from fabricgen.errors import UsageError
 from fabricgen.findings import Finding
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import SwitchPlatform
@@ -32,9 +35,38 @@ class Verdicts:
         return Counts(devices=len(self.bundle.devices), links=len(self.bundle.links), rules=self.rules)
 
 
-def open_verdicts(paths: Sequence[Path], links: Path | None = None) -> Verdicts:
+def open_verdicts(paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None) -> Verdicts:
     """Open what is to be judged."""
-    return Verdicts(open_bundle(paths, links))
+    return Verdicts(open_observed(paths, links, lldp))
+
+
+def open_observed(paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None) -> Bundle:
+    """The files with the links of a links file, of LLDP, or of their own."""
+    if lldp is None:
+        return open_bundle(paths, links)
+    if links is not None:
+        raise UsageError("--links and --lldp both say what the links are; give one of them")
+    from fabricgen.observed.lldp import with_lldp
+
+    return with_lldp(open_bundle(paths), lldp)
+
+
+def link_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """--links, --lldp: on every verb that reads config_db.json files."""
+    options = [
+        click.option(
+            "--links", type=click.Path(path_type=Path, dir_okay=False), help="Links as JSON, instead of those of the files."
+        ),
+        click.option(
+            "--lldp",
+            type=click.Path(path_type=Path),
+            metavar="PATH",
+            help="Links as LLDP saw them: lldpctl JSON, `show lldp table` or LLDP_ENTRY_TABLE, a file or a folder.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
 
 
 def validate(

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
-from fabricgen.cli.judge import open_verdicts, simulate_deadlock
+from fabricgen.cli.judge import link_options, open_verdicts, simulate_deadlock
 from fabricgen.cli.output import exit_code, output_options, print_result
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
@@ -18,9 +18,7 @@ def command() -> None:
 
 @command.command("deadlock")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--links", type=click.Path(path_type=Path, dir_okay=False), help="Links as JSON, instead of those of the files."
-)
+@link_options
 @click.option("--failures", type=click.IntRange(0, 3), default=0, show_default=True, help="Failures to go through.")
 @click.option("--plane", help="Only this plane.")
 @output_options
@@ -29,6 +27,7 @@ def deadlock(
     settings: Settings,
     paths: tuple[Path, ...],
     links: Path | None,
+    lldp: Path | None,
     failures: int,
     plane: str | None,
     fmt: str,
@@ -39,7 +38,7 @@ def deadlock(
     if failures:
         raise UsageError("this version proves the base state; --failures takes 0 only")
     clock = Clock(settings)
-    verdicts = open_verdicts(paths, links)
+    verdicts = open_verdicts(paths, links, lldp)
     if (
         plane is not None
         and verdicts.bundle.wiring

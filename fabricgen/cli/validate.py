@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
-from fabricgen.cli.judge import ask_libyang, open_verdicts, validate
+from fabricgen.cli.judge import ask_libyang, link_options, open_verdicts, validate
 from fabricgen.cli.output import exit_code, output_options, print_result
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.platforms.entries import load_switch_platform
@@ -22,9 +22,7 @@ def codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--links", type=click.Path(path_type=Path, dir_okay=False), help="Links as JSON, instead of those of the files."
-)
+@link_options
 @click.option(
     "--select", multiple=True, callback=codes, metavar="CODES", help="Only rules with these codes or prefixes."
 )
@@ -49,6 +47,7 @@ def command(
     settings: Settings,
     paths: tuple[Path, ...],
     links: Path | None,
+    lldp: Path | None,
     platform_files: tuple[Path, ...],
     yang: Path | None,
     select: tuple[str, ...],
@@ -66,7 +65,7 @@ def command(
 
         models = load_models(yang)
         clock.lap("loaded", f"YANG models of {len(models.tables)} tables")
-    verdicts = open_verdicts(paths, links)
+    verdicts = open_verdicts(paths, links, lldp)
     validate(verdicts, select, ignore, platforms)
     clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
     if models:

@@ -28,7 +28,8 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         found = switch.device.text_of(*_ROW, "hostname")
         is_loose = switch.device.wired is None and not found  # nothing names this device but its file
-        if found != switch.name and not is_loose:
+        asic = switch.device.text_of(*_ROW, "asic_name")  # one of several, each with a file under the same hostname
+        if switch.name not in (found, f"{found}-{asic}") and not is_loose:
             message = f"hostname is {found!r}, the device is {switch.name}"
             yield Defect(switch.place(*_ROW, "hostname"), message, f"set hostname to {switch.name}")
 

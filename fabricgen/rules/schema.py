@@ -7,6 +7,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
 from fabricgen.rules.registry import Basis, rule
+from fabricgen.sonic.references import SINCE, old_references, with_bare_references
 from fabricgen.sonic.schema import Violation, check
 from fabricgen.sonic.secrets import is_secret
 
@@ -15,7 +16,9 @@ def _violations(fabric: Fabric) -> Mapping[str, list[Violation]]:
     found: Mapping[str, list[Violation]] | None = fabric.derived.get("schema")
     if found is None:
         devices = fabric.bundle.devices
-        found = fabric.derived["schema"] = {name: check(device.config) for name, device in devices.items()}
+        found = fabric.derived["schema"] = {
+            name: check(with_bare_references(device.config)) for name, device in devices.items()
+        }
     return found
 
 
@@ -148,7 +151,7 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
     Why: orchagent waits for the row for ever, without an error. One such priority group was seen to stop all QoS of a
     switch.
 
-    Example: QUEUE|Ethernet0|3 with scheduler "scheduler.9"; a reference in the old form [BUFFER_POOL|x].
+    Example: QUEUE|Ethernet0|3 with scheduler "scheduler.9".
 
     Fix: name an existing row by its bare name, or add the row.
 
@@ -170,3 +173,22 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage src/sonic-yang-models (must); sonic-utilities pull request 579.
     """
     return _of_kind(fabric, "must")
+
+
+@rule("FG411", Severity.WARNING, "A reference is written in the old form", Basis.FORM)
+def old_reference(fabric: Fabric) -> Iterator[Defect]:
+    """What: no field refers to a row as [TABLE|name]. The other rules read such a reference as the bare name.
+
+    Why: since 202111 the daemons look for a row that is called "[TABLE|name]", and YANG refuses it. The migration of an
+    upgraded switch rewrites it; a file that is loaded afterwards, or rendered from an old template, is not migrated.
+
+    Example: BUFFER_PG|Ethernet0|3-4 with profile "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]".
+
+    Fix: write the bare name, unless every switch runs a release before 202111.
+
+    Source: sonic-swss pull request 1754; sonic-utilities pull request 1626, scripts/db_migrator.py.
+    """
+    for name, device in fabric.bundle.devices.items():
+        for table, key, field, _ in old_references(device.config) if b'"[' in device.text else ():
+            message = f"{field} is a reference in the form [TABLE|name], which SONiC does not read since {SINCE}"
+            yield Defect(fabric.switches[name].place(table, key, field), message, "write the bare name of the row")

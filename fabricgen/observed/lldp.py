@@ -1,0 +1,187 @@
+"""What LLDP saw: dumps of switches, read as pairs of ports.
+
+A dump is the text of one switch: `lldpctl -f json` or `json0`, `show lldp table`, or LLDP_ENTRY_TABLE of its APPL_DB as
+JSON. None of them names the switch itself, so the file does: DEVICE.json, DEVICE.txt or DEVICE/lldp.json. One JSON
+object may hold the dumps of several switches by their names.
+"""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fabricgen.bundle import infer
+from fabricgen.bundle.read import Bundle, ObservedDevice, read_bytes
+from fabricgen.bundle.wiring import Endpoint
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+
+_log = logging.getLogger(__name__)
+
+Pair = tuple[Endpoint, Endpoint]
+Neighbor = tuple[str, str, str]  # own port, far device, far port as it is announced
+
+_ENTRY_TABLE = "LLDP_ENTRY_TABLE"
+_FILES = ("*.json", "*.txt", "*/*.json", "*/*.txt")
+# What a file is called that stands in a folder with the switch's name, and what may follow the name in a file's.
+_DUMP_NAME = re.compile(r"(?:^|[._-])(?:lldp|lldpctl|show)?[._-]?(?:lldp|lldpctl|lldp[_-](?:entry[_-])?table)$", re.I)
+_RULE = re.compile(r"^-{3,}(?: +-{3,})+\s*$")
+
+
+def read_lldp(path: Path) -> tuple[Pair, ...]:
+    """((device, port), (far device, far port as announced)) of every neighbour, from one dump or a folder of them.
+
+    A SONiC neighbour announces the alias of its port; `with_lldp` finds the port. Management ports are left out.
+    Raises UnreadableInputError for a file that is none of the forms, or a folder without files.
+    """
+    if not path.exists():
+        raise UnreadableInputError("no such file or folder", Location(str(path)))
+    files = sorted({file for form in _FILES for file in path.glob(form)}) if path.is_dir() else [path]
+    if not files:
+        raise UnreadableInputError("holds no LLDP dump: DEVICE.json, DEVICE.txt or DEVICE/lldp.json", _at(path))
+    return tuple(
+        ((device, port), (far, far_port))
+        for file in files
+        for device, neighbors in _dumps(file)
+        for port, far, far_port in neighbors
+        if far and not port.startswith("eth")
+    )
+
+
+def with_lldp(bundle: Bundle, path: Path) -> Bundle:
+    """The bundle with the links that LLDP saw instead of its own.
+
+    A link of the bundle stays where LLDP had no chance to see it: where neither end is a switch with a dump, or one end
+    is a host (hosts often run no LLDP) and its port has no other neighbour.
+    """
+    seen = read_lldp(path)
+    telling = {near[0] for near, _ in seen}
+    pairs: dict[frozenset[Endpoint], Pair] = {}
+    partner: dict[Endpoint, Endpoint] = {}
+    for near, far in seen:
+        far = _resolved(far, bundle.devices)
+        pairs.setdefault(frozenset((near, far)), (near, far))
+        for end, other in ((near, far), (far, near)):
+            if partner.setdefault(end, other) != other:
+                _log.warning("LLDP: %s:%s has two neighbours, %s:%s and %s:%s", *end, *partner[end], *other)
+    kept = [
+        (link.a, link.b)
+        for link in bundle.links
+        if partner.keys().isdisjoint((link.a, link.b))
+        and (link not in bundle.switch_links or telling.isdisjoint((link.a[0], link.b[0])))
+    ]
+    tables = {name: device.table for name, device in bundle.devices.items()}
+    links = infer.from_pairs([*pairs.values(), *kept], tables, bundle.links)
+    return replace(bundle, links=links, links_from=str(path))
+
+
+def _resolved(end: Endpoint, devices: Mapping[str, ObservedDevice]) -> Endpoint:
+    """The port that is meant: SONiC announces the alias, or the name of a port without one."""
+    name = end[0] if end[0] in devices else end[0].partition(".")[0]
+    if name not in devices:
+        return end
+    ports = devices[name].table("PORT")
+    by_alias = {row.get("alias"): port for port, row in ports.items() if isinstance(row, dict)}
+    return name, by_alias.get(end[1]) or end[1]
+
+
+def _dumps(file: Path) -> Iterator[tuple[str, list[Neighbor]]]:
+    text = read_bytes(file)
+    if not text.lstrip().startswith((b"{", b"[")):
+        yield _device(file), list(_from_text(text.decode(errors="replace"), file))
+        return
+    try:
+        content = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UnreadableInputError(f"not JSON: {error.msg}", _at(file, error.lineno, error.colno)) from error
+    if (found := _from_json(content, file)) is not None:
+        yield _device(file), found
+        return
+    parts = {name: _from_json(part, file) for name, part in content.items()} if isinstance(content, dict) else {}
+    if not parts or None in parts.values():
+        forms = "lldpctl -f json or json0, show lldp table, LLDP_ENTRY_TABLE of APPL_DB"
+        raise UnreadableInputError(f"no LLDP dump; the forms are {forms}", _at(file, 1, 1))
+    yield from ((name, found or []) for name, found in parts.items())
+
+
+def _device(file: Path) -> str:
+    """leaf1.json, leaf1.lldp.json, leaf1_lldpctl.json and leaf1/lldp.json are all of leaf1."""
+    return _DUMP_NAME.sub("", file.stem) or file.absolute().parent.name
+
+
+def _from_json(content: Any, file: Path) -> list[Neighbor] | None:
+    """The neighbours of one switch; None for something else than a dump."""
+    if not isinstance(content, dict):
+        return None
+    try:
+        if "lldp" in content:
+            return list(_from_lldpctl(content["lldp"]))
+        if any(key.startswith(_ENTRY_TABLE) for key in content):
+            return list(_from_entries(content))
+    except (AttributeError, TypeError, KeyError, IndexError) as error:
+        raise UnreadableInputError(f"an LLDP dump of an unknown form: {error!r}", _at(file, 1, 1)) from error
+    return None
+
+
+def _from_lldpctl(content: Any) -> Iterator[Neighbor]:
+    """json0 has a list for everything and the interface's name as a member; json has the name as the key, and a list
+    only where there is more than one."""
+    for top in _listed(content):
+        for item in _listed(top.get("interface", [])):
+            named = [(item["name"], item)] if isinstance(item.get("name"), str) else item.items()
+            for port, seen in named:
+                for chassis in _listed(seen.get("chassis", {})):
+                    far_port = _value(_first(seen.get("port", {})).get("id"))
+                    yield port, _chassis_name(chassis), far_port
+
+
+def _chassis_name(chassis: Mapping[str, Any]) -> str:
+    """json0: the member `name`; json: the one key, which is "id" where the neighbour told no name."""
+    if "name" in chassis:
+        return _value(chassis["name"])
+    name = next(iter(chassis), "")
+    return name if isinstance(chassis.get(name), dict) and name != "id" else _value(chassis.get("id"))
+
+
+def _from_entries(content: Mapping[str, Any]) -> Iterator[Neighbor]:
+    """LLDP_ENTRY_TABLE as rows of one table, or as Redis keys TABLE:port with the row under `value`."""
+    rows = dict(content.get(_ENTRY_TABLE, {}))
+    rows |= {key.partition(":")[2]: row for key, row in content.items() if key.startswith(f"{_ENTRY_TABLE}:")}
+    for port, row in rows.items():
+        row = row.get("value", row)
+        yield port, str(row.get("lldp_rem_sys_name", "")), str(row.get("lldp_rem_port_id", ""))
+
+
+def _from_text(text: str, file: Path) -> Iterator[Neighbor]:
+    """`show lldp table`: columns as wide as the dashes below their titles."""
+    lines = text.splitlines()
+    index = next((index for index, line in enumerate(lines) if _RULE.match(line)), 0)
+    titles = lines[index - 1].lower().split() if index else []
+    if titles[:3] != ["localport", "remotedevice", "remoteportid"]:
+        raise UnreadableInputError("no LLDP dump: neither JSON nor `show lldp table`", _at(file, 1, 1))
+    columns = [(match.start(), match.end()) for match in re.finditer("-+", lines[index])]
+    for line in lines[index + 1 :]:
+        if line.startswith("---") or not line.strip():
+            return
+        port, far, far_port = (line[start:end].strip() for start, end in columns[:3])
+        yield port, far, far_port
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) else value
+
+
+def _value(member: Any) -> str:
+    return str(_first(member).get("value", "")) if member else ""
+
+
+def _at(path: Path, line: int = 0, column: int = 0) -> Location:
+    return Location(str(path), line, column) if line else Location(str(path))
