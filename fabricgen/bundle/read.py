@@ -177,7 +177,9 @@ def _by_name(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     for name, file in dict.fromkeys(found):
         own = name if count[name] == 1 else _name_by_place(file)
         if own in files:
-            raise UnreadableInputError(f"a second file for device {own}; the first is {files[own]}", Location(str(file)))
+            raise UnreadableInputError(
+                f"a second file for device {own}; the first is {files[own]}", Location(str(file))
+            )
         files[own] = file
     return files
 
@@ -217,7 +219,9 @@ def _device_name(file: Path) -> str:
     """The name of a loose file's device: its hostname (with the ASIC, of a switch with several), else its place."""
     content = parse_object(read_bytes(file), file)
     if several := _namespaces(content):
-        problem = f"holds the tables of several ASICs ({', '.join(several)}); give one file for each, as config_db0.json"
+        problem = (
+            f"holds the tables of several ASICs ({', '.join(several)}); give one file for each, as config_db0.json"
+        )
         raise UnreadableInputError(problem, Location(str(file), 1, 1))
     metadata = content.get("DEVICE_METADATA")
     localhost = metadata.get("localhost") if isinstance(metadata, dict) else None

@@ -40,9 +40,9 @@ def command(
 ) -> int:
     """Tell how the bundle NEW differs from the bundle OLD, by table, key and field.
 
-    NEW may also be what runs: a folder of DEVICE.json or DEVICE/config_db.json (or a single file), or an LLDP dump, which
-    is compared with the cabling. Rows that a switch makes by itself are no drift. With a running configuration as OLD
-    and a bundle as NEW, the patches bring the switches to the bundle.
+    NEW may also be what runs: a folder of DEVICE.json or DEVICE/config_db.json (or a single file), or an LLDP dump,
+    which is compared with the cabling. Rows that a switch makes by itself are no drift. With a running configuration
+    as OLD and a bundle as NEW, the patches bring the switches to the bundle.
     """
     from fabricgen.observed.running import form_of
 
@@ -53,9 +53,7 @@ def command(
     if old_form not in ("bundle", "running"):
         raise UsageError(f"{old} is no bundle and no config_db.json: OLD is what NEW is compared with")
     if form == "lldp":
-        from fabricgen.cli.diff_cables import cable_report
-
-        differs, text = cable_report(settings, old, new, fmt, output is None)
+        differs, text = _compare_cables(settings, old, new, fmt, output)
     else:
         differs, text = _compare(settings, (old, old_form), (new, form), fmt, output)
     if text and output is not None:  # patches went to their own files
@@ -92,6 +90,23 @@ def _compare(
 
         text = diff_text(difference, output is None and settings.paints(sys.stdout))
     return difference.differs, text
+
+
+def _compare_cables(settings: Settings, old: Path, new: Path, fmt: str, output: Path | None) -> tuple[bool, str]:
+    from fabricgen.bundle.read import open_bundle
+    from fabricgen.diff.cables import compare_cables
+    from fabricgen.report.diff_cables import cables_markdown, cables_object, cables_text
+
+    if fmt == "jsonpatch":
+        raise UsageError("cables are not patched: take text, json or markdown")
+    difference = compare_cables(open_bundle([old]), new)
+    if fmt == "json":
+        text = orjson.dumps(cables_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
+    elif fmt == "markdown":
+        text = cables_markdown(difference)
+    else:
+        text = cables_text(difference, output is None and settings.paints(sys.stdout))
+    return bool(difference.miscablings), text
 
 
 def _patches(settings: Settings, difference: "Difference", output: Path | None) -> str:

@@ -55,7 +55,9 @@ def link_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """--links, --lldp: on every verb that reads config_db.json files."""
     options = [
         click.option(
-            "--links", type=click.Path(path_type=Path, dir_okay=False), help="Links as JSON, instead of those of the files."
+            "--links",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="Links as JSON, instead of those of the files.",
         ),
         click.option(
             "--lldp",

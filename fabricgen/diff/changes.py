@@ -8,7 +8,7 @@ import orjson
 
 from fabricgen.sonic.canonical import natural_key, redis_field
 from fabricgen.sonic.tables import ConfigDb, Row
-from fabricgen.sonic.updater import Cost, Updater, Verdict
+from fabricgen.sonic.updater import Updater, Verdict
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +22,7 @@ class Change:
     field: str | None
     old: Any
     new: Any
-    verdict: Verdict = Verdict(Cost.CHEAP, "")
+    verdict: Verdict
 
     @property
     def effect(self) -> tuple[object, ...]:

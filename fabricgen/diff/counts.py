@@ -14,9 +14,11 @@ _KINDS = {("add", False): "rows_added", ("remove", False): "rows_removed", ("add
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """`changes` by kind (rows_added … fields_changed), `costs` of all changes, `routes` of the changed devices: how
-    many go by apply-patch, reload or reboot. `flaps` and `patch_seconds` (of the slowest) are of those that are patched:
-    one that reloads brings all its ports down anyway."""
+    """`changes` by kind (rows_added … fields_changed), `costs` of all changes, `routes` of the changed devices.
+
+    A route is apply-patch, reload or reboot. `flaps` and `patch_seconds` (of the slowest) are of those that are
+    patched: one that reloads takes all its ports down anyway.
+    """
 
     devices: Mapping[str, int]
     changes: Mapping[str, int]

@@ -88,7 +88,9 @@ def compare(old: Side, new: Side) -> Difference:
     """
     common = old.files.keys() & new.files.keys()
     if not common and old.files and new.files and (old.form != new.form or old.fabric != new.fabric):
-        raise UsageError(f"{old.path} and {new.path} have no device in common: they are of two fabrics{_names(old, new)}")
+        raise UsageError(
+            f"{old.path} and {new.path} have no device in common: they are of two fabrics{_names(old, new)}"
+        )
     loader = TableLoader()
     drift = old.form != new.form
     names = sorted(old.files.keys() | new.files.keys(), key=natural_key)
@@ -120,7 +122,9 @@ def _device(name: str, old: Side, new: Side, loader: TableLoader) -> DeviceDiffe
     try:
         found = changes(before, after)
     except TypeError as error:
-        raise UnreadableInputError(f"cannot be compared: {error}", Location(f"{old.files[name]}, {new.files[name]}")) from error
+        raise UnreadableInputError(
+            f"cannot be compared: {error}", Location(f"{old.files[name]}, {new.files[name]}")
+        ) from error
     drift = Drift(found) if old.form == new.form else sort_out(found, running_is_new=new.form == "running")
     return DeviceDifference(name, drift, before, after)
 

@@ -38,9 +38,7 @@ def sort_out(found: Iterable[Change], running_is_new: bool) -> Drift:
     return Drift(left, made, secrets)
 
 
-def _filled(
-    found: Sequence[Change], placeholders: set[tuple[str, str]], running: str
-) -> set[tuple[str, str]]:
+def _filled(found: Sequence[Change], placeholders: set[tuple[str, str]], running: str) -> set[tuple[str, str]]:
     """The rows whose key is a placeholder, and the running rows of the same table and fields that fill them."""
     filled: set[tuple[str, str]] = set()
     for meant in (change for change in found if (change.table, change.key) in placeholders):

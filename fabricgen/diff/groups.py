@@ -37,8 +37,8 @@ def grouped(changes: Mapping[str, Iterable[Change]]) -> list[Group]:
             devices.setdefault(place, []).append(device)
             sample.setdefault(place, change)
     shared: dict[tuple[str, ...], list[Change]] = {}
-    for place, names in devices.items():
-        shared.setdefault(tuple(names), []).append(sample[place])
+    for each, names in devices.items():
+        shared.setdefault(tuple(names), []).append(sample[each])
     order = {device: number for number, device in enumerate(changes)}
     groups = sorted(shared, key=lambda names: (order[names[0]], -len(names), [order[name] for name in names]))
     return [Group(names, tuple(_by_effect(shared[names]))) for names in groups]
@@ -53,7 +53,7 @@ def _by_effect(changes: Iterable[Change]) -> Iterable[Rows]:
 
 
 def device_runs(names: Sequence[str], everyone: Sequence[str]) -> list[str]:
-    """['leaf1..leaf96', 'spine3']: names that follow each other among all devices are told by the first and the last."""
+    """['leaf1..leaf96', 'spine3']: names in a row among all devices are told by the first and the last."""
     place = {name: number for number, name in enumerate(everyone)}
     runs: list[list[str]] = []
     for name in names:

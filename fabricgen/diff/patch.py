@@ -46,7 +46,11 @@ def operations(changes: Iterable[Change], old: ConfigDb, new: ConfigDb) -> list[
         Operation(change.op, pointer(change.table, change.key, change.field), change.verdict, change.new)
         for change in shown
     ]
-    return [*tables, *rows, *(Operation("remove", pointer(table), Verdict(Cost.CHEAP, "closes it")) for table in closed)]
+    return [
+        *tables,
+        *rows,
+        *(Operation("remove", pointer(table), Verdict(Cost.CHEAP, "closes it")) for table in closed),
+    ]
 
 
 def holds_secret(change: Change) -> bool:

@@ -32,7 +32,11 @@ def open_side(path: Path, form: str, known: Container[str] = ()) -> Side:
         return Side(path, form, running_files(path, known))
     files, manifest = bundle_files(path), read_manifest(path)
     if not files and manifest is None:
-        raise UnreadableInputError("no bundle: it holds neither manifest.json nor sonic/DEVICE/config_db.json", Location(str(path)))
+        raise UnreadableInputError(
+            "no bundle: it holds neither manifest.json nor sonic/DEVICE/config_db.json", Location(str(path))
+        )
     others = manifest.files if manifest else {}
-    digests = {name: sha256 for name, sha256 in others.items() if not name.startswith("sonic/") and name not in _DERIVED}
+    digests = {
+        name: sha256 for name, sha256 in others.items() if not name.startswith("sonic/") and name not in _DERIVED
+    }
     return Side(path, form, files, manifest.fabric if manifest else "", digests)

@@ -1,4 +1,4 @@
-"""Folders of what runs on switches: DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen wrote them."""
+"""What runs on switches, in files: DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen wrote them."""
 
 from collections.abc import Container, Mapping
 from pathlib import Path

@@ -49,7 +49,7 @@ def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
 
 
 def patch_object(tool_version: str, difference: Difference) -> dict[str, Any]:
-    """format_version, tool, cost of all, and by device its patch, the class of each operation, and the worst of them."""
+    """format_version, tool, cost of all, and by device its patch, the class of each operation and the worst."""
     devices = {device.name: _patch(device) for device in difference.changed}
     return {**_head(tool_version), "cost": _cost(difference), "devices": devices}
 
@@ -106,8 +106,8 @@ def _merged(found: Iterable[tuple[str, Sequence[Change]]]) -> Iterator[tuple[Cha
             place = (change.key, change.effect)
             devices.setdefault(place, []).append(name)
             sample.setdefault(place, change)
-    for place in sorted(sample, key=lambda place: sample[place].order):
-        yield sample[place], devices[place]
+    for each in sorted(sample, key=lambda each: sample[each].order):
+        yield sample[each], devices[each]
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -7,9 +7,6 @@ from fabricgen.diff.difference import Difference
 from fabricgen.diff.groups import device_runs, grouped
 from fabricgen.report import diff_words as words
 
-_ANSI = {"+": "\x1b[32m", "-": "\x1b[31m", "~": "\x1b[33m"}
-_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
-
 
 def diff_text(difference: Difference, color: bool = False) -> str:
     """Groups of devices with what changed on them, then the counts."""
@@ -19,11 +16,11 @@ def diff_text(difference: Difference, color: bool = False) -> str:
 def _body(difference: Difference, color: bool) -> Iterator[str]:
     for sign, devices, what in (("+", difference.added, "new device"), ("-", difference.removed, "device gone")):
         for name, rows in devices.items():
-            yield _painted(sign, f"{sign} {name}  {what}, {words.plural(rows, 'row')}", color)
+            yield words.painted(sign, f"{sign} {name}  {what}, {words.plural(rows, 'row')}", color)
         if devices:
             yield ""
     for path, what in difference.files.items():
-        yield _painted("~", f"~ {path}  {what}", color)
+        yield words.painted("~", f"~ {path}  {what}", color)
     if difference.files:
         yield ""
     yield from _groups(difference, color)
@@ -36,12 +33,12 @@ def _groups(difference: Difference, color: bool) -> Iterator[str]:
         runs = device_runs(group.devices, difference.names)
         number = f" ({len(group.devices)})" if len(group.devices) > 1 else ""
         title = f"{words.shortened(runs)}{number}"
-        yield f"{_BOLD}{title}{_PLAIN}" if color else title
+        yield f"{words.BOLD}{title}{words.PLAIN}" if color else title
         for rows in group.rows:
             sign = words.SIGNS[rows.change.op]
             place, what = words.row_words(rows)
             mark = words.cost_mark(rows.change.verdict.cost)
-            yield _painted(sign, f"  {sign} {place}  {what}".rstrip() + mark, color)
+            yield words.painted(sign, f"  {sign} {place}  {what}".rstrip() + mark, color)
         yield ""
 
 
@@ -52,7 +49,3 @@ def _tail(difference: Difference) -> Iterator[str]:
     yield " ".join(filter(None, (words.devices_line(counts), words.changes_line(counts))))
     yield from words.cost_lines(counts)
     yield from words.side_notes(difference, counts)
-
-
-def _painted(sign: str, text: str, color: bool) -> str:
-    return f"{_ANSI[sign]}{text}{_PLAIN}" if color else text

@@ -10,6 +10,8 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import shown_key, shown_value
 from fabricgen.sonic.updater import Cost
 
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+_ANSI = {"+": "\x1b[32m", "-": "\x1b[31m", "~": "\x1b[33m"}
 SIGNS = {"add": "+", "remove": "-", "replace": "~"}
 _LONGEST_VALUE, _MOST_RUNS = 100, 6
 
@@ -109,6 +111,11 @@ def made_lines(difference: Difference) -> Iterator[str]:
         yield f"{table}: {places[table, by]} on {where}, from {by}"
 
 
-def plural(number: int, noun: str) -> str:
+def painted(sign: str, text: str, color: bool) -> str:
+    """A line in the colour of what comes, goes or changes."""
+    return f"{_ANSI[sign]}{text}{PLAIN}" if color else text
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
     """'1 device', '2 devices'."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun if number == 1 else many or noun + 's'}"

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.sonic.references import with_bare_references
-from fabricgen.sonic.tables import ConfigDb
 
 
 def well_shaped(device: ObservedDevice) -> ObservedDevice:

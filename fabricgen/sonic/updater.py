@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from fabricgen.sonic.tables import ConfigDb, Row
+from fabricgen.sonic.updater_asics import knows_asic
 
 SECONDS_PER_STEP = 1  # change_applier.py sleeps after each
 
@@ -75,42 +76,6 @@ CREATE_ONLY_FIELDS: Mapping[str, tuple[str, ...] | None] = {
     "LOOPBACK_INTERFACE": ("vrf_name",),
     "MIRROR_SESSION": None,
 }
-
-# HwSKUs of which the updater knows the ASIC; it refuses changes of PFC_WD and BUFFER_PROFILE fields on all others
-# (Cisco 8000 and Marvell Teralynx images pass by their ASIC type, which no configuration tells).
-# NVIDIA's must be equal, Broadcom's be contained in the switch's; letter case does not matter.
-_NVIDIA_HWSKUS = frozenset(
-    f"{vendor}-{model}".lower()
-    for vendor, models in {
-        "ACS": "MSN2700 MSN2740 MSN2100 MSN2410 MSN2010 MSN2700-A1 MSN3800 MSN3420 MSN3700C MSN3700 MSN4700 MSN4600 MSN4600C "
-        "MSN4410 SN4280 SN5600 SN5400 SN5640 SN6600_LD SN6810_LD",
-        "Mellanox": "SN2700 SN2700-C28D8 SN2700-D40C8S8 SN2700-D44C10 SN2700-D48C8 SN2700-A1 SN2700-A1-C28D8 "
-        "SN2700-A1-D40C8S8 SN2700-A1-D44C10 SN2700-A1-D48C8 SN3800-D112C8 SN3800-C64 SN3800-D100C12S2 SN3800-D24C52 "
-        "SN3800-D28C49S1 SN3800-D28C50 SN4600C-D112C8 SN4600C-C64 SN4700-O8C48 SN4600C-D100C12S2 SN4600C-D48C40 "
-        "SN4700-O32 SN4700-V64 SN4700-A96C8V8 SN4700-C128 SN4700-O28 SN4700-O8V48 SN4700-V48C32 SN4280-O28 SN4280-O8C80 "
-        "SN4280-C48 SN4280-O8C40 SN4280-O8V40 SN4280-O4X96 SN5600-O128 SN5600-V256 SN5600-C256S1 SN5600-C224O8 "
-        "SN5610N-C256S2 SN5610N-C224O8 SN5640-C512S2 SN5640-C448O16 SN5640-C512X2 SN5640-C508O1X2 SN5640-O128X2 "
-        "SN6600_LD-P128C2 SN6600_LD-P64O128C2",
-    }.items()
-    for model in models.split()
-)
-_BROADCOM_PARTS = tuple(
-    "force10-s6100 arista-7060cx-32s-c32 arista-7060cx-32s-d48c8 celestica-dx010-c32 seastone-dx010 arista-7260cx3-d108c10 "
-    "arista-7260cx3-d108c8 arista-7260cx3-c64 arista-7260cx3-q44 arista-7260cx3-q64 nokia-ixr7220-h3 nokia-ixr7220-h4-64d "
-    "nokia-ixr7220-h4-32d nokia-ixr7220-h5-64d nokia-ixr7220-h5-64o nokia-ixr7220-h5-32d arista-7060x6-64de "
-    "arista-7060x6-64pe arista-7060x6-16pe-384c-b-o128s2 nokia-ixr7220-h6-64 nokia-ixr7220-h6-p128 nokia-ixr7220-h6-o256 "
-    "force10-s6000 arista-7050-qx32 arista-7050-qx-32s nexus-3164 arista-7050qx32s-q32 arista-7050cx3-32c-c32 "
-    "arista-7050cx3-32s-c32 arista-7050cx3-32s-d48c8 arista-7050cx3-32s-c28s4 arista-7050cx3-32c-c28s4 "
-    "nokia-ixr7220-d4-36d nokia-ixr7250e-36x100g nokia-ixr7250e-36x400g nokia-ixr7250-x3b arista-7800r3-36dm2-d36 "
-    "nokia-ixr7250-x1b arista-7800r3-48cq2-c48 arista-7800r3-48cqm2-c48 arista-7808r3a-fm arista-7280r4-32qf-32df-64o "
-    "arista-7280r4k-32qf-32df-64o".split()
-)
-
-
-def knows_asic(hwsku: str) -> bool:
-    """Whether the updater can tell the ASIC of a HwSKU (field_operation_validators.py `get_asic_name`)."""
-    name = hwsku.lower()
-    return name in _NVIDIA_HWSKUS or any(part in name for part in _BROADCOM_PARTS)
 
 
 class Updater:
