@@ -122,7 +122,7 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
         secrets = plural(counts.withheld, "change")
         settings.say(f"{secrets} of secrets in no patch: bring them to the switches from where they are kept")
     if output is None:
-        return orjson.dumps(patch_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
+        return orjson.dumps(patch_object(__version__, difference, counts), option=orjson.OPT_INDENT_2).decode()
     if output.exists() and not output.is_dir():
         raise UsageError(f"{output} is a file; --output names a folder for patches")
     output.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,12 @@ class Change:
     @property
     def effect(self) -> tuple[object, ...]:
         """Equal for changes that do the same to a row, wherever that is."""
-        return (self.op, self.table, self.field, _frozen(self.old), _frozen(self.new), self.verdict.cost)
+        return (self.field, *self.values)
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        """Equal for fields of a table that change from the same to the same."""
+        return (self.op, self.table, _frozen(self.old), _frozen(self.new), self.verdict.cost)
 
     @property
     def order(self) -> tuple[object, ...]:

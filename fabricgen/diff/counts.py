@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabricgen.diff.difference import DeviceDifference, Difference
-from fabricgen.diff.patch import flapped_ports, totals, worst
-from fabricgen.sonic.updater import SECONDS_PER_STEP, Cost
+from fabricgen.diff.difference import Difference
+from fabricgen.diff.patch import flapped_ports, totals
 
 _KINDS = {("add", False): "rows_added", ("remove", False): "rows_removed", ("add", True): "fields_added",
           ("remove", True): "fields_removed", ("replace", True): "fields_changed"}  # fmt: skip
@@ -16,7 +15,7 @@ _KINDS = {("add", False): "rows_added", ("remove", False): "rows_removed", ("add
 class Counts:
     """`changes` by kind (rows_added … fields_changed), `costs` of all changes, `routes` of the changed devices.
 
-    A route is apply-patch, reload or reboot. `flaps` and `patch_seconds` (of the slowest) are of those that are
+    `flaps` and `patch_seconds` (of the slowest) are of those that are
     patched: one that reloads takes all its ports down anyway.
     """
 
@@ -35,8 +34,8 @@ def count(difference: Difference) -> Counts:
     """Count a comparison."""
     changed = difference.changed
     kinds = Counter(_KINDS[change.op, change.field is not None] for device in changed for change in device.changes)
-    routes = Counter(route(device) for device in changed)
-    patched = [device for device in changed if route(device) == "apply-patch"]
+    routes = Counter(device.route for device in changed)
+    patched = [device for device in changed if device.route == "apply-patch"]
     return Counts(
         devices={
             "added": len(difference.added),
@@ -49,24 +48,8 @@ def count(difference: Difference) -> Counts:
         costs=totals(change.verdict.cost for device in changed for change in device.changes),
         routes={name: routes[name] for name in ("apply-patch", "reload", "reboot")},
         flaps=sum(len(list(flapped_ports(device.changes))) for device in patched),
-        patch_seconds=max(map(patch_seconds, patched), default=0),
+        patch_seconds=max((device.patch_seconds for device in patched), default=0),
         made=sum(len(device.drift.made) for device in difference.devices),
         secrets=sum(device.drift.secrets for device in difference.devices),
         withheld=sum(device.withheld for device in changed),
     )
-
-
-def cost(device: DeviceDifference) -> Cost:
-    """What the changes of a device cost together."""
-    return worst(change.verdict.cost for change in device.changes)
-
-
-def route(device: DeviceDifference) -> str:
-    """How the changes of a device come to it: apply-patch | reload | reboot."""
-    found = cost(device)
-    return found.value if found in (Cost.RELOAD, Cost.REBOOT) else "apply-patch"
-
-
-def patch_seconds(device: DeviceDifference) -> int:
-    """About how long `apply-patch` takes: a step for each row that changes."""
-    return SECONDS_PER_STEP * len({(change.table, change.key) for change in device.changes})

@@ -10,13 +10,14 @@ import orjson
 from fabricgen.bundle.read import read_bytes
 from fabricgen.diff.changes import Change, changes
 from fabricgen.diff.drift import Drift, sort_out
-from fabricgen.diff.patch import Operation, holds_secret, operations
+from fabricgen.diff.patch import Operation, holds_secret, operations, worst
 from fabricgen.diff.sides import Side
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.tables import ConfigDb
+from fabricgen.sonic.updater import SECONDS_PER_STEP, Cost
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,22 @@ class DeviceDifference:
         """What turns the old configuration into the new one."""
         return operations(self.changes, self.old, self.new)
 
+    @cached_property
+    def cost(self) -> Cost:
+        """What the changes cost together."""
+        return worst({change.verdict.cost for change in self.changes})
+
     @property
+    def route(self) -> str:
+        """How the changes come to the switch: apply-patch | reload | reboot."""
+        return self.cost.value if self.cost in (Cost.RELOAD, Cost.REBOOT) else "apply-patch"
+
+    @cached_property
+    def patch_seconds(self) -> int:
+        """About how long `apply-patch` takes: a step for each row that changes."""
+        return SECONDS_PER_STEP * len({(change.table, change.key) for change in self.changes})
+
+    @cached_property
     def withheld(self) -> int:
         """Changes that no patch shows, since they hold a secret."""
         return sum(map(holds_secret, self.changes))
@@ -62,6 +78,11 @@ class Difference:
     def is_drift(self) -> bool:
         """Whether a file is compared with what runs."""
         return self.old.form != self.new.form
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether people may want to go from OLD to NEW; from a bundle to what drifted from it they do not."""
+        return not (self.is_drift and self.new.form == "running")
 
     @cached_property
     def changed(self) -> Sequence[DeviceDifference]:
@@ -140,7 +161,7 @@ def _parse(text: bytes, file: Path, loader: TableLoader) -> ConfigDb:
         raise UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno)) from error
     except TypeError as error:
         raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
-    if not config:
+    if not config and text.strip() != b"{}":
         raise UnreadableInputError("holds no table of CONFIG_DB", Location(str(file), 1, 1))
     return config
 

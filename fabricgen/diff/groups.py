@@ -13,10 +13,11 @@ _SHORTEST_RUN = 3  # two names are told faster by themselves
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A change and the keys of the rows that it happens to."""
+    """A change, the keys of the rows that it happens to, and their fields (none: the rows as a whole)."""
 
     change: Change
     keys: tuple[str, ...]
+    fields: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,45 +28,55 @@ class Group:
     rows: tuple[Rows, ...]
 
 
+def merged(changes: Mapping[str, Iterable[Change]]) -> list[tuple[Change, tuple[str, ...]]]:
+    """Each change of a row or field once, with the devices that have it; `changes` by device in natural order."""
+    found: dict[tuple[object, ...], tuple[Change, list[str]]] = {}
+    for device, each in changes.items():
+        for change in each:
+            found.setdefault((change.key, change.effect), (change, []))[1].append(device)
+    return [(change, tuple(devices)) for change, devices in found.values()]
+
+
 def grouped(changes: Mapping[str, Iterable[Change]]) -> list[Group]:
     """Groups in the order of their first devices, larger ones first; `changes` by device in natural order."""
-    devices: dict[tuple[object, ...], list[str]] = {}
-    sample: dict[tuple[object, ...], Change] = {}
-    for device, found in changes.items():
-        for change in found:
-            place = (change.key, change.effect)
-            devices.setdefault(place, []).append(device)
-            sample.setdefault(place, change)
     shared: dict[tuple[str, ...], list[Change]] = {}
-    for each, names in devices.items():
-        shared.setdefault(tuple(names), []).append(sample[each])
+    for change, devices in merged(changes):
+        shared.setdefault(devices, []).append(change)
     order = {device: number for number, device in enumerate(changes)}
     groups = sorted(shared, key=lambda names: (order[names[0]], -len(names), [order[name] for name in names]))
     return [Group(names, tuple(_by_effect(shared[names]))) for names in groups]
 
 
 def _by_effect(changes: Iterable[Change]) -> Iterable[Rows]:
-    """Changes with the same effect on several rows of a table; in the order of the first row."""
-    keys: dict[tuple[object, ...], list[Change]] = {}
+    """Changes with the same effect on several rows of a table, or on several fields; in the order of the first row."""
+    by_row: dict[tuple[object, ...], list[Change]] = {}
     for change in sorted(changes, key=lambda change: change.order):
-        keys.setdefault(change.effect, []).append(change)
-    return [Rows(found[0], tuple(change.key for change in found)) for found in keys.values()]
+        by_row.setdefault(change.effect, []).append(change)
+    by_field: dict[tuple[object, ...], Rows] = {}
+    for found in by_row.values():
+        change, keys = found[0], tuple(change.key for change in found)
+        fields = () if change.field is None else (change.field,)
+        place = (keys, change.field is None, *change.values)
+        known = by_field.get(place)
+        by_field[place] = Rows(known.change, keys, known.fields + fields) if known else Rows(change, keys, fields)
+    return by_field.values()
 
 
 def device_runs(names: Sequence[str], everyone: Sequence[str]) -> list[str]:
-    """['leaf1..leaf96', 'spine3']: names in a row among all devices are told by the first and the last."""
+    """['leaf1..leaf96', 'spine3']: names in a row among all devices, alike but for their numbers, are told by the first
+    and the last."""
     place = {name: number for number, name in enumerate(everyone)}
     runs: list[list[str]] = []
     for name in names:
-        if runs and place[name] == place[runs[-1][-1]] + 1:
+        if runs and place[name] == place[runs[-1][-1]] + 1 and _shape(name) == _shape(runs[-1][-1]):
             runs[-1].append(name)
         else:
             runs.append([name])
     return [text for run in runs for text in _told(run)]
 
 
-def key_runs(keys: Sequence[str]) -> list[str]:
-    """['Ethernet0..Ethernet504']: keys that differ in one number, which grows by the same step, are told likewise."""
+def name_runs(keys: Sequence[str]) -> list[str]:
+    """['Ethernet0..Ethernet504']: the same for keys or fields that differ in one number, which grows in equal steps."""
     runs: list[list[str]] = []
     for key in sorted(keys, key=natural_key):
         if runs and _continues(runs[-1], key):
@@ -82,11 +93,15 @@ def _continues(run: Sequence[str], key: str) -> bool:
 
 def _step(one: str, other: str) -> tuple[int, int] | None:
     """Which number grows from one key to the other and by how much; None where they differ otherwise."""
-    if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
+    if _shape(one) != _shape(other):
         return None
     numbers = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
     steps = [(at, int(b) - int(a)) for at, (a, b) in enumerate(numbers) if a != b]
     return steps[0] if len(steps) == 1 else None
+
+
+def _shape(name: str) -> str:
+    return _NUMBER.sub("#", name)
 
 
 def _told(run: Sequence[str]) -> list[str]:

@@ -57,6 +57,8 @@ def holds_secret(change: Change) -> bool:
     """Whether an operation would show a secret that is more than a placeholder."""
     if is_secret_key(change.table) and not change.key.startswith(PLACEHOLDER):
         return True
+    if change.field is not None and not is_secret_field(change.table, change.field):
+        return False
     values = {change.field: change.new} if change.field is not None else change.new or {}
     return any(
         is_secret_field(change.table, field) and isinstance(value, str) and not value.startswith(PLACEHOLDER)

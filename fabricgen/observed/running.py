@@ -1,4 +1,4 @@
-"""What runs on switches, in files: DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen wrote them."""
+"""What runs on switches: files DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen wrote them."""
 
 from collections.abc import Container, Mapping
 from pathlib import Path
@@ -80,10 +80,14 @@ def _form_of_text(text: bytes, file: Path) -> str:
 
 def _hostname(file: Path) -> str:
     try:
-        metadata = orjson.loads(read_bytes(file)).get("DEVICE_METADATA", {})
-        name = metadata.get("localhost", {}).get("hostname", "")
-    except (orjson.JSONDecodeError, AttributeError):
-        return ""  # the comparison tells what is wrong with the file
+        content = orjson.loads(read_bytes(file))
+    except orjson.JSONDecodeError:
+        return ""  # the comparison tells where
+    if not isinstance(content, dict) or not any(name[:1].isupper() for name in content):
+        raise UnreadableInputError("holds no table of CONFIG_DB", Location(str(file), 1, 1))
+    metadata = content.get("DEVICE_METADATA")
+    localhost = metadata.get("localhost") if isinstance(metadata, dict) else None
+    name = localhost.get("hostname") if isinstance(localhost, dict) else None
     return name if isinstance(name, str) else ""
 
 

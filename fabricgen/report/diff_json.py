@@ -1,13 +1,14 @@
 """A comparison as the JSON object that pipelines read, and its patches as another."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from fabricgen.diff.changes import Change
-from fabricgen.diff.counts import cost, count, patch_seconds, route
+from fabricgen.diff.counts import Counts, count
 from fabricgen.diff.difference import DeviceDifference, Difference
+from fabricgen.diff.groups import merged
 from fabricgen.diff.patch import worst
 from fabricgen.sonic.secrets import shown_key, shown_value
 
@@ -29,7 +30,7 @@ def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
             "secrets_not_compared": counts.secrets,
             "files": len(difference.files),
         },
-        "cost": _cost(difference),
+        "cost": _cost(difference, counts),
         "devices": {
             "added": [{"name": name, "rows": rows} for name, rows in difference.added.items()],
             "removed": [{"name": name, "rows": rows} for name, rows in difference.removed.items()],
@@ -38,20 +39,20 @@ def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
         },
         "changes": [
             {**_change(change), "class": change.verdict.cost.value, "reason": change.verdict.reason, "devices": devices}
-            for change, devices in _merged((device.name, device.changes) for device in difference.changed)
+            for change, devices in _listed({device.name: device.changes for device in difference.changed})
         ],
         "made_by_switch": [
             {**_change(change), "by": change.verdict.reason, "devices": devices}
-            for change, devices in _merged((device.name, device.drift.made) for device in difference.devices)
+            for change, devices in _listed({device.name: device.drift.made for device in difference.devices})
         ],
         "files": [{"path": path, "change": what} for path, what in difference.files.items()],
     }
 
 
-def patch_object(tool_version: str, difference: Difference) -> dict[str, Any]:
+def patch_object(tool_version: str, difference: Difference, counts: Counts) -> dict[str, Any]:
     """format_version, tool, cost of all, and by device its patch, the class of each operation and the worst."""
     devices = {device.name: _patch(device) for device in difference.changed}
-    return {**_head(tool_version), "cost": _cost(difference), "devices": devices}
+    return {**_head(tool_version), "cost": _cost(difference, counts), "devices": devices}
 
 
 def patch_files(difference: Difference) -> Mapping[str, bytes]:
@@ -67,10 +68,9 @@ def _head(tool_version: str) -> dict[str, Any]:
     return {"format_version": FORMAT_VERSION, "tool": {"name": "fabricgen", "version": tool_version}}
 
 
-def _cost(difference: Difference) -> dict[str, Any]:
-    counts = count(difference)
+def _cost(difference: Difference, counts: Counts) -> dict[str, Any]:
     return {
-        "class": worst(map(cost, difference.changed)).value if difference.changed else None,
+        "class": worst(device.cost for device in difference.changed).value if difference.changed else None,
         "changes": counts.costs,
         "devices": counts.routes,
         "port_flaps": counts.flaps,
@@ -80,9 +80,9 @@ def _cost(difference: Difference) -> dict[str, Any]:
 
 def _patch(device: DeviceDifference) -> dict[str, Any]:
     return {
-        "cost": cost(device).value,
-        "route": route(device),
-        "seconds": patch_seconds(device) if route(device) == "apply-patch" else None,
+        "cost": device.cost.value,
+        "route": device.route,
+        "seconds": device.patch_seconds if device.route == "apply-patch" else None,
         "withheld": device.withheld,
         "patch": [operation.json for operation in device.patch],
         "ops": [
@@ -97,17 +97,9 @@ def _patch(device: DeviceDifference) -> dict[str, Any]:
     }
 
 
-def _merged(found: Iterable[tuple[str, Sequence[Change]]]) -> Iterator[tuple[Change, list[str]]]:
-    """Each change once, by table, row and field, with its devices."""
-    devices: dict[tuple[object, ...], list[str]] = {}
-    sample: dict[tuple[object, ...], Change] = {}
-    for name, changes in found:
-        for change in changes:
-            place = (change.key, change.effect)
-            devices.setdefault(place, []).append(name)
-            sample.setdefault(place, change)
-    for each in sorted(sample, key=lambda each: sample[each].order):
-        yield sample[each], devices[each]
+def _listed(changes: Mapping[str, Sequence[Change]]) -> Sequence[tuple[Change, tuple[str, ...]]]:
+    """By table, row and field; the same change on fewer devices later."""
+    return sorted(merged(changes), key=lambda found: (found[0].order, -len(found[1]), found[1]))
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def _head(difference: Difference, counts: Counts) -> Iterator[str]:
     yield f"**fabricgen: {'' if difference.differs else 'no '}{subject}**"
     yield ""
     yield " ".join(filter(None, (words.devices_line(counts), words.changes_line(counts))))
-    lines = [*words.cost_lines(counts), *words.side_notes(difference, counts)]
+    lines = [*words.way_lines(difference, counts), *words.side_notes(difference, counts)]
     lines += [f"made by the switch, no drift: {line}" for line in words.made_lines(difference)]
     for what, devices in (("new", difference.added), ("gone", difference.removed)):
         if devices:
@@ -53,7 +53,7 @@ def _details(group: Group, difference: Difference) -> str:
     lines = []
     for rows in group.rows[:_MOST_LINES]:
         place, what = words.row_words(rows)
-        mark = words.cost_mark(rows.change.verdict.cost)
+        mark = words.cost_mark(difference, rows)
         lines.append(f"{_SIGNS[rows.change.op]} {place}  {what}".rstrip() + mark)
     if len(group.rows) > _MOST_LINES:
         lines.append(f"# {len(group.rows) - _MOST_LINES} more")

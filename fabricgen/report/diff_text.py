@@ -37,7 +37,7 @@ def _groups(difference: Difference, color: bool) -> Iterator[str]:
         for rows in group.rows:
             sign = words.SIGNS[rows.change.op]
             place, what = words.row_words(rows)
-            mark = words.cost_mark(rows.change.verdict.cost)
+            mark = words.cost_mark(difference, rows)
             yield words.painted(sign, f"  {sign} {place}  {what}".rstrip() + mark, color)
         yield ""
 
@@ -47,5 +47,5 @@ def _tail(difference: Difference) -> Iterator[str]:
     if not difference.differs:
         yield "No drift." if difference.is_drift else "No differences."
     yield " ".join(filter(None, (words.devices_line(counts), words.changes_line(counts))))
-    yield from words.cost_lines(counts)
+    yield from words.way_lines(difference, counts)
     yield from words.side_notes(difference, counts)

@@ -5,9 +5,9 @@ from typing import Any
 
 from fabricgen.diff.counts import Counts
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.groups import Rows, device_runs, key_runs
+from fabricgen.diff.groups import Rows, device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.secrets import shown_key, shown_value
+from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
 from fabricgen.sonic.updater import Cost
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
@@ -19,17 +19,23 @@ _LONGEST_VALUE, _MOST_RUNS = 100, 6
 def row_words(rows: Rows) -> tuple[str, str]:
     """('PORT|Ethernet0..Ethernet504 (64)', 'mtu 9100 → 9000')."""
     change = rows.change
-    keys = dict.fromkeys(shown_key(change.table, key) for key in rows.keys)
-    number = f" ({len(rows.keys)})" if len(rows.keys) > 1 else ""
-    place = f"{change.table}|{shortened(key_runs(list(keys)))}{number}"
+    keys = [shown_key(change.table, key) for key in rows.keys]
+    place = f"{change.table}|{_names(keys)}"
     if change.field is None:
         fields = change.old if change.new is None else change.new
         row = ", ".join(f"{name} {shown(change.table, name, value)}" for name, value in sorted(fields.items()))
         return place, clipped(row)
-    values = [shown(change.table, change.field, value) for value in (change.old, change.new) if value is not None]
+    secret = next((field for field in rows.fields if is_secret(change.table, field)), change.field)
+    values = [shown(change.table, secret, value) for value in (change.old, change.new) if value is not None]
     if len(values) == 2 and values[0] == values[1]:
         values = ["changed, not shown: it may be a secret"]
-    return place, f"{change.field} {' → '.join(map(clipped, values))}"
+    return place, f"{_names(rows.fields)} {' → '.join(map(clipped, values))}"
+
+
+def _names(names: Sequence[str]) -> str:
+    """Keys or fields, and how many they are."""
+    number = f" ({len(names)})" if len(names) > 1 else ""
+    return f"{shortened(name_runs(list(dict.fromkeys(names))))}{number}"
 
 
 def shown(table: str, field: str, value: Any) -> str:
@@ -69,15 +75,25 @@ def changes_line(counts: Counts) -> str:
     return f"{', '.join(words)}." if words else ""
 
 
+def way_lines(difference: Difference, counts: Counts) -> Iterator[str]:
+    """What it takes to bring the changes to the switches; after a drift, where to find out."""
+    if difference.is_plan:
+        yield from cost_lines(counts)
+    elif difference.changed:
+        sides = f"{difference.new.path} {difference.old.path}"
+        yield f"undo it with the patches of: fabricgen diff {sides} --format jsonpatch"
+
+
 def cost_lines(counts: Counts) -> Iterator[str]:
-    """What it takes to bring the changes to the switches."""
+    """The costs of all changes, and how they come to the switches."""
     if not any(counts.costs.values()):
         return
     costs = ", ".join(f"{number} {cost}" for cost, number in counts.costs.items() if number)
     yield f"cost: {costs}"
     if patched := counts.routes["apply-patch"]:
         flaps = f", {plural(counts.flaps, 'port')} down and up" if counts.flaps else ""
-        yield f"{plural(patched, 'device')} by `config apply-patch`, about {counts.patch_seconds} s each{flaps}"
+        time = f"about {counts.patch_seconds} s on the slowest"
+        yield f"{plural(patched, 'device')} by `config apply-patch`, {time}{flaps}"
     for name, words in (("reload", "`config reload`: traffic stops"), ("reboot", "reboot")):
         if number := counts.routes[name]:
             yield f"{plural(number, 'device')} by {words}"
@@ -91,9 +107,10 @@ def side_notes(difference: Difference, counts: Counts) -> Iterator[str]:
         yield f"{plural(len(difference.unseen), 'device')} of the bundle without a running configuration"
 
 
-def cost_mark(cost: Cost) -> str:
+def cost_mark(difference: Difference, rows: Rows) -> str:
     """'  [port flap]' behind a change that is not cheap."""
-    return "" if cost is Cost.CHEAP else f"  [{cost}]"
+    cost = rows.change.verdict.cost
+    return f"  [{cost}]" if difference.is_plan and cost is not Cost.CHEAP else ""
 
 
 def made_lines(difference: Difference) -> Iterator[str]:

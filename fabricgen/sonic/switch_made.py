@@ -29,8 +29,8 @@ METADATA_FIELDS: Mapping[str, str] = {  # of DEVICE_METADATA|localhost
     **dict.fromkeys(
         ("buffer_model", "default_bgp_status", "default_pfcwd_status", "synchronous_mode", "timezone"), INIT_CFG
     ),
-    "mac": "`config reload` of a file without it",
-    "platform": "`config reload` of a file without it",
+    "mac": "`config reload`",
+    "platform": "`config reload`",
 }
 
 INTERFACE_TABLES = frozenset({"INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE"})
