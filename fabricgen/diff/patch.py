@@ -13,7 +13,7 @@ from typing import Any
 
 from fabricgen.diff.changes import Change
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.secrets import PLACEHOLDER, is_secret_field, is_secret_key
+from fabricgen.sonic.secrets import PLACEHOLDER, is_secret, is_secret_key, shown_value
 from fabricgen.sonic.tables import ConfigDb
 from fabricgen.sonic.updater import Cost, Verdict
 
@@ -57,13 +57,13 @@ def holds_secret(change: Change) -> bool:
     """Whether an operation would show a secret that is more than a placeholder."""
     if is_secret_key(change.table) and not change.key.startswith(PLACEHOLDER):
         return True
-    if change.field is not None and not is_secret_field(change.table, change.field):
-        return False
-    values = {change.field: change.new} if change.field is not None else change.new or {}
-    return any(
-        is_secret_field(change.table, field) and isinstance(value, str) and not value.startswith(PLACEHOLDER)
-        for field, value in values.items()
-    )
+    if change.field is not None:
+        return _hides(change.table, change.field, change.new)
+    return any(_hides(change.table, field, value) for field, value in (change.new or {}).items())
+
+
+def _hides(table: str, field: str, value: Any) -> bool:
+    return is_secret(table, field) and shown_value(table, field, value) != value
 
 
 def pointer(*steps: str | None) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from fabricgen.sonic.canonical import dump
 from tests.conftest import Cli, Golden
-from tests.diff.fabrics import COMMUNITY, Config, edited, running
+from tests.diff.fabrics import COMMUNITY, Config, Edit, edited, running
 from tests.inventories import explicit, rail_optimized, write
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -174,6 +174,26 @@ def test_a_community_that_the_switch_has_besides_is_drift(old: Path, cli: Cli) -
     (folder / "leaf1.json").write_bytes(dump(config))
     outcome = cli("diff", old, folder, "--exit-code")
     assert outcome.code == 4 and "+ SNMP_COMMUNITY|***  TYPE RW" in outcome.out and "public" not in outcome.out
+
+
+@pytest.mark.parametrize("fmt", ["text", "json", "markdown", "jsonpatch"])
+def test_secrets_are_never_printed(fmt: str, old: Path, cli: Cli) -> None:
+    def with_secrets(text: str) -> Edit:
+        def edit(device: str, config: Config) -> None:
+            config["TACPLUS_SERVER"] = {"10.0.0.1": {"passkey": text, "tcp_port": "49"}}
+            config["NTP_KEY"] = {"1": {"type": "md5", "value": text}}
+            config["SNMP_COMMUNITY"] = {text: {"TYPE": "RO"}}
+            config["SNMP_USER"] = {text[-1]: {"SNMP_USER_AUTH_PASSWORD": [text]}}
+
+        return edit
+
+    sides = [edited(old, f"with-{text}", with_secrets(f"hunter{text}")) for text in "12"]
+    for new in (sides[1], running(sides[0], "running", with_secrets("hunter3"))):
+        outcome = cli("diff", sides[0], new, "--format", fmt, "--exit-code")
+        assert outcome.code == 4 and "hunter" not in outcome.out + outcome.err
+        assert COMMUNITY not in outcome.out
+    outcome = cli("diff", old, sides[0], "--format", fmt)
+    assert "hunter" not in outcome.out + outcome.err
 
 
 def test_other_files_of_a_bundle_count(cli: Cli, tmp_path: Path) -> None:
