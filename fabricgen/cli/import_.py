@@ -1,13 +1,23 @@
 """`fabricgen import`: what a site has already, as parts of an inventory."""
 
+import csv
+import io
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
+from fabricgen.cli.judge import link_options, open_observed
+from fabricgen.cli.output import print_result
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.findings import in_order
+from fabricgen.errors import UsageError
+from fabricgen.findings import Finding, in_order
 from fabricgen.report.concise import concise_report
+from fabricgen.report.summary import Counts
+from fabricgen.sonic.secrets import shown_key
+
+DIFFERENCES = "differences.csv"
 
 
 @click.group("import")
@@ -37,7 +47,7 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
     from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
 
     platform, findings = import_device(folder, hwsku, DeviceFacts(**facts))  # type: ignore[arg-type]
-    click.echo(concise_report(in_order(findings), settings.paints(sys.stderr)), err=True, nl=False)
+    _tell(settings, findings)
     if platform is None:
         return 1
     text = switch_entry_text(platform)
@@ -48,3 +58,87 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
     kept = ", ".join(layout.name for layout in platform.layouts)
     settings.say(f"wrote {output}: platform {platform.name}, layouts {kept}")
     return 0
+
+
+@command.command("config-db")
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path, file_okay=False), help="A new folder for the inventory."
+)
+@click.option("--fabric", default="", help="Name of the fabric. [default: the folder's name]")
+@click.option(
+    "--platform",
+    "platform_files",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A platform entry of your own; repeatable.",
+)
+@link_options
+@verb
+def config_db(
+    settings: Settings,
+    paths: tuple[Path, ...],
+    output: Path | None,
+    fabric: str,
+    platform_files: tuple[Path, ...],
+    links: Path | None,
+    lldp: Path | None,
+) -> int:
+    """Write an explicit inventory of the fabric that config_db.json files, or folders of them, are of.
+
+    It renders the same rows; those that differ are told on standard error and stand in differences.csv. Without
+    --output one self-contained file goes to standard output.
+    """
+    from fabricgen.adopt.adopt import FILE_NAME, adopt, fabric_name
+    from fabricgen.platforms.catalog import layout_by_hwsku, load_switch_platform
+
+    if output is not None and output.is_dir() and any(output.iterdir()):
+        raise UsageError(f"{output} is not empty; import starts in a new folder")
+    if output is None and platform_files:
+        raise UsageError("an inventory with a platform of its own is a folder: name it with --output")
+    platforms = [load_switch_platform(file) for file in platform_files]
+    own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
+    entries = {
+        f"platforms/{platform.name}.yaml": file.read_text(encoding="utf-8")
+        for platform, file in zip(platforms, platform_files, strict=True)
+    }
+    bundle = open_observed(paths, links, lldp)
+    adopted = adopt(
+        bundle,
+        fabric or fabric_name(output.resolve().name if output else "imported"),
+        lambda hwsku: own.get(hwsku) or layout_by_hwsku(hwsku),
+        entries,
+        single_file=output is None,
+    )
+    if not adopted.files:
+        counts = Counts(devices=len(bundle.devices), links=len(bundle.links))
+        print_result(settings, adopted.findings, counts, fmt="text", output=None)
+        return 1
+    _tell(settings, adopted.findings)
+    if output is None:
+        click.echo(adopted.files[FILE_NAME], nl=False)
+        return 0
+    for path, text in adopted.files.items():
+        (output / path).parent.mkdir(parents=True, exist_ok=True)
+        (output / path).write_text(text, encoding="utf-8")
+    (output / DIFFERENCES).write_text(_listed(adopted.differences), encoding="utf-8")
+    settings.say(
+        f"wrote {output}: {len(bundle.devices)} switches, {len(bundle.links)} links; {len(adopted.differences)} rows "
+        f"differ ({DIFFERENCES}). Next: fabricgen check {output}"
+    )
+    return 0
+
+
+def _tell(settings: Settings, findings: Sequence[Finding]) -> None:
+    click.echo(concise_report(in_order(findings), settings.paints(sys.stderr)), err=True, nl=False)
+
+
+def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:
+    """device,table,key,reason: a line for each row, keys that are secrets not shown."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("device", "table", "key", "reason"))
+    for (device, table, key), reason in differences.items():
+        lines.writerow((device, table, shown_key(table, key), reason))
+    return text.getvalue()

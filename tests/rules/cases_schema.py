@@ -17,4 +17,5 @@ CASES = [
         "WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",
         also=("FG592",),
     ),
+    Case("FG411", put("[BUFFER_PROFILE|egress_lossless_profile]", "leaf1", "BUFFER_QUEUE", "Ethernet0|3-4", "profile")),
 ]

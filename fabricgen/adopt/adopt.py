@@ -1,0 +1,204 @@
+"""config_db.json files to an inventory, proved by rendering it: what still differs from the files is listed.
+
+First the explicit design alone is rendered. What differs then becomes overrides, tables that fabricgen does not render
+become base files, and the whole is rendered again and compared with the files, row by row.
+"""
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+
+from fabricgen.adopt.overrides import overrides
+from fabricgen.adopt.source import (
+    NO_KEY,
+    RowId,
+    Source,
+    SourceSwitch,
+    device_roles,
+    normalised,
+    rows_of,
+)
+from fabricgen.adopt.tree import inventory_tree
+from fabricgen.adopt.wiring import usable_links
+from fabricgen.allocation.lock import Lock
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Finding, Severity, has_errors
+from fabricgen.inventory.load import LOCK_NAME
+from fabricgen.inventory.profiles import NONE
+from fabricgen.inventory.references import NAME
+from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.render.content import BundleContent
+from fabricgen.render.plans import make_plans
+from fabricgen.sonic.canonical import dump, natural_key
+
+FILE_NAME = "fabric.yaml"
+BASE = "base/{name}.json"
+_HEADER = "# Taken over from config_db.json files by `fabricgen import config-db`.\n"
+
+Lookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
+
+
+@dataclass
+class Adopted:
+    """The files of an inventory by their paths, empty where errors stand in the way; rows that differ, and why."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    differences: dict[RowId, str] = field(default_factory=dict)
+
+
+def adopt(
+    bundle: Bundle,
+    fabric: str,
+    lookup: Lookup,
+    platforms: Mapping[str, str] | None = None,
+    *,
+    single_file: bool = False,
+) -> Adopted:
+    """The inventory of a fabric that exists. `platforms` are own platform entries: path in the inventory -> text.
+
+    `single_file` puts all into fabric.yaml: no lock file, no base files, so numbers are values of overrides.
+    """
+    adopted = Adopted()
+    adopted.findings += _unusable_names(bundle)
+    source = _source(bundle, lookup, adopted.findings)
+    if source is None or has_errors(adopted.findings):
+        return adopted
+    usable, others = usable_links(source)
+    for link, reason in others:
+        message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
+        adopted.findings.append(Finding("FG142", Severity.NOTE, message))
+    tree, lock = inventory_tree(fabric, source, usable)
+    if platforms:
+        tree["platforms"] = sorted(platforms)
+    files = {} if single_file else {LOCK_NAME: lock.dump()}
+    files |= platforms or {}
+    rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+    for relief, told in _RELIEFS:
+        if rendered is None:
+            problems = findings
+            relief(tree)
+            rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+            messages = [f"{told}: {one.message}" for one in problems] if rendered is not None else []
+            adopted.findings += [Finding("FG143", Severity.NOTE, message) for message in messages]
+    if rendered is None:
+        adopted.findings += findings
+        return adopted
+    if not single_file:
+        files[LOCK_NAME] = lock.dump()  # with numbers for what the files gave none
+    changes, foreign = overrides(source, rendered, with_foreign=single_file)
+    if changes:
+        tree["overrides"] = changes
+    if any(foreign.values()) and not single_file:
+        tree["sonic"] = {"base": BASE}
+        files |= {BASE.replace("{name}", name): dump(tables).decode() for name, tables in foreign.items()}
+    files[FILE_NAME] = _HEADER + _yaml(tree)
+    rendered, _, findings = _rendered(files)
+    if rendered is None:
+        adopted.findings += findings
+        return adopted
+    adopted.differences = dict(_differences(bundle, rendered, source))
+    adopted.files = files
+    adopted.findings += _told(adopted.differences)
+    return adopted
+
+
+def fabric_name(text: str) -> str:
+    """A text as far as it can name a fabric."""
+    return re.sub("[^A-Za-z0-9_.-]", "-", text).lstrip("-_.")[:63] or "fabric"
+
+
+def _unusable_names(bundle: Bundle) -> Iterator[Finding]:
+    for name, device in bundle.devices.items():
+        if not NAME.fullmatch(name):
+            hint = "letters, digits, - _ . with a letter or digit first; 63 at most"
+            message = f"an inventory cannot call a switch {name!r}"
+            place = device.locate("DEVICE_METADATA", "localhost", "hostname")
+            yield Finding("FG140", Severity.ERROR, message, device=name, location=place, hint=hint)
+
+
+def _source(bundle: Bundle, lookup: Lookup, findings: list[Finding]) -> Source | None:
+    changed: dict[RowId, str] = {}
+    roles = device_roles(bundle)
+    switches: dict[str, SourceSwitch] = {}
+    for name, device in bundle.devices.items():
+        hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+        found = lookup(hwsku) if hwsku else None
+        if found is None:
+            hint = "`fabricgen import sonic-device DIR --output ENTRY.yaml` with the SKU's folder of sonic-buildimage, "
+            hint += "then again with `--platform ENTRY.yaml`"
+            place = device.locate("DEVICE_METADATA", "localhost", "hwsku")
+            message = f"nothing is known of hwsku {hwsku or '(none)'}, so its ports cannot be rendered"
+            findings.append(Finding("FG141", Severity.ERROR, message, device=name, location=place, hint=hint))
+            continue
+        switches[name] = SourceSwitch(name, roles[name], normalised(name, device.config, changed), *found)
+    return Source(switches, bundle.links, changed) if switches else None
+
+
+def _leave_lossless(tree: dict[str, Any]) -> None:
+    for plane in tree["planes"].values():
+        plane["lossless"] = NONE
+
+
+def _leave_management(tree: dict[str, Any]) -> None:
+    tree.pop("management", None)
+
+
+# What is given up where no plan can be made, one after the other; the files' rows then come as they are.
+_RELIEFS = (
+    (_leave_lossless, "the lossless plan is left to the overrides"),
+    (_leave_management, "the management network is left to the base files"),
+)
+
+
+def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
+    """Device -> tables that the inventory renders (None, with the findings, where it renders nothing), and its lock."""
+    with tempfile.TemporaryDirectory(prefix="fabricgen-import-") as aside:
+        root = Path(aside)
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, encoding="utf-8")
+        plans = make_plans(root)
+        if has_errors(plans.findings):
+            return None, plans.lock, [one for one in plans.findings if one.severity is Severity.ERROR]
+        made = BundleContent(plans).files()
+        tables = {path.split("/")[1]: orjson.loads(data) for path, data in made if path.startswith("sonic/")}
+        return tables, plans.lock, []
+
+
+def _differences(bundle: Bundle, rendered: Mapping[str, Any], source: Source) -> Iterator[tuple[RowId, str]]:
+    """Every row that is another in the file than in the render, and why."""
+    for name, device in bundle.devices.items():
+        mine = {(table, key): row for table, key, row in rows_of(rendered[name])}
+        theirs = {(table, key): row for table, key, row in rows_of(device.config)}
+        for row in sorted(mine.keys() | theirs.keys(), key=lambda row: tuple(map(natural_key, row))):
+            if mine.get(row) != theirs.get(row):
+                yield (name, *row), source.changed.get((name, *row), NO_KEY)
+
+
+def _told(differences: Mapping[RowId, str]) -> Iterator[Finding]:
+    """One note for each table and reason, with the number of rows."""
+    counts: dict[tuple[str, str], list[RowId]] = {}
+    for row, reason in differences.items():
+        counts.setdefault((row[1], reason), []).append(row)
+    for (table, reason), rows in sorted(counts.items()):
+        name, _, key = rows[0]
+        first = f"{table}|{key}" if key else table
+        yield Finding("FG144", Severity.NOTE, f"the render differs: {reason}", name, first, count=len(rows))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Short collections of scalars on one line, no anchors."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _yaml(tree: Mapping[str, Any]) -> str:
+    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)

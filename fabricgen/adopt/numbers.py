@@ -1,0 +1,235 @@
+"""Addresses and ASNs of the source, as pools of the inventory and as lines of its lock file."""
+
+import ipaddress
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from fabricgen.adopt.source import Interface, Source
+from fabricgen.allocation.lock import Lock
+from fabricgen.allocation.pools import Network, block_size
+from fabricgen.bundle.wiring import WiredLink
+
+# Where a purpose has no addresses, or some that no pool can hold: RFC 6598, which no fabric announces.
+_SPARE = "100.64.0.0/10"
+_ASN_4_BYTES = 4_200_000_000
+
+
+class Numbers:
+    """The lock of a fabric and what the inventory says of its numbers, plane by plane."""
+
+    def __init__(self, fabric: str, source: Source) -> None:
+        self.lock = Lock(fabric)
+        self.pods: dict[str, int] = {}  # switch -> the pod of a spine that has an ASN of its own
+        self._pools = _Pools()
+        self.management = _management(source, self.lock, self._pools)
+        self.lock.names |= {switch.key: switch.name for switch in source.switches.values()}
+
+    def addressing(self, plane: Source, links: Sequence[WiredLink], *, numbered: bool) -> dict[str, Any]:
+        """What was given to each switch, link and host port of a plane, where the design can give just that."""
+        lock, pools = self.lock, self._pools
+        asns = _find_asns(plane, self.pods)
+        lock.asns |= asns
+        loopbacks = {
+            switch.key: _texts(_one_of_each(switch.addresses("LOOPBACK_INTERFACE", "Loopback0")))
+            for switch in plane.switches.values()
+        }
+        between = [link for link in links if link.a[0] in plane.switches]
+        blocks = dict(_link_block(plane, link) for link in between if numbered)
+        by_switch: dict[str, list[WiredLink]] = defaultdict(list)
+        for link in links:
+            if link.a[0] not in plane.switches:
+                by_switch[link.b[0]].append(link)
+        host_blocks = {f"{plane.switches[name].key}/hosts": _block(plane, found) for name, found in by_switch.items()}
+        host_ports = sum(block_size(len(ports)) for ports in by_switch.values())
+        found: dict[str, Any] = {"loopbacks": pools.over(loopbacks, len(loopbacks), spare_ends=True)}
+        if numbered:
+            found["links"] = pools.over(blocks, 2 * len(between))
+        found["hosts"] = pools.over(host_blocks, host_ports)
+        lock.loopbacks |= loopbacks
+        lock.blocks |= blocks | host_blocks
+        known = sorted(asns.values())
+        if known and known[0] < _ASN_4_BYTES:
+            found["asn"] = {"first": known[0], "last": 65534 if known[-1] < 65535 else 4_294_967_294}
+        return found
+
+
+def _link_block(plane: Source, link: WiredLink) -> tuple[str, list[str]]:
+    a, b = (plane.switches[name] for name, _ in (link.a, link.b))
+    subnets = _shared(a.addresses("INTERFACE", link.a[1]), b.addresses("INTERFACE", link.b[1]))
+    return f"{a.key}:{link.a[1]}--{b.key}:{link.b[1]}", list(map(str, subnets))
+
+
+def _find_asns(source: Source, pods: dict[str, int]) -> dict[str, int]:
+    """By owner. A leaf has its own; the spines of a pod share one, so spines of unlike ASNs are put into unlike pods;
+    cores share one."""
+    found: dict[str, int] = {}
+    spines = sorted({switch.asn for switch in source.switches.values() if switch.role == "spine" and switch.asn})
+    core = source.most(switch.asn for switch in source.switches.values() if switch.role == "core")
+    for switch in source.switches.values():
+        asn, owner = switch.asn, switch.key
+        if switch.role == "spine":
+            owner = f"{source.plane}/spine"
+            if len(spines) > 1 and asn:
+                pods[switch.name] = spines.index(asn)
+                owner = f"{source.plane}/pod{pods[switch.name]}/spine"
+        elif switch.role == "core":
+            asn, owner = core, f"{source.plane}/core"
+        if asn:
+            found[owner] = asn
+    return found
+
+
+def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
+    """The network that most switches have eth0 in; servers that all of them name."""
+    held = {}
+    for switch in source.switches.values():
+        for one in switch.addresses("MGMT_INTERFACE", "eth0"):
+            held[switch.key, one.version] = one, switch.text("MGMT_INTERFACE", f"eth0|{one}", "gwaddr")
+    found = {
+        version: source.most(
+            (one.network, gateway) for (_, v), (one, gateway) in held.items() if v == version and _is_address(gateway)
+        )
+        for version in (4, 6)
+    }
+    chosen = [(version, *facts) for version, facts in found.items() if facts]
+    chosen = [(version, network, gateway) for version, network, gateway in chosen if pools.take(network)]
+    if not chosen:
+        return {}
+    for switch in source.switches.values():
+        own = [held.get((switch.key, version)) for version, _, _ in chosen]
+        if all(own):
+            lock.management[switch.key] = [str(one[0]) for one in own if one]
+    networks, gateways = [str(network) for _, network, _ in chosen], [gateway for _, _, gateway in chosen]
+    management: dict[str, Any] = {
+        "addresses": networks if len(networks) > 1 else networks[0],
+        "gateway": gateways if len(gateways) > 1 else gateways[0],
+        "vrf": source.most(switch.text("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled") for switch in
+                           source.switches.values()) == "true",
+    }  # fmt: skip
+    for key, table in (("ntp", "NTP_SERVER"), ("syslog", "SYSLOG_SERVER"), ("dns", "DNS_NAMESERVER")):
+        named = [set(switch.tables.get(table, {})) for switch in source.switches.values()]
+        common = sorted(filter(_is_address, set.intersection(*named)))
+        if common:
+            management[key] = common
+    return management
+
+
+class _Pools:
+    """Prefixes for the purposes of the inventory, which must not overlap."""
+
+    def __init__(self) -> None:
+        self.taken: list[Network] = []
+        self.spare = ipaddress.IPv4Network(_SPARE).subnets(new_prefix=16)
+
+    def take(self, network: Network) -> bool:
+        """Whether nothing of it is taken yet; then it is."""
+        if any(one.version == network.version and one.overlaps(network) for one in self.taken):
+            return False
+        self.taken.append(network)
+        return True
+
+    def over(self, given: dict[str, list[str]], needed: int, *, spare_ends: bool = False) -> str | list[str]:
+        """The smallest prefix of each family over all that was given, with room for those that have none yet, of the
+        `needed` addresses. What cannot be had of a pool is taken out of `given`: a family that not everybody has, and
+        what would overlap another purpose."""
+        prefixes: list[str] = []
+        held = {key: {ipaddress.ip_network(text).version: text for text in texts} for key, texts in given.items()}
+        for version in (4, 6):
+            texts = [of[version] for of in held.values() if version in of]
+            room = 0 if len(texts) == len(held) else 4 * needed
+            pool = _supernet(texts, spare_ends, room) if texts and (version == 4 or not room) else None
+            if pool is not None and self.take(pool):
+                prefixes.append(str(pool))
+                continue
+            for of in held.values():
+                of.pop(version, None)
+            if version == 4:
+                prefixes.append(str(next(filter(self.take, self.spare))))
+        for key, of in held.items():
+            given[key] = [of[version] for version in (4, 6) if version in of]
+        for key in [key for key, texts in given.items() if not texts]:
+            del given[key]
+        return prefixes if len(prefixes) > 1 else prefixes[0]
+
+
+def _supernet(texts: Iterable[str], spare_ends: bool, room: int) -> Network:
+    """The smallest prefix over all that has so many addresses; with `spare_ends` none of them is its first or last."""
+    networks = [ipaddress.ip_network(text) for text in texts]
+    first = min(int(network.network_address) for network in networks)
+    last = max(int(network.broadcast_address) for network in networks)
+    bits = max((first ^ last).bit_length(), room.bit_length())
+    size = networks[0].max_prefixlen
+    while spare_ends and bits < size and {first, last} & {first >> bits << bits, (first >> bits << bits) + 2**bits - 1}:
+        bits += 1
+    kind = ipaddress.IPv4Address if size == 32 else ipaddress.IPv6Address
+    return ipaddress.ip_network(f"{kind(first >> bits << bits)}/{size - bits}")
+
+
+def _one_of_each(addresses: Iterable[Interface]) -> list[Interface]:
+    found: dict[int, Interface] = {}
+    for one in addresses:
+        found.setdefault(one.version, one)
+    return [found[version] for version in sorted(found)]
+
+
+def _texts(addresses: Iterable[Interface]) -> list[str]:
+    return [str(one.ip) for one in addresses]
+
+
+def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[Network]:
+    """The subnets of two addresses that both ends have, the lower end the even one."""
+    far = {one.network: one for one in high}
+    found: dict[int, Network] = {}
+    for one in low:
+        other = far.get(one.network)
+        if other and one.network.num_addresses == 2 and int(one.ip) < int(other.ip):
+            found.setdefault(one.version, one.network)
+    return [found[version] for version in sorted(found)]
+
+
+def _block(source: Source, links: Sequence[WiredLink]) -> list[str]:
+    """The block of a switch's host ports: subnets of two addresses in the order of the links, without a gap."""
+    switch, size = source.switches[links[0].b[0]], block_size(len(links))
+    texts = []
+    for version in (4, 6):
+        found = [one for link in links for one in switch.addresses("INTERFACE", link.b[1]) if one.version == version]
+        if len(found) != len(links):
+            continue
+        first = int(found[0].ip)
+        expected = range(first, first + 2 * len(links), 2)
+        if [int(one.ip) for one in found] == list(expected) and {one.network.num_addresses for one in found} == {2}:
+            length = found[0].max_prefixlen - size.bit_length() + 1
+            minimal = ipaddress.ip_network(f"{found[0].ip}/{length}", strict=False)
+            if int(minimal.network_address) == first:
+                texts.append(str(_announced(switch.tables, minimal)))
+    return texts
+
+
+def _announced(tables: Any, minimal: Network) -> Network:
+    """The aggregate that the switch announces for the block, where it begins with it: room for more hosts."""
+    keys = chain(tables.get("BGP_AGGREGATE_ADDRESS", {}), tables.get("BGP_GLOBALS_AF_NETWORK", {}), tables.get(
+        "BGP_GLOBALS_AF_AGGREGATE_ADDR", {}))  # fmt: skip
+    for text in (key.rpartition("|")[2] for key in keys):
+        try:
+            network = ipaddress.ip_network(text)
+        except ValueError:
+            continue
+        if (
+            network.version == minimal.version
+            and network.network_address == minimal.network_address
+            and (
+                minimal.subnet_of(network)  # type: ignore[arg-type]
+            )
+        ):
+            return network
+    return minimal
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,90 @@
+"""The inventory as a tree for YAML: the explicit design of what the files show, without the rows of overrides."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from fabricgen.adopt.hosts import Hosts, find_hosts
+from fabricgen.adopt.numbers import Numbers
+from fabricgen.adopt.planes import split_planes
+from fabricgen.adopt.settings import cables, is_unnumbered, lossless, mtu_bytes, usual_types
+from fabricgen.adopt.source import Source
+from fabricgen.allocation.lock import Lock
+from fabricgen.bundle.wiring import WiredLink
+from fabricgen.sonic.device_types import DEVICE_TYPES
+from fabricgen.units import format_speed
+
+_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
+_MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
+
+
+def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, Any], Lock]:
+    """The inventory of a fabric with these links, and the lock that keeps its numbers."""
+    planes = split_planes(source, links)
+    hosts = find_hosts(source, [link for link in links if link.a[0] not in source.switches])
+    numbers = Numbers(fabric, source)
+    tree: dict[str, Any] = {"fabricgen": 1, "fabric": fabric}
+    if hosts.groups:
+        tree |= {"host_models": hosts.models, "hosts": hosts.groups, "names": {"host": hosts.pattern}}
+    if numbers.management:
+        tree["management"] = numbers.management
+    devices = [
+        {"name": name, "mac": mac}
+        for name, switch in source.switches.items()
+        if _MAC.fullmatch(mac := switch.text("DEVICE_METADATA", "localhost", "mac"))
+    ]
+    if devices:
+        tree["devices"] = devices
+    tree["planes"] = {plane.plane: _plane(plane, hosts, numbers) for plane in planes}
+    return tree, numbers.lock
+
+
+def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
+    usual = usual_types(source)
+    links = source.links
+    plane: dict[str, Any] = {"design": "explicit", "speed": format_speed(_speed(source, links))}
+    if source.plane in hosts.of_plane:
+        plane["hosts"] = list(hosts.of_plane[source.plane])
+    for role, facts in usual.items():
+        if facts:
+            platform, layout, kind = facts
+            plane[role] = {"platform": platform, "layout": layout}
+            if kind and kind != DEVICE_TYPES[role]:
+                plane[role]["type"] = kind
+    unnumbered = is_unnumbered(source)
+    plane["mtu"] = mtu_bytes(source)
+    plane["lossless"] = lossless(source)
+    usual_cables, own_cables = cables(source, links)
+    if usual_cables:
+        plane["cables"] = usual_cables
+    if unnumbered:
+        plane["bgp"] = "unnumbered"
+    plane["addressing"] = numbers.addressing(source, links, numbered=not unnumbered)
+    for role, key in _LISTS.items():
+        members = [name for name, switch in source.switches.items() if switch.role == role]
+        if members:
+            plane[key] = [_switch(source, name, usual[role], numbers.pods) for name in members]
+    plane["links"] = [_link(link, hosts.keys, own_cables) for link in links]
+    return plane
+
+
+def _speed(source: Source, links: Sequence[WiredLink]) -> int:
+    """The speed of most links, else of the first switch."""
+    ports = (source.switches[link.b[0]].layout.port_by_name[link.b[1]] for link in links)
+    found = source.most(port.speed_mbps for port in ports)
+    return int(found or next(iter(source.switches.values())).layout.speed_mbps)
+
+
+def _switch(source: Source, name: str, usual: tuple[str, str, str], pods: dict[str, int]) -> dict[str, object]:
+    switch = source.switches[name]
+    listed: dict[str, object] = {"name": name}
+    if (switch.platform.name, switch.layout.name) != usual[:2]:
+        listed |= {"platform": switch.platform.name, "layout": switch.layout.name}
+    if name in pods:
+        listed["pod"] = pods[name]
+    return listed
+
+
+def _link(link: WiredLink, hosts: dict[str, str], own_cables: dict[str, object]) -> object:
+    ends = [f"{hosts.get(name, name)}:{port}" for name, port in (link.a, link.b)]
+    return {"ends": ends, "cable": own_cables[link.id]} if link.id in own_cables else ends

@@ -1,0 +1,65 @@
+"""Which links of the fabric an explicit design can hold, in the order in which it lists them."""
+
+from dataclasses import replace
+
+from fabricgen.adopt.source import Source, SourceSwitch
+from fabricgen.bundle.wiring import Endpoint, WiredLink
+from fabricgen.design.model import ROLES
+from fabricgen.inventory.references import NAME
+
+
+def usable_links(source: Source) -> tuple[list[WiredLink], list[tuple[WiredLink, str]]]:
+    """Links that can stand in the inventory, the lower end first, and the others with the reason why not."""
+    taken: set[Endpoint] = set()
+    usable, others = [], []
+    for link in source.links:
+        reason = _obstacle(source, link, taken)
+        if reason:
+            others.append((link, reason))
+            continue
+        taken |= {link.a, link.b}
+        usable.append(_ordered(source, link))
+    return sorted(usable, key=lambda link: _by_address(source, link)), others
+
+
+def _obstacle(source: Source, link: WiredLink, taken: set[Endpoint]) -> str:
+    near, far = source.switches.get(link.b[0]), source.switches.get(link.a[0])
+    if near is None:
+        return "no file of either end was given"
+    if link.a[0] == link.b[0]:
+        return "both ends are one switch"
+    for switch, port in ((near, link.b[1]), (far, link.a[1])):
+        if switch is not None and port not in switch.layout.port_by_name:
+            return f"{switch.layout.hwsku} has no port {port}"
+    if not taken.isdisjoint((link.a, link.b)):
+        return "a port of it is used by another link"
+    if far is None:
+        if link.kind != "host-leaf":
+            return f"{link.a[0]} is a router without a file"
+        if not NAME.fullmatch(link.a[0]) or not NAME.fullmatch(link.a[1]):
+            return "the name or port of a host has other characters than letters, digits, - _ and ."
+    elif near.layout.port_by_name[link.b[1]].speed_mbps != far.layout.port_by_name[link.a[1]].speed_mbps:
+        return "the two SKUs have ports of different speeds there"
+    return ""
+
+
+def _ordered(source: Source, link: WiredLink) -> WiredLink:
+    """The lower tier first; within a tier the end with the lower address."""
+    low, high = source.switches.get(link.a[0]), source.switches[link.b[0]]
+    if low is None:
+        return link
+    ranks = [ROLES.index(switch.role) for switch in (low, high)]
+    if ranks[0] == ranks[1]:
+        ranks = [_first_address(low, link.a[1]), _first_address(high, link.b[1])]
+    return link if ranks[0] <= ranks[1] else replace(link, a=link.b, b=link.a)
+
+
+def _by_address(source: Source, link: WiredLink) -> tuple[bool, str, int]:
+    """Host links last, those of a switch by address: the order in which the design gives out their subnets."""
+    if link.a[0] in source.switches:
+        return False, "", 0
+    return True, link.b[0], _first_address(source.switches[link.b[0]], link.b[1])
+
+
+def _first_address(switch: SourceSwitch, port: str) -> int:
+    return min((int(one.ip) for one in switch.addresses("INTERFACE", port) if one.version == 4), default=0)

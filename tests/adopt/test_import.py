@@ -1,0 +1,272 @@
+"""`import config-db`: what comes out renders what went in, but for the rows that are listed."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fabricgen.adopt.adopt import adopt
+from fabricgen.bundle.read import open_bundle
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.resources import resource
+from tests.conftest import Cli
+from tests.inventories import ARISTA, DUAL_STACK, NVIDIA, explicit, rail_optimized, write
+
+SKU = "Arista-7060X6-64PE-O128S2"
+Config = dict[str, Any]
+
+
+def files_of(cli: Cli, inventory: Path, folder: Path) -> Path:
+    """The files of a rendered inventory, without what only a bundle has."""
+    assert cli("render", inventory, "-o", folder / "bundle", "-q").code == 0
+    shutil.copytree(folder / "bundle" / "sonic", folder / "files")
+    return folder / "files"
+
+
+def configs(folder: Path) -> dict[str, Config]:
+    return {file.parent.name: json.loads(file.read_text()) for file in folder.glob("*/config_db.json")}
+
+
+def rows(config: Config) -> dict[tuple[str, str], Any]:
+    """(table, key) -> row; a table that is none is one row. Keys that are secrets as the list shows them."""
+    found = {}
+    for table, of in config.items():
+        for key, row in of.items() if isinstance(of, dict) else [("", of)]:
+            found[table, "***" if table == "SNMP_COMMUNITY" and not key.startswith("${") else key] = row
+    return found
+
+
+def differing(files: Path, rendered: Path) -> set[tuple[str, str, str]]:
+    """(device, table, key) of rows that are not the same in two folders."""
+    old, new = ({name: rows(config) for name, config in configs(folder).items()} for folder in (files, rendered))
+    assert old.keys() == new.keys()
+    return {
+        (name, *row)
+        for name in old
+        for row in old[name].keys() | new[name].keys()
+        if old[name].get(row) != new[name].get(row)
+    }
+
+
+def taken_over(cli: Cli, files: Path, folder: Path) -> set[tuple[str, str, str]]:
+    """Import, render, compare; the rows that differ, which are just those that are listed."""
+    outcome = cli("import", "config-db", files, "-o", folder / "inventory")
+    assert outcome.code == 0, outcome.err
+    outcome = cli("render", folder / "inventory", "-o", folder / "again", "-q", "--locked")
+    assert outcome.code == 0, outcome.out + outcome.err
+    with (folder / "inventory" / "differences.csv").open() as stream:
+        listed = {(row["device"], row["table"], row["key"]) for row in csv.DictReader(stream)}
+    found = differing(files, folder / "again" / "sonic")
+    assert found == listed
+    return found
+
+
+BUNDLES = {
+    "quickstart": resource("inventories", "quickstart"),
+    "spectrum": resource("inventories", "spectrum"),
+    "superpod": resource("inventories", "superpod"),
+    "border": resource("inventories", "border"),
+    "dual-stack": rail_optimized(addressing=DUAL_STACK),
+    "dynamic": explicit(NVIDIA),
+    "unnumbered": rail_optimized(bgp="unnumbered", addressing=DUAL_STACK),
+}
+
+
+@pytest.mark.parametrize("name", BUNDLES)
+def test_a_bundle_of_ours_comes_back_whole(name: str, cli: Cli, tmp_path: Path) -> None:
+    inventory = BUNDLES[name]
+    path = inventory if isinstance(inventory, Path) else write(tmp_path / "source", inventory)  # type: ignore[arg-type]
+    files = files_of(cli, Path(str(path)), tmp_path)
+    assert taken_over(cli, files, tmp_path) == set()
+    if name != "spectrum":  # the largest: rendered three times as it is
+        outcome = cli("check", tmp_path / "inventory", "--format", "json")
+        assert outcome.code == 0, outcome.out
+
+
+def test_quickstart_needs_no_override(cli: Cli, tmp_path: Path) -> None:
+    """The numbers come back by the lock file and the design, not value by value."""
+    files = files_of(cli, Path(str(BUNDLES["quickstart"])), tmp_path)
+    assert cli("import", "config-db", files, "-o", tmp_path / "inventory").code == 0
+    tree = yaml.safe_load((tmp_path / "inventory" / "fabric.yaml").read_text())
+    assert "overrides" not in tree and len(tree["planes"]["compute"]["links"]) == 512
+    base = json.loads((tmp_path / "inventory" / "base" / "compute-spine-00.json").read_text())
+    assert base.keys() == {"SNMP", "SNMP_COMMUNITY"}
+    assert tree["hosts"] == {"gpu": {"model": "server-1", "count": 32}} and tree["names"] == {
+        "host": "{group}-{number:03}"
+    }
+
+
+@pytest.fixture
+def foreign(cli: Cli, tmp_path: Path) -> Path:
+    """Two leaves and two spines as other people would have them."""
+    files = files_of(cli, write(tmp_path / "source", explicit()), tmp_path)
+    for name, config in configs(files).items():
+        config["DEVICE_METADATA"]["localhost"] |= {"type": "LeafRouter", "deployment_id": "7"}
+        config["PORT"]["Ethernet0"] |= {"mtu": "9216", "description": "lab"}
+        config["BUFFER_QUEUE"] = {key: {"profile": f"[BUFFER_PROFILE|{row['profile']}]"}
+                                  for key, row in config["BUFFER_QUEUE"].items()}  # fmt: skip
+        config["FEATURE"] = {"telemetry": {"state": "enabled"}, "snmp": {"state": "disabled"}}
+        config["VENDOR_TABLE"] = {"a*b": {"x": "1"}}
+        config["TACPLUS_SERVER"] = {"10.9.9.9": {"passkey": "correct horse", "priority": 1}}
+        config["SNMP_COMMUNITY"] = {"battery": {"TYPE": "RO"}, "staple": {"TYPE": "RW"}}
+        config["LOOPBACK_INTERFACE"]["Loopback1"] = {}
+        config["PFC_WD"].pop("GLOBAL", None)
+        config["NTP"] = 7
+        (files / name / "config_db.json").write_text(json.dumps(config, indent=4))
+    return files
+
+
+def test_a_foreign_fabric_comes_back_but_for_what_is_listed(cli: Cli, foreign: Path, tmp_path: Path) -> None:
+    found = taken_over(cli, foreign, tmp_path)
+    tables = {table for _, table, _ in found}
+    assert tables == {"BUFFER_QUEUE", "TACPLUS_SERVER", "SNMP_COMMUNITY", "NTP"}
+    again = configs(tmp_path / "again" / "sonic")["leaf1"]
+    assert again["FEATURE"]["telemetry"] == {"state": "enabled"} and again["VENDOR_TABLE"] == {"a*b": {"x": "1"}}
+    assert again["DEVICE_METADATA"]["localhost"]["type"] == "LeafRouter"
+    assert "GLOBAL" not in again["PFC_WD"] and again["PORT"]["Ethernet0"]["mtu"] == "9216"
+    assert not any(row["profile"].startswith("[") for row in again["BUFFER_QUEUE"].values())
+
+
+def test_secrets_are_written_nowhere(cli: Cli, foreign: Path, tmp_path: Path) -> None:
+    outcome = cli("import", "config-db", foreign, "-o", tmp_path / "inventory")
+    texts = [outcome.out, outcome.err, *(f.read_text() for f in (tmp_path / "inventory").rglob("*") if f.is_file())]
+    assert not any(word in text for word in ("correct horse", "battery", "staple") for text in texts)
+    base = json.loads((tmp_path / "inventory" / "base" / "leaf1.json").read_text())
+    assert base["TACPLUS_SERVER"]["10.9.9.9"]["passkey"] == "${secret:tacplus_server/10.9.9.9/passkey}"
+    assert len(base["SNMP_COMMUNITY"]) == 2
+
+
+def test_one_file_on_standard_output(cli: Cli, foreign: Path, tmp_path: Path) -> None:
+    """No lock file and no base file: what they would hold is in the overrides."""
+    outcome = cli("import", "config-db", foreign, "-q")
+    assert outcome.code == 0 and "FG144" in outcome.err
+    (tmp_path / "one.yaml").write_text(outcome.out)
+    assert cli("render", tmp_path / "one.yaml", "-o", tmp_path / "again", "-q").code == 0
+    different = {table for _, table, _ in differing(foreign, tmp_path / "again" / "sonic")}
+    assert different <= {"BUFFER_QUEUE", "TACPLUS_SERVER", "SNMP_COMMUNITY", "NTP", "VENDOR_TABLE"}
+
+
+def test_some_files_of_a_fabric(cli: Cli, tmp_path: Path) -> None:
+    """A leaf alone: its uplinks lead to routers without a file."""
+    files = files_of(cli, write(tmp_path / "source", explicit()), tmp_path)
+    for name in ("leaf2", "spine1", "spine2"):
+        shutil.rmtree(files / name)
+    assert taken_over(cli, files, tmp_path) == set()
+
+
+def test_switches_that_share_or_lack_numbers(cli: Cli, tmp_path: Path) -> None:
+    """Numbers that were given twice, or not at all: the lock has its own, the overrides those of the files."""
+    files = files_of(cli, write(tmp_path / "source", rail_optimized(4, 4, 1)), tmp_path)
+    for index, (name, config) in enumerate(configs(files).items()):
+        if index % 2:
+            config["LOOPBACK_INTERFACE"] = {"Loopback0": {}, "Loopback0|10.0.0.1/32": {}}
+            config["MGMT_INTERFACE"] = {"eth0|10.255.0.2/30": {"gwaddr": "10.255.0.1"}}
+        else:
+            del (
+                config["LOOPBACK_INTERFACE"],
+                config["MGMT_INTERFACE"],
+                config["DEVICE_METADATA"]["localhost"]["bgp_asn"],
+            )
+        (files / name / "config_db.json").write_text(json.dumps(config, indent=4))
+    assert taken_over(cli, files, tmp_path) == set()
+
+
+def test_spines_with_an_asn_each(cli: Cli, tmp_path: Path) -> None:
+    files = files_of(cli, write(tmp_path / "source", explicit()), tmp_path)
+    own = {"spine1": "65101", "spine2": "65102"}
+    for name, config in configs(files).items():
+        config["DEVICE_METADATA"]["localhost"]["bgp_asn"] = own.get(
+            name, config["DEVICE_METADATA"]["localhost"]["bgp_asn"]
+        )
+        for row in config["BGP_NEIGHBOR"].values():
+            row["asn"] = own.get(row["name"], row["asn"])
+        (files / name / "config_db.json").write_text(json.dumps(config, indent=4))
+    assert taken_over(cli, files, tmp_path) == set()
+    tree = yaml.safe_load((tmp_path / "inventory" / "fabric.yaml").read_text())
+    assert "overrides" not in tree
+
+
+def test_links_from_a_file_and_from_bgp(cli: Cli, tmp_path: Path) -> None:
+    files = files_of(cli, write(tmp_path / "source", explicit()), tmp_path)
+    links = [["leaf1|" + link.a[1], f"{link.b[0]}|{link.b[1]}"] for link in
+             open_bundle([tmp_path / "bundle"]).switch_links if link.a[0] == "leaf1"]  # fmt: skip
+    for name, config in configs(files).items():
+        del config["DEVICE_NEIGHBOR"]
+        (files / name / "config_db.json").write_text(json.dumps(config, indent=4))
+    assert taken_over(cli, files, tmp_path) == set()  # by BGP peers
+    (tmp_path / "links.json").write_text(json.dumps(links))
+    outcome = cli("import", "config-db", files, "--links", tmp_path / "links.json", "-o", tmp_path / "linked")
+    assert outcome.code == 0
+    tree = yaml.safe_load((tmp_path / "linked" / "fabric.yaml").read_text())
+    assert len(tree["planes"]["compute"]["links"]) == len(links)
+
+
+def test_an_unknown_hwsku_says_how_to_go_on(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"DEVICE_METADATA": {"localhost": {"hwsku": "MyLab-64x400G"}}}))
+    outcome = cli("import", "config-db", tmp_path / "a.json", "-o", tmp_path / "inventory")
+    assert outcome.code == 1 and "FG141" in outcome.out and "import sonic-device" in outcome.out
+    assert not (tmp_path / "inventory").exists()
+
+
+def test_a_platform_of_ones_own_travels_along(cli: Cli, tmp_path: Path) -> None:
+    entry = tmp_path / "entry.yaml"
+    catalog = Path(__file__).parents[2] / "fabricgen" / "platforms" / "catalog" / "switches" / f"{ARISTA}.yaml"
+    files = files_of(cli, write(tmp_path / "source", explicit()), tmp_path)
+    hwsku = configs(files)["leaf1"]["DEVICE_METADATA"]["localhost"]["hwsku"]
+    entry.write_text(catalog.read_text().replace(hwsku, "MyLab-SKU").replace(ARISTA, "mylab-switch"))
+    for name in configs(files):
+        file = files / name / "config_db.json"
+        file.write_text(file.read_text().replace(hwsku, "MyLab-SKU"))
+    assert cli("import", "config-db", files, "-o", tmp_path / "refused").code == 1
+    outcome = cli("import", "config-db", files, "--platform", entry, "-o", tmp_path / "inventory")
+    assert outcome.code == 0, outcome.err
+    assert cli("render", tmp_path / "inventory", "-o", tmp_path / "again", "-q").code == 0
+    assert differing(files, tmp_path / "again" / "sonic") == set()
+
+
+def test_wrong_use(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").write_text("")
+    (tmp_path / "bad.json").write_text("{")
+    assert "not empty" in cli("import", "config-db", tmp_path / "bad.json", "-o", tmp_path / "full").err
+    assert cli("import", "config-db", tmp_path / "bad.json").code == 2
+    assert cli("import", "config-db", tmp_path / "nowhere").code == 2
+    config = {"DEVICE_METADATA": {"localhost": {"hostname": "a b", "hwsku": SKU}}}
+    (tmp_path / "name.json").write_text(json.dumps(config))
+    assert "FG140" in cli("import", "config-db", tmp_path / "name.json").out
+
+
+ODD = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3), st.lists(st.integers(), max_size=2))
+ROWS = st.dictionaries(
+    st.sampled_from(["asn", "name", "port", "profile", "lanes", "3", "pfc_enable", "mtu", "gwaddr", "NULL"]),
+    st.one_of(ODD, st.sampled_from(["[BUFFER_PROFILE|x]", "leaf1", "Ethernet8", "3,4", "10.0.0.1"])),
+)
+KEYS = st.sampled_from(
+    ["Ethernet0", "Ethernet0|3-4", "Ethernet0,Ethernet4|3", "10.0.0.1", "AZURE", "GLOBAL", "|", "",
+     "Loopback0|10.0.0.1/32", "Ethernet0|10.1.0.0/31", "eth0|10.2.0.1/24", "a*b", "Ethernet[0]",
+     "Ethernet0|fc00::1/127"]
+)  # fmt: skip
+TABLES = st.sampled_from([
+    "PORT", "BGP_NEIGHBOR", "PORT_QOS_MAP", "BUFFER_PG", "QUEUE", "PFC_WD", "DSCP_TO_TC_MAP", "INTERFACE", "SCHEDULER",
+    "CABLE_LENGTH", "DEVICE_NEIGHBOR", "STATIC_ROUTE", "MGMT_INTERFACE", "BUFFER_PROFILE", "LOOPBACK_INTERFACE", "X",
+    "SNMP_COMMUNITY", "DEVICE_NEIGHBOR_METADATA",
+])  # fmt: skip
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.dictionaries(TABLES, st.one_of(ODD, st.dictionaries(KEYS, st.one_of(ODD, ROWS), max_size=4)), max_size=6))
+def test_any_file_of_a_known_switch_can_be_taken_over(
+    tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]
+) -> None:
+    """And each row of it comes back, or is listed: `adopt` compares with a real render."""
+    folder = tmp_path_factory.mktemp("any")
+    metadata = {"localhost": {"hostname": "leaf1", "hwsku": SKU}}
+    (folder / "leaf1.json").write_text(json.dumps({**config, "DEVICE_METADATA": metadata}))
+    adopted = adopt(open_bundle([folder / "leaf1.json"]), "any", layout_by_hwsku)
+    assert adopted.files, adopted.findings
