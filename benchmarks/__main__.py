@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.differing import differing_copy
 from benchmarks.make_inventory import main as make_inventory
 from benchmarks.measure import Cost, fabricgen, run, typical
 
@@ -30,6 +31,7 @@ def main() -> None:
         _print_render(ours, peer)
         _print_stages(Path(folder))
         _print_judges(Path(folder))
+        _print_diff(Path(folder))
         if not quick:
             _print_large(Path(folder))
 
@@ -80,6 +82,20 @@ def _print_judges(folder: Path) -> None:
         for name, arguments in (("validate", ("validate", bundle)), ("deadlock", ("simulate", "deadlock", bundle))):
             cost = run(fabricgen(*arguments, "--fail-on", "never"))
             print(f"{name:26} | {size:8} | {cost.cpu_s:5.2f} | {cost.rss_mib:3.0f}")
+
+
+def _print_diff(folder: Path) -> None:
+    size = SIZES[-1]
+    bundle = folder / f"bundle-{size}"
+    print(f"\ndiff of two bundles of {size} switches | CPU s | MiB | jsonpatch CPU s | ratio")
+    for what, every_port in (("a field of each switch", False), ("a field of each port", True)):
+        copy = differing_copy(bundle, folder / f"differing-{every_port}", every_port=every_port)
+        peer = run([sys.executable, "-m", "benchmarks.peer_jsonpatch", str(bundle), str(copy)])
+        for form in ("text", "jsonpatch"):
+            cost = typical(fabricgen("diff", str(bundle), str(copy), "--format", form), 3)
+            name = f"{what}, {form}"
+            ratio = peer.cpu_s / cost.cpu_s
+            print(f"{name:40} | {cost.cpu_s:5.2f} | {cost.rss_mib:3.0f} | {peer.cpu_s:15.1f} | {ratio:4.1f}x")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ _VERBS = {
     "simulate": ("fabricgen.cli.simulate", "Prove what the fabric does, from rendered files alone."),
     "check": ("fabricgen.cli.check", "The pre-merge gate: render aside, then validate and simulate."),
     "capacity": ("fabricgen.cli.capacity", "Count switches, links, cables and ports of an inventory."),
+    "diff": ("fabricgen.cli.diff", "Tell how bundles differ, or what runs differs from a bundle."),
     "handoff": ("fabricgen.cli.handoff", "Hand a bundle to the tools that deploy it."),
     "import": ("fabricgen.cli.import_", "Make inventory parts of what a site has already."),
     "explain": ("fabricgen.cli.explain", "Explain a finding's code."),

@@ -63,7 +63,7 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
     pairs: dict[frozenset[Endpoint], Pair] = {}
     partner: dict[Endpoint, Endpoint] = {}
     for near, far in seen:
-        far = _resolved(far, bundle.devices)
+        far = resolved(far, bundle.devices)
         pairs.setdefault(frozenset((near, far)), (near, far))
         for end, other in ((near, far), (far, near)):
             if partner.setdefault(end, other) != other:
@@ -79,7 +79,7 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
     return replace(bundle, links=links, links_from=str(path))
 
 
-def _resolved(end: Endpoint, devices: Mapping[str, ObservedDevice]) -> Endpoint:
+def resolved(end: Endpoint, devices: Mapping[str, ObservedDevice]) -> Endpoint:
     """The port that is meant: SONiC announces the alias, or the name of a port without one."""
     name = end[0] if end[0] in devices else end[0].partition(".")[0]
     if name not in devices:

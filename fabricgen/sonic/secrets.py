@@ -14,6 +14,7 @@ SECRET_TABLES = frozenset({"SNMP_COMMUNITY", "NTP_KEY"})
 _STEP = re.compile(r"[|.\[\]]+")
 _MEMBER = re.compile(r"""["']?(\w+)["']?\s*:\s*""")
 _SCALAR = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]{\[][^,}\]]*""")
+_LONGEST_WORD = 3
 PLACEHOLDER = "${secret:"  # how a rendered file refers to a secret
 _REFERENCES = ("!secret ", PLACEHOLDER, f'"{PLACEHOLDER}', f"'{PLACEHOLDER}")
 
@@ -36,6 +37,17 @@ def is_secret(table: str, field: str) -> bool:
 def shown_key(table: str, key: str) -> str:
     """A row's key as it may be shown; placeholders are no secrets."""
     return "***" if is_secret_key(table) and not key.startswith(PLACEHOLDER) else key
+
+
+def shown_value(table: str, field: str, value: object) -> object:
+    """A field's value as it may be shown; placeholders are no secrets, nor are words such as RO beside a secret key."""
+    if isinstance(value, list):
+        return [shown_value(table, field, item) for item in value]
+    if value is None or not is_secret(table, field):
+        return value
+    text = value if isinstance(value, str) else ""
+    is_word = 0 < len(text) <= _LONGEST_WORD and not is_secret_field(table, field)
+    return text if is_word or text.startswith(PLACEHOLDER) else "***"
 
 
 def is_secret_path(path: str) -> bool:

@@ -14,7 +14,7 @@ from tests.conftest import Cli
 from tests.inventories import GENERIC, QUICKSTART, rail_optimized, write
 
 PACKAGE = Path(sys.modules["fabricgen"].__file__ or "").parent
-VERBS = ["init", "render", "validate", "simulate", "check", "capacity", "handoff", "explain", "schema"]
+VERBS = ["init", "render", "validate", "simulate", "check", "capacity", "diff", "handoff", "explain", "schema"]
 SOURCES = [file for file in PACKAGE.rglob("*.py") if "_shipped" not in file.parts]
 
 

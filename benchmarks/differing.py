@@ -1,0 +1,20 @@
+"""A copy of a bundle in which every switch differs: in one field, or in one field of every port."""
+
+import shutil
+from pathlib import Path
+
+import orjson
+
+from fabricgen.sonic.canonical import dump
+
+
+def differing_copy(bundle: Path, copy: Path, *, every_port: bool = False) -> Path:
+    """Write the copy: each switch with a description of its own on one port, or with another MTU on all of them."""
+    shutil.copytree(bundle, copy)
+    for file in (copy / "sonic").glob("*/config_db.json"):
+        config = orjson.loads(file.read_bytes())
+        rows = list(config["PORT"].values())
+        for row in rows if every_port else rows[:1]:
+            row.update({"mtu": "9000"} if every_port else {"description": f"changed on {file.parent.name}"})
+        file.write_bytes(dump(config))
+    return copy

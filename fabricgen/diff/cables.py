@@ -1,0 +1,81 @@
+"""The cables that were meant beside those that LLDP saw: missing, extra, misplaced and swapped ones."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import Endpoint
+from fabricgen.errors import UsageError
+from fabricgen.observed.lldp import Pair, read_lldp, resolved
+from fabricgen.sonic.canonical import natural_key
+
+
+@dataclass(frozen=True, slots=True)
+class Miscabling:
+    """Cables that are not as meant; ends by their natural order.
+
+    kind: missing (meant, no neighbour at either end), extra (seen, neither end was meant to have a cable), misplaced
+    (seen, and not what its ends were meant for), swapped (two seen cables whose far ends change places).
+    """
+
+    kind: str
+    seen: tuple[Pair, ...]
+    meant: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class CableDifference:
+    """What LLDP told. `silent` are switches of the bundle without a dump."""
+
+    miscablings: tuple[Miscabling, ...]
+    right: int
+    silent: tuple[str, ...]
+
+
+def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
+    """Compare a bundle's links with an LLDP dump or a folder of them.
+
+    A host is not missed: many run no LLDP. Raises UnreadableInputError for what is no dump, UsageError where no dump is
+    of a switch of the bundle.
+    """
+    readings = read_lldp(path)
+    telling = {near[0] for near, _ in readings} & bundle.devices.keys()
+    if not telling:
+        raise UsageError(
+            f"{path}: no dump is of a switch of the bundle; a dump is called DEVICE.json or DEVICE/lldp.json"
+        )
+    seen = {_pair(near, resolved(far, bundle.devices)) for near, far in readings if near[0] in telling}
+    meant = {link.a: link.b for link in bundle.links} | {link.b: link.a for link in bundle.links}
+    right = {pair for pair in seen if meant.get(pair[0]) == pair[1]}
+    busy = {end for pair in seen for end in pair}
+    expected = (_pair(link.a, link.b) for link in bundle.switch_links if telling & {link.a[0], link.b[0]})
+    missing = [pair for pair in expected if busy.isdisjoint(pair)]
+    found = [*_wrong(seen - right, meant), *(Miscabling("missing", (), (pair,)) for pair in missing)]
+    found.sort(key=lambda item: [[_order(end) for end in pair] for pair in (*item.seen, *item.meant)])
+    silent = tuple(name for name in bundle.devices if name not in telling)
+    return CableDifference(tuple(found), len(right), silent)
+
+
+def _wrong(seen: Iterable[Pair], meant: Mapping[Endpoint, Endpoint]) -> Iterator[Miscabling]:
+    left = dict.fromkeys(sorted(seen, key=lambda pair: [_order(end) for end in pair]))
+    for pair in list(left):
+        if pair not in left:
+            continue
+        del left[pair]
+        wanted = tuple(_pair(end, meant[end]) for end in pair if end in meant)
+        partners = _pair(meant[pair[0]], meant[pair[1]]) if len(wanted) == 2 else None
+        if partners in left:
+            del left[partners]
+            yield Miscabling("swapped", (pair, partners), wanted)
+        else:
+            yield Miscabling("misplaced" if wanted else "extra", (pair,), wanted)
+
+
+def _pair(one: Endpoint, other: Endpoint) -> Pair:
+    first, second = sorted((one, other), key=_order)
+    return first, second
+
+
+def _order(end: Endpoint) -> tuple[object, object]:
+    return natural_key(end[0]), natural_key(end[1])

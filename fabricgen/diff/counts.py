@@ -1,0 +1,55 @@
+"""What a comparison comes to: devices, rows and fields that differ, and what it costs to bring them over."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabricgen.diff.difference import Difference
+from fabricgen.diff.patch import flapped_ports, totals
+
+_KINDS = {("add", False): "rows_added", ("remove", False): "rows_removed", ("add", True): "fields_added",
+          ("remove", True): "fields_removed", ("replace", True): "fields_changed"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """`changes` by kind (rows_added … fields_changed), `costs` of all changes, `routes` of the changed devices.
+
+    `flaps` and `patch_seconds` (of the slowest) are of those that are
+    patched: one that reloads takes all its ports down anyway.
+    """
+
+    devices: Mapping[str, int]
+    changes: Mapping[str, int]
+    costs: Mapping[str, int]
+    routes: Mapping[str, int]
+    flaps: int
+    patch_seconds: int
+    made: int
+    secrets: int
+    withheld: int
+
+
+def count(difference: Difference) -> Counts:
+    """Count a comparison."""
+    changed = difference.changed
+    kinds = Counter(_KINDS[change.op, change.field is not None] for device in changed for change in device.changes)
+    routes = Counter(device.route for device in changed)
+    patched = [device for device in changed if device.route == "apply-patch"]
+    return Counts(
+        devices={
+            "added": len(difference.added),
+            "removed": len(difference.removed),
+            "changed": len(changed),
+            "alike": difference.alike,
+            "unseen": len(difference.unseen),
+        },
+        changes={kind: kinds[kind] for kind in _KINDS.values()},
+        costs=totals(change.verdict.cost for device in changed for change in device.changes),
+        routes={name: routes[name] for name in ("apply-patch", "reload", "reboot")},
+        flaps=sum(len(list(flapped_ports(device.changes))) for device in patched),
+        patch_seconds=max((device.patch_seconds for device in patched), default=0),
+        made=sum(len(device.drift.made) for device in difference.devices),
+        secrets=sum(device.drift.secrets for device in difference.devices),
+        withheld=sum(device.withheld for device in changed),
+    )

@@ -1,0 +1,56 @@
+"""What of a running configuration is drift: not the rows that the switch makes by itself, and no secret that the file
+only refers to."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from fabricgen.diff.changes import Change
+from fabricgen.sonic.secrets import PLACEHOLDER
+from fabricgen.sonic.switch_made import maker
+from fabricgen.sonic.updater import Cost, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The changes between a file and what runs, sorted out. `secrets` counts values that a placeholder stands for."""
+
+    changes: Sequence[Change]
+    made: Sequence[Change] = ()  # the reason of their verdict is what makes them
+    secrets: int = 0
+
+
+def sort_out(found: Iterable[Change], running_is_new: bool) -> Drift:
+    """Drift among the changes between a bundle's file and a running configuration, whichever of them is the old one."""
+    left, made, secrets = [], [], 0
+    meant, running = ("remove", "add") if running_is_new else ("add", "remove")
+    found = list(found)
+    placeholders = {(change.table, change.key) for change in found if change.op == meant and _refers(change.key)}
+    filled = _filled(found, placeholders, running)
+    for change in found:
+        value = change.new if running_is_new else change.old
+        file_value = change.old if running_is_new else change.new
+        if (change.table, change.key) in filled or (change.op == "replace" and _refers(file_value)):
+            secrets += change.op != running
+        elif change.op == running and (by := maker(change.table, change.key, change.field, value)):
+            made.append(replace(change, verdict=Verdict(Cost.CHEAP, by)))
+        else:
+            left.append(change)
+    return Drift(left, made, secrets)
+
+
+def _filled(found: Sequence[Change], placeholders: set[tuple[str, str]], running: str) -> set[tuple[str, str]]:
+    """The rows whose key is a placeholder, and the running rows of the same table and fields that fill them."""
+    filled: set[tuple[str, str]] = set()
+    for meant in (change for change in found if (change.table, change.key) in placeholders):
+        fields = meant.old if meant.new is None else meant.new
+        for change in found:
+            place = (change.table, change.key)
+            same_row = change.op == running and change.field is None and change.table == meant.table
+            if same_row and place not in filled and fields == (change.new if change.old is None else change.old):
+                filled |= {place, (meant.table, meant.key)}
+                break
+    return filled
+
+
+def _refers(value: object) -> bool:
+    return isinstance(value, str) and PLACEHOLDER in value

@@ -1,0 +1,95 @@
+"""What runs on switches: files DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen wrote them."""
+
+from collections.abc import Container, Mapping
+from pathlib import Path
+
+import orjson
+
+from fabricgen.bundle.read import CONFIG_NAME, parse_object, read_bytes
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.sonic.canonical import natural_key
+
+BUNDLE_MARKS = ("fabric.json", "manifest.json", "sonic")
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a folder is a bundle, or what is left of one."""
+    return any((path / mark).exists() for mark in BUNDLE_MARKS)
+
+
+def bundle_files(root: Path) -> Mapping[str, Path]:
+    """Device -> file of a bundle's switches."""
+    below = root / "sonic"
+    names = sorted((entry.name for entry in below.iterdir()), key=natural_key) if below.is_dir() else []
+    return {name: file for name in names if (file := below / name / CONFIG_NAME).is_file()}
+
+
+def running_files(path: Path, known: Container[str] = ()) -> Mapping[str, Path]:
+    """Device -> file of a folder, or of a single file.
+
+    A device is called as its file or folder is if `known` has that name, else as its hostname says. Raises
+    UnreadableInputError where there is no file, one that is no JSON, or two for the same device.
+    """
+    files = [path] if path.is_file() else sorted([*path.glob("*.json"), *path.glob(f"*/{CONFIG_NAME}")])
+    if not files:
+        raise UnreadableInputError(f"holds neither DEVICE.json nor DEVICE/{CONFIG_NAME}", Location(str(path)))
+    found: dict[str, Path] = {}
+    for file in files:
+        name = file.absolute().parent.name if file.name == CONFIG_NAME else file.stem
+        name = name if name in known else _hostname(file) or name
+        if name in found:
+            raise UnreadableInputError(f"a second file for device {name}; the first is {found[name]}", _at(file))
+        found[name] = file
+    return {name: found[name] for name in sorted(found, key=natural_key)}
+
+
+def form_of(path: Path) -> str:
+    """bundle | running | lldp | ibnetdiscover, by what is in the file or in the first file of the folder.
+
+    Raises UnreadableInputError for what is missing or none of these.
+    """
+    if not path.exists():
+        raise UnreadableInputError("no such file or folder", _at(path))
+    if path.is_dir() and is_bundle(path):
+        return "bundle"
+    patterns = ("*.json", f"*/{CONFIG_NAME}", "*/*.json", "*.txt", "*/*.txt")
+    files = [path] if path.is_file() else [file for pattern in patterns for file in sorted(path.glob(pattern))]
+    if not files:
+        raise UnreadableInputError("holds no bundle, no config_db.json and no LLDP dump", _at(path))
+    text = read_bytes(files[0])
+    if not text.lstrip().startswith((b"{", b"[")):
+        return _form_of_text(text, files[0])
+    tables = parse_object(text, files[0])
+    if "lldp" in tables or any(name.startswith("LLDP_ENTRY_TABLE") for name in tables):
+        return "lldp"
+    if any(name[:1].isupper() for name in tables):
+        return "running"
+    if any(isinstance(part, dict) and "lldp" in part for part in tables.values()):
+        return "lldp"
+    raise UnreadableInputError("neither a config_db.json nor an LLDP dump", _at(files[0]))
+
+
+def _form_of_text(text: bytes, file: Path) -> str:
+    if b"\nvendid=" in text or text.startswith((b"# Topology file", b"vendid=")):
+        return "ibnetdiscover"
+    if b"RemotePortID" in text:
+        return "lldp"
+    raise UnreadableInputError("neither JSON nor the output of `show lldp table` or ibnetdiscover", _at(file))
+
+
+def _hostname(file: Path) -> str:
+    try:
+        content = orjson.loads(read_bytes(file))
+    except orjson.JSONDecodeError:
+        return ""  # the comparison tells where
+    if not isinstance(content, dict) or not any(name[:1].isupper() for name in content):
+        raise UnreadableInputError("holds no table of CONFIG_DB", Location(str(file), 1, 1))
+    metadata = content.get("DEVICE_METADATA")
+    localhost = metadata.get("localhost") if isinstance(metadata, dict) else None
+    name = localhost.get("hostname") if isinstance(localhost, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _at(path: Path) -> Location:
+    return Location(str(path))

@@ -1,0 +1,119 @@
+"""A comparison as the JSON object that pipelines read, and its patches as another."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from fabricgen.diff.changes import Change
+from fabricgen.diff.counts import Counts, count
+from fabricgen.diff.difference import DeviceDifference, Difference
+from fabricgen.diff.groups import merged
+from fabricgen.diff.patch import worst
+from fabricgen.sonic.secrets import shown_key, shown_value
+
+FORMAT_VERSION = "1"
+
+
+def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
+    """format_version, tool, what was compared, summary, and the differences, each with the devices that have it."""
+    counts = count(difference)
+    return {
+        **_head(tool_version),
+        "compared": "drift" if difference.is_drift else "configurations",
+        "old": str(difference.old.path),
+        "new": str(difference.new.path),
+        "summary": {
+            "devices": counts.devices,
+            **counts.changes,
+            "made_by_switch": counts.made,
+            "secrets_not_compared": counts.secrets,
+            "files": len(difference.files),
+        },
+        "cost": _cost(difference, counts),
+        "devices": {
+            "added": [{"name": name, "rows": rows} for name, rows in difference.added.items()],
+            "removed": [{"name": name, "rows": rows} for name, rows in difference.removed.items()],
+            "changed": [device.name for device in difference.changed],
+            "unseen": list(difference.unseen),
+        },
+        "changes": [
+            {**_change(change), "class": change.verdict.cost.value, "reason": change.verdict.reason, "devices": devices}
+            for change, devices in _listed({device.name: device.changes for device in difference.changed})
+        ],
+        "made_by_switch": [
+            {**_change(change), "by": change.verdict.reason, "devices": devices}
+            for change, devices in _listed({device.name: device.drift.made for device in difference.devices})
+        ],
+        "files": [{"path": path, "change": what} for path, what in difference.files.items()],
+    }
+
+
+def patch_object(tool_version: str, difference: Difference, counts: Counts) -> dict[str, Any]:
+    """format_version, tool, cost of all, and by device its patch, the class of each operation and the worst."""
+    devices = {device.name: _patch(device) for device in difference.changed}
+    return {**_head(tool_version), "cost": _cost(difference, counts), "devices": devices}
+
+
+def patch_files(difference: Difference) -> Mapping[str, bytes]:
+    """File name -> bytes of the patch of each device, as `config apply-patch` takes it."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    return {
+        f"{device.name}.json": orjson.dumps([operation.json for operation in device.patch], option=options)
+        for device in difference.changed
+    }
+
+
+def _head(tool_version: str) -> dict[str, Any]:
+    return {"format_version": FORMAT_VERSION, "tool": {"name": "fabricgen", "version": tool_version}}
+
+
+def _cost(difference: Difference, counts: Counts) -> dict[str, Any]:
+    return {
+        "class": worst(device.cost for device in difference.changed).value if difference.changed else None,
+        "changes": counts.costs,
+        "devices": counts.routes,
+        "port_flaps": counts.flaps,
+        "patch_seconds": counts.patch_seconds,
+    }
+
+
+def _patch(device: DeviceDifference) -> dict[str, Any]:
+    return {
+        "cost": device.cost.value,
+        "route": device.route,
+        "seconds": device.patch_seconds if device.route == "apply-patch" else None,
+        "withheld": device.withheld,
+        "patch": [operation.json for operation in device.patch],
+        "ops": [
+            {
+                "op": operation.op,
+                "path": operation.path,
+                "class": operation.verdict.cost.value,
+                "reason": operation.verdict.reason,
+            }
+            for operation in device.patch
+        ],
+    }
+
+
+def _listed(changes: Mapping[str, Sequence[Change]]) -> Sequence[tuple[Change, tuple[str, ...]]]:
+    """By table, row and field; the same change on fewer devices later."""
+    return sorted(merged(changes), key=lambda found: (found[0].order, -len(found[1]), found[1]))
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "op": change.op,
+        "table": change.table,
+        "key": shown_key(change.table, change.key),
+        "field": change.field,
+        "old": _masked(change, change.old),
+        "new": _masked(change, change.new),
+    }
+
+
+def _masked(change: Change, value: Any) -> Any:
+    if change.field is not None or not isinstance(value, dict):
+        return shown_value(change.table, change.field or "", value)
+    return {name: shown_value(change.table, name, item) for name, item in value.items()}

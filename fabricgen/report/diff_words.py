@@ -1,0 +1,138 @@
+"""The words of a comparison that its text and its markdown share."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fabricgen.diff.counts import Counts
+from fabricgen.diff.difference import Difference
+from fabricgen.diff.groups import Rows, device_runs, name_runs
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
+from fabricgen.sonic.updater import Cost
+
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+_ANSI = {"+": "\x1b[32m", "-": "\x1b[31m", "~": "\x1b[33m"}
+SIGNS = {"add": "+", "remove": "-", "replace": "~"}
+_LONGEST_VALUE, _MOST_RUNS = 100, 6
+
+
+def row_words(rows: Rows) -> tuple[str, str]:
+    """('PORT|Ethernet0..Ethernet504 (64)', 'mtu 9100 → 9000')."""
+    change = rows.change
+    keys = [shown_key(change.table, key) for key in rows.keys]
+    place = f"{change.table}|{_names(keys)}"
+    if change.field is None:
+        fields = change.old if change.new is None else change.new
+        row = ", ".join(f"{name} {shown(change.table, name, value)}" for name, value in sorted(fields.items()))
+        return place, clipped(row)
+    secret = next((field for field in rows.fields if is_secret(change.table, field)), change.field)
+    values = [shown(change.table, secret, value) for value in (change.old, change.new) if value is not None]
+    if len(values) == 2 and values[0] == values[1]:
+        values = ["changed, not shown: it may be a secret"]
+    return place, f"{_names(rows.fields)} {' → '.join(map(clipped, values))}"
+
+
+def _names(names: Sequence[str]) -> str:
+    """Keys or fields, and how many they are."""
+    number = f" ({len(names)})" if len(names) > 1 else ""
+    return f"{shortened(name_runs(list(dict.fromkeys(names))))}{number}"
+
+
+def shown(table: str, field: str, value: Any) -> str:
+    """A value as it may be shown."""
+    if isinstance(value, list):
+        return f"[{', '.join(shown(table, field, item) for item in value)}]"
+    value = shown_value(table, field, value)
+    if not isinstance(value, str):
+        return repr(value)
+    return value if value and value.isprintable() and value == value.strip() else repr(value)
+
+
+def clipped(text: str) -> str:
+    """A text of a length that a line can hold."""
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def shortened(runs: Sequence[str]) -> str:
+    """Names, not too many of them."""
+    more = len(runs) - _MOST_RUNS
+    return ", ".join(runs if more <= 0 else [*runs[:_MOST_RUNS], f"{more} more"])
+
+
+def devices_line(counts: Counts) -> str:
+    """'20 devices: 1 added, 0 removed, 16 changed, 3 alike.'"""
+    total = sum(counts.devices.values())
+    parts = [f"{number} {name}" for name, number in counts.devices.items() if number or name != "unseen"]
+    return f"{plural(total, 'device')}: {', '.join(parts)}."
+
+
+def changes_line(counts: Counts) -> str:
+    """'2 rows added, 1 field changed.'; '' without changes."""
+    words = []
+    for kind, number in counts.changes.items():
+        noun, _, what = kind.partition("_")
+        words += [f"{plural(number, noun.removesuffix('s'))} {what}"] if number else []
+    return f"{', '.join(words)}." if words else ""
+
+
+def way_lines(difference: Difference, counts: Counts) -> Iterator[str]:
+    """What it takes to bring the changes to the switches; after a drift, where to find out."""
+    if difference.is_plan:
+        yield from cost_lines(counts)
+    elif difference.changed:
+        sides = f"{difference.new.path} {difference.old.path}"
+        yield f"undo it with the patches of: fabricgen diff {sides} --format jsonpatch"
+
+
+def cost_lines(counts: Counts) -> Iterator[str]:
+    """The costs of all changes, and how they come to the switches."""
+    if not any(counts.costs.values()):
+        return
+    costs = ", ".join(f"{number} {cost}" for cost, number in counts.costs.items() if number)
+    yield f"cost: {costs}"
+    if patched := counts.routes["apply-patch"]:
+        flaps = f", {plural(counts.flaps, 'port')} down and up" if counts.flaps else ""
+        time = f"about {counts.patch_seconds} s on the slowest"
+        yield f"{plural(patched, 'device')} by `config apply-patch`, {time}{flaps}"
+    for name, words in (("reload", "`config reload`: traffic stops"), ("reboot", "reboot")):
+        if number := counts.routes[name]:
+            yield f"{plural(number, 'device')} by {words}"
+
+
+def side_notes(difference: Difference, counts: Counts) -> Iterator[str]:
+    """What was compared, and what was left aside."""
+    if counts.secrets:
+        yield f"{plural(counts.secrets, 'secret')} not compared: the bundle has placeholders"
+    if difference.unseen:
+        yield f"{plural(len(difference.unseen), 'device')} of the bundle without a running configuration"
+
+
+def cost_mark(difference: Difference, rows: Rows) -> str:
+    """'  [port flap]' behind a change that is not cheap."""
+    cost = rows.change.verdict.cost
+    return f"  [{cost}]" if difference.is_plan and cost is not Cost.CHEAP else ""
+
+
+def made_lines(difference: Difference) -> Iterator[str]:
+    """A line for each table in which switches made rows or fields."""
+    places: dict[tuple[str, str], int] = {}
+    devices: dict[tuple[str, str], dict[str, None]] = {}
+    for device in difference.devices:
+        for change in device.drift.made:
+            place = (change.table, change.verdict.reason)
+            places[place] = places.get(place, 0) + 1
+            devices.setdefault(place, {})[device.name] = None
+    for table, by in sorted(places, key=lambda place: (natural_key(place[0]), place[1])):
+        names = list(devices[table, by])
+        where = shortened(device_runs(names, difference.names)) + (f" ({len(names)})" if len(names) > 1 else "")
+        yield f"{table}: {places[table, by]} on {where}, from {by}"
+
+
+def painted(sign: str, text: str, color: bool) -> str:
+    """A line in the colour of what comes, goes or changes."""
+    return f"{_ANSI[sign]}{text}{PLAIN}" if color else text
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """'1 device', '2 devices'."""
+    return f"{number} {noun if number == 1 else many or noun + 's'}"

@@ -1,0 +1,90 @@
+"""Cables as LLDP saw them beside those that were meant."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Cli, Golden
+from tests.inventories import explicit, write
+
+GOLDEN = Path(__file__).parent / "golden"
+Seen = dict[str, dict[str, tuple[str, str]]]  # device -> port -> (far device, far port as SONiC announces it)
+
+
+@pytest.fixture
+def bundle(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert cli("render", write(Path("inventory"), explicit()), "-o", "build", "-q").code == 0
+    return Path("build")
+
+
+def as_meant(bundle: Path) -> Seen:
+    """What LLDP on every switch says when all is well: the far end's alias."""
+    wiring = json.loads((bundle / "fabric.json").read_bytes())
+    aliases = {
+        (file.parent.name, port): row["alias"]
+        for file in bundle.glob("sonic/*/config_db.json")
+        for port, row in json.loads(file.read_bytes())["PORT"].items()
+    }
+    seen: Seen = {}
+    for link in wiring["links"]:
+        for near, far in ((link["a"], link["b"]), (link["b"], link["a"])):
+            if tuple(near) in aliases and tuple(far) in aliases:
+                seen.setdefault(near[0], {})[near[1]] = (far[0], aliases[tuple(far)])
+    return seen
+
+
+def dump(seen: Seen, folder: str = "lldp") -> Path:
+    """DEVICE.json each, in the form of `lldpctl -f json0`."""
+    Path(folder).mkdir()
+    for device, ports in seen.items():
+        interfaces: list[dict[str, Any]] = [
+            {
+                "name": port,
+                "chassis": [{"name": [{"value": far}]}],
+                "port": [{"id": [{"type": "local", "value": far_port}]}],
+            }
+            for port, (far, far_port) in ports.items()
+        ]
+        Path(folder, f"{device}.json").write_text(json.dumps({"lldp": [{"interface": interfaces}]}))
+    return Path(folder)
+
+
+def test_all_as_meant(bundle: Path, cli: Cli) -> None:
+    outcome = cli("diff", bundle, dump(as_meant(bundle)), "--exit-code")
+    assert outcome.code == 0, outcome.out
+    assert outcome.out == "No miscabling.\n4 cables as meant, 0 missing, 0 extra, 0 misplaced, 0 swapped.\n"
+
+
+def test_swapped_missing_extra_and_misplaced(bundle: Path, cli: Cli, golden: Golden) -> None:
+    seen = as_meant(bundle)
+    one, two = seen["leaf1"]["Ethernet256"], seen["leaf1"]["Ethernet264"]
+    seen["leaf1"] |= {"Ethernet256": two, "Ethernet264": one}  # two cables change places
+    seen["spine1"]["Ethernet0"], seen["spine2"]["Ethernet0"] = seen["spine2"]["Ethernet0"], seen["spine1"]["Ethernet0"]
+    del seen["leaf2"]["Ethernet256"], seen["spine1"]["Ethernet8"]  # one is gone
+    seen["leaf2"]["Ethernet8"] = ("stranger", "etp1")  # one too many
+    seen["leaf2"]["Ethernet272"] = seen["leaf2"].pop("Ethernet264")  # one in the wrong port
+    seen["spine2"]["Ethernet8"] = ("leaf2", "Ethernet272")
+    folder = dump(seen)
+    for fmt, suffix in (("text", "text"), ("markdown", "md"), ("json", "json")):
+        outcome = cli("diff", bundle, folder, "--format", fmt, "--exit-code", "--as", "lldp")
+        assert outcome.code == 4
+        golden(GOLDEN / f"cables.{suffix}", outcome.out.replace(_version(outcome.out), "…").encode())
+
+
+def _version(text: str) -> str:
+    return str(json.loads(text)["tool"]["version"]) if text.startswith("{") else "…"
+
+
+def test_a_switch_without_a_dump_misses_nothing(bundle: Path, cli: Cli) -> None:
+    seen = as_meant(bundle)
+    outcome = cli("diff", bundle, dump({"leaf1": seen["leaf1"]}), "--exit-code")
+    assert outcome.code == 0 and "2 cables as meant" in outcome.out
+    assert "3 switches without a dump: leaf2, spine1, spine2" in outcome.out
+
+
+def test_a_dump_of_another_fabric(bundle: Path, cli: Cli) -> None:
+    outcome = cli("diff", bundle, dump({"tor7": {"Ethernet0": ("tor8", "etp1")}}))
+    assert outcome.code == 2 and "no dump is of a switch of the bundle" in outcome.err
