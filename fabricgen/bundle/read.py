@@ -5,7 +5,7 @@ worked out from DEVICE_NEIGHBOR, then from the addresses of BGP peers, or given 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ class ObservedDevice:
     name: str
     file: Path
     wired: WiredDevice | None = None
+    # Tables by their JSON, shared by the devices of a bundle: equal tables are one object, kept and judged once.
+    distinct: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def text(self) -> bytes:
@@ -40,8 +42,8 @@ class ObservedDevice:
     @cached_property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types that the file has, right or wrong."""
-        config: ConfigDb = parse_object(self.text, self.file)
-        return config
+        parsed = parse_object(self.text, self.file)
+        return {name: self.distinct.setdefault(orjson.dumps(table).decode(), table) for name, table in parsed.items()}
 
     def table(self, name: str) -> Mapping[str, Row]:
         """A table's rows; empty when the file has none, or something else than rows under that name."""
@@ -50,7 +52,8 @@ class ObservedDevice:
 
     def row(self, table: str, key: str) -> Row:
         """A row's fields; empty when there is none."""
-        row = self.table(table).get(key)
+        rows = self.config.get(table)
+        row = rows.get(key) if isinstance(rows, dict) else None
         return row if isinstance(row, dict) else {}
 
     def text_of(self, table: str, key: str, name: str) -> str:
@@ -155,7 +158,10 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
             files[name] = file
     wiring = wirings[0] if len(wirings) == 1 and len(paths) == 1 else None
     wired = {device.name: device for device in wiring.devices} if wiring else {}
-    devices = {name: ObservedDevice(name, files[name], wired.get(name)) for name in sorted(files, key=natural_key)}
+    distinct: dict[str, Any] = {}
+    devices = {
+        name: ObservedDevice(name, files[name], wired.get(name), distinct) for name in sorted(files, key=natural_key)
+    }
     if links_file is not None:
         return Bundle(devices, infer.from_links_file(links_file, read_bytes(links_file)), root, wiring, str(links_file))
     if wiring is not None:

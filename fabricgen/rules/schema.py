@@ -7,15 +7,15 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
 from fabricgen.rules.registry import Basis, rule
-from fabricgen.sonic.schema import Violation, check
+from fabricgen.sonic.schema import Clean, Violation, check
 from fabricgen.sonic.secrets import is_secret
 
 
 def _violations(fabric: Fabric) -> Mapping[str, list[Violation]]:
     found: Mapping[str, list[Violation]] | None = fabric.derived.get("schema")
     if found is None:
-        devices = fabric.bundle.devices
-        found = fabric.derived["schema"] = {name: check(device.config) for name, device in devices.items()}
+        devices, clean = fabric.bundle.devices, Clean()
+        found = fabric.derived["schema"] = {name: check(device.config, clean) for name, device in devices.items()}
     return found
 
 

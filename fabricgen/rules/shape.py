@@ -1,35 +1,43 @@
 """Rows of the shape that rules may rely on, whatever a file holds; the schema rules report the rest."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from fabricgen.bundle.read import ObservedDevice
-from fabricgen.sonic.tables import ConfigDb
+from fabricgen.sonic.tables import Table
+
+Shapes = dict[int, tuple[object, Table | None]]  # id of a table -> the table itself and its plain form
 
 
-def well_shaped(device: ObservedDevice) -> ObservedDevice:
+def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
     """The device with rows of text only: what is no table, row or text is left out, lists are joined by commas.
 
-    Places stay those of the file as it is. A device without such oddities is returned as it is.
+    Places stay those of the file as it is. A device without such oddities is returned as it is. `known` holds the
+    tables that were seen before, which devices share.
     """
-    if all(map(_is_plain_table, device.config.values())):
+    config = {}
+    for name, table in device.config.items():
+        if id(table) not in known:
+            known[id(table)] = (table, table if _is_plain(table) else _plain(table))
+        if (plain := known[id(table)][1]) is not None:
+            config[name] = plain
+    if len(config) == len(device.config) and all(config[name] is table for name, table in device.config.items()):
         return device
     shaped = ObservedDevice(device.name, device.file, device.wired)
-    shaped.__dict__.update(text=device.text, config=_plain(device.config))
+    shaped.__dict__.update(text=device.text, config=config)
     return shaped
 
 
-def _is_plain_table(table: object) -> bool:
+def _is_plain(table: object) -> bool:
     if not isinstance(table, dict):
         return False
     return all(type(row) is dict and all(type(value) is str for value in row.values()) for row in table.values())
 
 
-def _plain(config: ConfigDb) -> dict[str, dict[str, dict[str, str]]]:
-    return {
-        name: {key: _plain_row(row) for key, row in table.items() if isinstance(row, dict)}
-        for name, table in config.items()
-        if isinstance(table, dict)
-    }
+def _plain(table: Any) -> Table | None:
+    if not isinstance(table, dict):
+        return None
+    return {key: _plain_row(row) for key, row in table.items() if isinstance(row, dict)}
 
 
 def _plain_row(row: Mapping[str, object]) -> dict[str, str]:

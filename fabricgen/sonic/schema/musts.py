@@ -12,11 +12,18 @@ from fabricgen.sonic.schema.violations import Violation
 from fabricgen.sonic.tables import split_key
 
 
-def broken_musts(config: Config) -> Iterator[Violation]:
-    """Every rule that the file breaks, table by table in the order of the file."""
-    for table in config:
+def broken_musts(config: Config, clean: set[tuple[int, Must]]) -> Iterator[Violation]:
+    """Every rule that the file breaks, table by table in the order of the file.
+
+    `clean` is read and added to: ids of tables with the rules that they keep, where a rule reads nothing else.
+    """
+    for table, rows in config.items():
         for must in _MUSTS.get(table, ()):
-            yield from must(config, table)
+            if (id(rows), must) not in clean:
+                found = list(must(config, table))
+                yield from found
+                if not found and must in _OF_ONE_TABLE:
+                    clean.add((id(rows), must))
 
 
 def _same_family(one: str, other: str) -> bool:
@@ -195,3 +202,7 @@ _MUSTS: Mapping[str, tuple[Must, ...]] = {
     "VLAN_MEMBER": (_member_ports,),
     "WRED_PROFILE": (wred_order,),
 }
+# Those that read no other table.
+_OF_ONE_TABLE = frozenset({
+    _advertised, _asn, _base_row, _family, _gateway, _name_is_key, _vlan_number, rates, watchdog_times, wred_order,
+})  # fmt: skip
