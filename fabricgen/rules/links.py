@@ -123,6 +123,7 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG246", Severity.ERROR, "DEVICE_NEIGHBOR_METADATA is not what the neighbour says of itself")
 def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
     """What: type and hwsku of a neighbouring switch are those of its own DEVICE_METADATA, addresses are ones it holds.
+    Known neighbours have a type (else a warning).
 
     Why: the neighbour's type selects the default cable length, and with it the headroom, in SONiC's own templates.
 
@@ -135,6 +136,9 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         for name, row in switch.device.table("DEVICE_NEIGHBOR_METADATA").items():
             far = fabric.switches.get(name)
+            if "type" not in row and (far or name in fabric.hosts):
+                place = switch.place("DEVICE_NEIGHBOR_METADATA", name, "type")
+                yield Defect(place, f"the type of {name} is missing", "", (), Severity.WARNING)
             if not far:
                 continue
             for field in ("type", "hwsku"):
