@@ -120,8 +120,11 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
     for (_, role), switches in groups(fabric, lambda switch: (switch.plane, switch.role)):
         for table in _POPULATIONS:
             skip = OWN_FIELDS.get(table, NO_FIELDS)
+            tables = [switch.device.table(table) for switch in switches]
+            if all(skip.issuperset(row) for rows in tables for row in rows.values()):
+                continue
             by_form: dict[object, list[tuple[Switch, str, Row]]] = defaultdict(list)
-            shared = Counter(key for switch in switches for key in switch.device.table(table))
+            shared = Counter(key for rows in tables for key in rows)
             for switch in switches:
                 for key, row in switch.device.table(table).items():
                     if isinstance(row, dict):

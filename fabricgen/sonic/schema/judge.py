@@ -116,9 +116,13 @@ class _Run:
             self._clean[table, id(rows)] = frozenset(needed)
 
     def _all_met(self, needs: Collection[Need]) -> bool:
-        met = {need for need in needs if self._misfit(*need) is None}
-        self._met |= met
-        return met.issuperset(needs)
+        met, references = self._met, self.references
+        for need in needs:
+            if need not in met:
+                if need[0](need[1], references) is not None:
+                    return False
+                met.add(need)
+        return True
 
     def _judge_key(self, table: str, key: str, schema: TableSchema) -> tuple[RowSchema, tuple[Need, ...]] | None:
         kind_of_row = schema.row_schema(key)
@@ -146,7 +150,7 @@ class _Run:
             return None
         problems = list(row_problems(schema, row, self._misfit))
         self.found += [Violation(kind, table, key, name, message, hint) for kind, name, message, hint in problems]
-        if not problems and not any(isinstance(value, list) for value in row.values()):
+        if not problems and list not in map(type, row.values()):
             refers_to = tuple(needs(schema, row))
             _keep(schema.known_rows, written, refers_to)
             return refers_to

@@ -34,15 +34,15 @@ def _base_row(config: Config, table: str) -> Iterator[Violation]:
     """sonic-interface.yang, sonic-vlan.yang: an address needs the interface's own row."""
     bases = {key for key, _ in rows_of(config, table, 1)}
     for key, _ in rows_of(config, table, 2):
-        if (name := split_key(key)[0]) not in bases:
+        if (name := key.partition("|")[0]) not in bases:
             yield Violation("must", table, key, "", f"{table} has no row {name} of its own", f'add "{name}": {{}}')
 
 
 def _family(config: Config, table: str) -> Iterator[Violation]:
     """sonic-interface.yang, sonic-loopback-interface.yang, sonic-vlan.yang: family agrees with the prefix."""
     for key, row in rows_of(config, table, 2):
-        family = "IPv6" if ":" in split_key(key)[1] else "IPv4"
-        if isinstance(row.get("family"), str) and row["family"] != family:
+        family = "IPv6" if ":" in key.partition("|")[2] else "IPv4"
+        if row and isinstance(row.get("family"), str) and row["family"] != family:
             yield Violation("must", table, key, "family", f"the prefix is {family}", f"write {family} or leave it out")
 
 
@@ -125,7 +125,7 @@ def _passkey(config: Config, table: str) -> Iterator[Violation]:
 def _advertised(config: Config, table: str) -> Iterator[Violation]:
     """sonic-port.yang: 'all' stands alone."""
     for key, row in rows_of(config, table):
-        for field in ("adv_speeds", "adv_interface_types"):
+        for field in [name for name in ("adv_speeds", "adv_interface_types") if name in row]:
             value = row.get(field, "")
             words = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
             if "all" in words and len(words) > 1:
