@@ -84,6 +84,16 @@ HARMLESS = (
     Harmless(
         "SWITCH_HASH", "", "field removed", "without the field the switch hashes by its default; no switch is alike"
     ),
+    Harmless("PORT", "subport", "field removed", "0 is what an absent one means"),
+    Harmless(
+        "DEVICE_NEIGHBOR_METADATA", "hwsku", "field removed", "optional, and nothing reads it; no switch is alike"
+    ),
+    Harmless(
+        "DEVICE_METADATA",
+        "docker_routing_config_mode",
+        "field removed",
+        "separated is what an absent one means; no switch is alike",
+    ),
     Harmless("STATIC_ROUTE", "advertise", "field removed", "true is what an absent one means; no switch is alike"),
 )
 
