@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt golden bench matrix clean
+.PHONY: help demo test lint type fmt golden bench matrix mutants clean
 BIN := .venv/bin
 
 help:  ## this list
@@ -33,6 +33,10 @@ golden:  ## refresh golden files; read the difference before committing it
 bench:  ## speed and memory, beside a peer where one exists
 	@scripts/setup "[bench]"
 	@$(BIN)/python -m benchmarks
+
+mutants:  ## seeded faults in the examples: what the rules find, and what not; rewrites docs/mutants.md
+	@scripts/setup "[dev]"
+	@$(BIN)/python -m benchmarks.mutants --page docs/mutants.md
 
 matrix:  ## every layout, role, set of priorities and BGP style into build/matrix
 	@scripts/setup

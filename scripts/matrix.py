@@ -36,7 +36,7 @@ def layouts() -> Iterator[tuple[SwitchPlatform, Layout]]:
 
 
 def kept(nth_layout: int, role: str, priorities: str, bgp: str) -> bool:
-    """Whether a combination is kept, so that there are at most 200 files.
+    """Whether a combination is kept: 15 files for each layout.
 
     Priorities and BGP touch no common table. One role of each layout does without one set over unnumbered BGP, each
     time another one, so that every layout and every role still meets every set with every style.
@@ -51,8 +51,8 @@ def inventory(platform: SwitchPlatform, layout: Layout, classes: dict[int, list[
     cable_m = max((row.cable_m for row in layout.headroom if row.speed_mbps == layout.speed_mbps), default=40)
     core = "core" in layout.buffers
     links = [f"leaf{leaf}:{ports[spine]}, spine{spine}:{ports[leaf]}" for leaf, spine in product((0, 1), (0, 1))]
-    links += [f"spine{spine}:{ports[4]}, core0:{ports[spine]}" for spine in (0, 1)] if core else []
-    links += [f"gpu/{host}:rail0, leaf{host}:{ports[4]}" for host in (0, 1)] if layout.speed_mbps == NIC_MBPS else []
+    links += [f"spine{spine}:{ports[3]}, core0:{ports[spine]}" for spine in (0, 1)] if core else []
+    links += [f"gpu/{host}:rail0, leaf{host}:{ports[3]}" for host in (0, 1)] if layout.speed_mbps == NIC_MBPS else []
     roles = ["leaf", "spine", *(["core"] if core else [])]
     tiers = "\n".join(f"    {role}: {{platform: {platform.name}, layout: {layout.name}}}" for role in roles)
     ends = "\n".join(f"      - [{link}]" for link in links)

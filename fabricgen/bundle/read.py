@@ -8,7 +8,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ class ObservedDevice:
     name: str
     file: Path
     wired: WiredDevice | None = None
+    # Tables by their JSON, shared by the devices of a bundle: equal tables are one object, kept and judged once.
+    distinct: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def text(self) -> bytes:
@@ -47,8 +49,8 @@ class ObservedDevice:
     @cached_property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types that the file has, right or wrong."""
-        config: ConfigDb = parse_object(self.text, self.file)
-        return config
+        parsed = parse_object(self.text, self.file)
+        return {name: self.distinct.setdefault(orjson.dumps(table).decode(), table) for name, table in parsed.items()}
 
     def table(self, name: str) -> Mapping[str, Row]:
         """A table's rows; empty when the file has none, or something else than rows under that name."""
@@ -57,7 +59,8 @@ class ObservedDevice:
 
     def row(self, table: str, key: str) -> Row:
         """A row's fields; empty when there is none."""
-        row = self.table(table).get(key)
+        rows = self.config.get(table)
+        row = rows.get(key) if isinstance(rows, dict) else None
         return row if isinstance(row, dict) else {}
 
     def text_of(self, table: str, key: str, name: str) -> str:
@@ -158,7 +161,10 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
     files = _by_name(found)
     wiring = wirings[0] if len(wirings) == 1 and len(paths) == 1 else None
     wired = {device.name: device for device in wiring.devices} if wiring else {}
-    devices = {name: ObservedDevice(name, files[name], wired.get(name)) for name in sorted(files, key=natural_key)}
+    distinct: dict[str, Any] = {}
+    devices = {
+        name: ObservedDevice(name, files[name], wired.get(name), distinct) for name in sorted(files, key=natural_key)
+    }
     tables = {name: device.table for name, device in devices.items()}
     if links_file is not None:
         planned = wiring.links if wiring else ()

@@ -106,7 +106,9 @@ def run(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
     gc.disable()  # trees of parsed files hold no cycles; looking for some costs a quarter of the time
     debug = "--debug" in (sys.argv[1:] if arguments is None else arguments) or bool(os.environ.get("FABRICGEN_DEBUG"))
-    sys.exit(_exit_code(arguments, debug))
+    code = _exit_code(arguments, debug)
+    gc.freeze()  # nor at exit, when the system takes all of it back at once
+    sys.exit(code)
 
 
 def _exit_code(arguments: Sequence[str] | None, debug: bool) -> int:

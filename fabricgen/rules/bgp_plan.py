@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.bgp_sessions import expected_asns
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import Fabric, Switch
+from fabricgen.rules.fabric import Fabric, Switch, number
 from fabricgen.rules.peers import plural
 from fabricgen.rules.registry import Basis, rule
 
@@ -94,3 +95,59 @@ def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
                 form = "VRF and address" if framework else "an address alone"
                 message = f"{daemon} ignores this neighbour: it wants keys of {form}"
                 yield Defect(switch.place("BGP_NEIGHBOR", key), message, "key it as the daemon in use expects")
+
+
+@rule("FG345", Severity.ERROR, "The two ends of a link have one ASN")
+def internal_session(fabric: Fabric) -> Iterator[Defect]:
+    """What: switches at the two ends of a link in a fabric of external sessions have different ASNs.
+
+    Why: a session inside one ASN passes on nothing that it learned from another: what lies behind the switch is lost
+    for the rest. And BGP's loop check refuses every path that has been through that ASN.
+
+    Example: leaf1 and spine1 have bgp_asn 4200000000.
+
+    Fix: number by RFC 7938, each tier apart.
+
+    Source: RFC 4271 section 9.2; RFC 7938 section 5.2.
+    """
+    told = set()
+    expected = expected_asns(fabric)
+    for near, far in fabric.pairs:
+        one, other = near.switch, far.switch
+        as_expected = all(expected.get(switch, (switch.asn,))[0] == switch.asn for switch in (one, other))
+        if one.asn and one.asn == other.asn and one is not other and one not in told and as_expected:  # else FG331's
+            told.add(one)
+            message = f"bgp_asn {one.asn} is that of {other.name} at the other end of a link, too"
+            related = ((other.name, other.place(*_ASN)),)
+            yield Defect(one.place(*_ASN), message, "number each tier apart", related)
+
+
+@rule("FG346", Severity.ERROR, "ECMP is narrower than the uplinks")
+def narrow_ecmp(fabric: Fabric) -> Iterator[Defect]:
+    """What: max_ebgp_paths of BGP_GLOBALS_AF is not below the number of links to the tier above, nor to any one switch;
+    load_balance_mp_relax is true where neighbours above have ASNs of their own.
+
+    Why: the paths beyond the limit carry nothing. The fabric is oversubscribed while all its links are up.
+
+    Example: 16 uplinks and max_ebgp_paths 8.
+
+    Fix: raise max_ebgp_paths.
+
+    Source: sonic-buildimage sonic-bgp-global.yang; FRR (maximum-paths).
+    """
+    for switch in fabric.switches.values():
+        ends = fabric.ends_of[switch.name].values()
+        up = Counter(end.far_role for end in ends if end.far and end.link.a == (switch.name, end.port))
+        width = max(up.values(), default=0)
+        for key, row in switch.device.table("BGP_GLOBALS_AF").items():
+            paths = number(row.get("max_ebgp_paths"))
+            if paths is not None and paths < width:
+                message = f"max_ebgp_paths is {paths}, the switch has {width} links to the tier above"
+                yield Defect(
+                    switch.place("BGP_GLOBALS_AF", key, "max_ebgp_paths"), message, f"set it to {width} or more"
+                )
+        above = {end.far.switch.asn for end in ends if end.far and end.link.a == (switch.name, end.port)}
+        for key, row in switch.device.table("BGP_GLOBALS").items() if len(above) > 1 else ():
+            if row.get("load_balance_mp_relax") != "true":
+                message = f"the neighbours above have {len(above)} ASNs, and load_balance_mp_relax is not true"
+                yield Defect(switch.place("BGP_GLOBALS", key, "load_balance_mp_relax"), message, "set it to true")

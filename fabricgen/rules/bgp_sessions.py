@@ -70,7 +70,7 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd.
     """
-    for switch, (expected, count, total) in _expected_asns(fabric).items():
+    for switch, (expected, count, total) in expected_asns(fabric).items():
         if expected != switch.asn and 2 * count > total and total > 1:
             example = next(one for one in sessions(fabric) if one.peer.switch is switch and one.row)
             related = (("what a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
@@ -80,7 +80,8 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected}", related)
 
 
-def _expected_asns(fabric: Fabric) -> dict[Switch, tuple[object, int, int]]:
+def expected_asns(fabric: Fabric) -> dict[Switch, tuple[object, int, int]]:
+    """switch -> the ASN that most of its neighbours have for it, how many of them, of how many."""
     said: dict[Switch, Counter[object]] = defaultdict(Counter)
     for session in sessions(fabric):
         if session.row is not None:
@@ -126,7 +127,7 @@ def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271 section 6.2.
     """
-    expected = _expected_asns(fabric)
+    expected = expected_asns(fabric)
     for session in sessions(fabric):
         peer = session.peer.switch
         if session.row is None or session.row.get("asn") == peer.asn:

@@ -70,6 +70,8 @@ def marks_too_late(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: lower the thresholds, or raise alpha.
 
+    Switches with virtual output queues are FG546's.
+
     Source: Zhu et al., SIGCOMM 2015; sonic-buildimage pull request 4564. A group settles at alpha/(1+alpha).
     """
     for ports, name in _lossless_profiles(fabric):
@@ -80,7 +82,7 @@ def marks_too_late(fabric: Fabric) -> Iterator[Defect]:
             if (profile := str(row.get("profile"))) and ports.qos.is_lossless_pg_profile(profile)
             if (point := ports.qos.pause_threshold_bytes(profile))
         ]
-        if kmax is not None and points and kmax > min(points):
+        if kmax is not None and points and kmax > min(points) and not _is_voq(ports):
             message = f"{name} marks all packets from {kmax} bytes on, PFC pauses at {min(points):.0f}"
             yield from ports.qos.defects("WRED_PROFILE", name, "green_max_threshold", message, "lower the thresholds")
 
@@ -116,3 +118,31 @@ def _lossless_profiles(fabric: Fabric) -> Iterator[tuple[PortQos, str]]:
             if name and name in ports.qos.tables["WRED_PROFILE"] and (id(ports.qos), name) not in seen:
                 seen.add((id(ports.qos), name))
                 yield ports, name
+
+
+@rule("FG546", Severity.WARNING, "WRED drops before PFC pauses")
+def drops_before_pause(fabric: Fabric) -> Iterator[Defect]:
+    """What: on switches with virtual output queues (switch_type voq) green_max_threshold of a lossless queue's profile
+    is not below the xoff of its group.
+
+    Why: such a chip queues at the ingress, where WRED and PFC watch one and the same queue: packets that cannot be
+    marked are dropped before a pause could save them.
+
+    Example: green_max_threshold 100000, the group pauses at an xoff of 612140.
+
+    Fix: raise the thresholds above xoff.
+
+    Source: sonic-buildimage issue 27606.
+    """
+    for ports, name in _lossless_profiles(fabric):
+        kmax = number(ports.qos.row("WRED_PROFILE", name).get("green_max_threshold"))
+        profiles = {profile for _, profile in ports.profiles("BUFFER_PG").values()}
+        marks = [number(ports.qos.row("BUFFER_PROFILE", profile).get("xoff")) for profile in profiles]
+        xoff = max((mark for mark in marks if mark), default=0)
+        if _is_voq(ports) and kmax is not None and kmax < xoff:
+            message = f"{name} drops from {kmax} bytes on, PFC pauses at {xoff}"
+            yield from ports.qos.defects("WRED_PROFILE", name, "green_max_threshold", message, "raise the thresholds")
+
+
+def _is_voq(ports: PortQos) -> bool:
+    return ports.qos.switches[0].device.metadata.get("switch_type") == "voq"

@@ -14,7 +14,7 @@ from fabricgen.rules.addresses import HeldAddress, parse_interface
 from fabricgen.rules.defects import Place
 from fabricgen.rules.lossy import lossy_switches
 from fabricgen.rules.networks import joined_switches
-from fabricgen.rules.shape import well_shaped
+from fabricgen.rules.shape import Shapes, well_shaped
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
 
@@ -111,9 +111,14 @@ class Switch:
         """The key of the one row that CABLE_LENGTH has, AZURE by custom."""
         return next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
 
+    @cached_property
+    def _cables(self) -> Row:
+        return self.device.row("CABLE_LENGTH", self.cable_row)
+
     def cable_text(self, port: str) -> str:
         """CABLE_LENGTH of a port, or ""."""
-        return self.device.text_of("CABLE_LENGTH", self.cable_row, port)
+        value = self._cables.get(port)
+        return value if isinstance(value, str) else ""
 
     @cached_property
     def addresses(self) -> tuple[HeldAddress, ...]:
@@ -152,9 +157,14 @@ class End:
         """The port's row of a table that is keyed by port."""
         return self.switch.place(table, self.port, field)
 
+    @cached_property
+    def _row(self) -> Row:
+        return self.switch.device.row("PORT", self.port)
+
     def text(self, field: str) -> str:
         """A field of the PORT row."""
-        return self.switch.device.text_of("PORT", self.port, field)
+        value = self._row.get(field)
+        return value if isinstance(value, str) else ""
 
     @cached_property
     def kind(self) -> tuple[Network, str, str, str, int, float | None]:
@@ -177,7 +187,8 @@ class Fabric:
         lookup = layout_lookup or layout_by_hwsku
         self._usual_values: dict[Callable[[End], object], Mapping[tuple[object, ...], object | None]] = {}
         self.switches: dict[str, Switch] = {}
-        for name, device in ((name, well_shaped(device)) for name, device in bundle.devices.items()):
+        shapes: Shapes = {}
+        for name, device in ((name, well_shaped(device, shapes)) for name, device in bundle.devices.items()):
             hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
             found = lookup(hwsku) if hwsku else None
             self.switches[name] = Switch(device, *(found or (None, None)))

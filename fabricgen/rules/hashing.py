@@ -39,3 +39,28 @@ def roce_entropy(fabric: Fabric) -> Iterator[Defect]:
         if refused:
             message = f"ecmp_hash has {', '.join(refused)}, which the platform does not take"
             yield Defect(place, message, f"remove {', '.join(refused)}")
+
+
+@rule("FG352", Severity.WARNING, "Switches at the two ends of a link hash alike")
+def polarised(fabric: Fabric) -> Iterator[Defect]:
+    """What: without fabric.json, switches that are linked to each other have different types in DEVICE_METADATA. With
+    fabric.json FG227 judges the type by the tier.
+
+    Why: SONiC sets the seed of the ECMP hash by type. A second switch that hashes like the first gets only the flows of
+    one choice, and chooses the same link for all of them.
+
+    Example: leaf1 and spine1 are both of type LeafRouter.
+
+    Fix: leaf ToRRouter, spine LeafRouter, core SpineRouter.
+
+    Source: sonic-buildimage dockers/docker-orchagent/switch.json.j2 (hash_seed by type).
+    """
+    told = set()
+    for near, far in fabric.pairs if not fabric.bundle.wiring else ():
+        kinds = [end.switch.device.text_of("DEVICE_METADATA", "localhost", "type") for end in (near, far)]
+        one, other = near.switch, far.switch
+        if kinds[0] and kinds[0] == kinds[1] and one is not other and one not in told:
+            told.add(one)
+            related = ((other.name, other.place("DEVICE_METADATA", "localhost", "type")),)
+            message = f"type is {kinds[0]}, that of {other.name} at the other end of a link"
+            yield Defect(one.place("DEVICE_METADATA", "localhost", "type"), message, "give each tier its type", related)

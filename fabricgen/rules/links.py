@@ -1,5 +1,6 @@
 """Both ends of each cable, and what each end believes of the other."""
 
+import re
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
@@ -10,6 +11,7 @@ from fabricgen.units import format_speed
 
 # IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4 bytes around an RDMA payload; SONiC counts PORT.mtu without Ethernet.
 _ROCE_HEADER_BYTES = 60
+_BETWEEN_NAMES = re.compile(r"[\s:;,|/()\[\]]+")
 # What an absent field means; SONiC's portmgrd and the YANG model.
 _PORT_DEFAULTS = {"mtu": "9100", "autoneg": "off", "link_training": "off", "fec": ""}
 
@@ -122,6 +124,7 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG246", Severity.ERROR, "DEVICE_NEIGHBOR_METADATA is not what the neighbour says of itself")
 def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
     """What: type and hwsku of a neighbouring switch are those of its own DEVICE_METADATA, addresses are ones it holds.
+    Known neighbours have a type (else a warning).
 
     Why: the neighbour's type selects the default cable length, and with it the headroom, in SONiC's own templates.
 
@@ -134,6 +137,9 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         for name, row in switch.device.table("DEVICE_NEIGHBOR_METADATA").items():
             far = fabric.switches.get(name)
+            if "type" not in row and (far or name in fabric.hosts):
+                place = switch.place("DEVICE_NEIGHBOR_METADATA", name, "type")
+                yield Defect(place, f"the type of {name} is missing", "", (), Severity.WARNING)
             if not far:
                 continue
             for field in ("type", "hwsku"):
@@ -193,6 +199,34 @@ def wired_port_exists(fabric: Fabric) -> Iterator[Defect]:
         if end.port not in end.switch.device.table("PORT") and end.port not in known:
             message = f"the cable to {end.far_name} ends in {end.port}, which does not exist"
             yield Defect(end.place("PORT"), message, "", far_end(end, "PORT"))
+
+
+@rule("FG250", Severity.WARNING, "The description names another far end")
+def wrong_description(fabric: Fabric) -> Iterator[Defect]:
+    """What: where most wired ports of a switch have the name of the far device and its port in their description, all
+    have, and they are the right ones.
+
+    Why: people and maps of the network believe descriptions. The cable that is pulled after a wrong one was a good one.
+
+    Example: the description is "spine1:Ethernet8", the cable leads to spine2 Ethernet8.
+
+    Fix: name what the cable leads to.
+
+    Source: derived from the bundle itself.
+    """
+    for switch in fabric.switches.values():
+        ends = [end for end in fabric.ends_of[switch.name].values() if end.port in switch.device.table("PORT")]
+        wrong = [end for end in ends if not _is_named(end)]
+        for end in wrong if 2 * len(wrong) < len(ends) else ():
+            found = end.text("description") or "missing"
+            message = f"description is {found}, the cable leads to {end.far_name} {end.far_port}"
+            yield Defect(end.place("PORT", "description"), message, "name the far end", far_end(end, "PORT"))
+
+
+def _is_named(end: End) -> bool:
+    """Whether the description has both names as whole words."""
+    words = set(_BETWEEN_NAMES.split(end.text("description")))
+    return end.far_name in words and end.far_port in words
 
 
 def _disagreements(fabric: Fabric, field: str, only_unplanned: bool = False) -> Iterator[Defect]:

@@ -96,6 +96,9 @@ def router_id(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """
+    users: dict[str, list[str]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        users[switch.device.text_of(*_ROUTER_ID)].append(switch.name)
     for switch in fabric.switches.values():
         found = switch.device.text_of(*_ROUTER_ID)
         own = [str(held.ip) for held in switch.addresses_of.get("Loopback0", ()) if held.value.version == 4]
@@ -103,3 +106,8 @@ def router_id(fabric: Fabric) -> Iterator[Defect]:
             related = (("Loopback0", switch.place("LOOPBACK_INTERFACE", f"Loopback0|{own[0]}/32")),)
             message = f"bgp_router_id is {found}, Loopback0 is {own[0]}"
             yield Defect(switch.place(*_ROUTER_ID), message, "use one address for both", related)
+        elif found and not own and len(users[found]) > 1:
+            other = next(fabric.switches[name] for name in users[found] if name != switch.name)
+            related = ((other.name, other.place(*_ROUTER_ID)),)
+            message = f"bgp_router_id {found} is that of {other.name}, too"
+            yield Defect(switch.place(*_ROUTER_ID), message, "give each switch its own", related)

@@ -17,6 +17,7 @@ OWN_FIELDS = {
     "DEVICE_METADATA": frozenset({"hostname", "mac", "bgp_asn", "bgp_router_id", "chassis_serial_number"}),
     "SNMP": frozenset({"Location"}),
     "PORT": frozenset({"lanes", "alias", "index", "subport", "description", "speed"}),
+    "BGP_GLOBALS": frozenset({"local_asn", "router_id"}),
     "BGP_NEIGHBOR": frozenset({"asn", "name", "local_addr"}),
     "DEVICE_NEIGHBOR_METADATA": frozenset({"lo_addr", "mgmt_addr", "hwsku", "deployment_id"}),
     "STATIC_ROUTE": frozenset({"nexthop", "ifname"}),
@@ -60,6 +61,20 @@ def odd_rows(tables: Sequence[Mapping[str, object]], skip: frozenset[str], least
                 )
         if usual_row:
             yield from odd_fields(key, rows, skip, least)
+
+
+def unlike_pair(tables: Sequence[Mapping[str, object]], skip: frozenset[str]) -> Iterator[tuple[int, Odd]]:
+    """The same of two peers: nothing tells which is right, so that each difference is told of both."""
+    for index, (own, other) in enumerate((tables, tables[::-1])):
+        for key in dict.fromkeys((*own, *other)):
+            mine, theirs = own.get(key), other.get(key)
+            if isinstance(mine, dict) is not isinstance(theirs, dict):
+                here = isinstance(mine, dict)
+                yield index, Odd(key, "", "present" if here else _ABSENT, _ABSENT if here else "present")
+            elif isinstance(mine, dict) and isinstance(theirs, dict):
+                for field in dict.fromkeys((*mine, *theirs)):
+                    if field not in skip and mine.get(field) != theirs.get(field):
+                        yield index, Odd(key, field, mine.get(field), theirs.get(field))
 
 
 def odd_fields(key: str, rows: Sequence[object], skip: frozenset[str], least: int) -> Iterator[tuple[int, Odd]]:

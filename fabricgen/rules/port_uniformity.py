@@ -20,6 +20,7 @@ from fabricgen.sonic.tables import Row
 _POPULATIONS = (
     "DEVICE_NEIGHBOR_METADATA",
     "BGP_NEIGHBOR",
+    "BGP_NEIGHBOR_AF",
     "STATIC_ROUTE",
     "INTERFACE",
     "LOOPBACK_INTERFACE",
@@ -104,9 +105,9 @@ def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str)
 
 @rule("FG594", Severity.WARNING, "A session, route or interface has unusual options", Basis.PEERS)
 def odd_row(fabric: Fabric) -> Iterator[Defect]:
-    """What: the rows of BGP_NEIGHBOR, DEVICE_NEIGHBOR_METADATA, STATIC_ROUTE, INTERFACE, LOOPBACK_INTERFACE and
-    MGMT_INTERFACE of switches of one plane and role have the same options, apart from names, numbers and addresses; all
-    have a management address if most have one.
+    """What: the rows of BGP_NEIGHBOR, BGP_NEIGHBOR_AF, DEVICE_NEIGHBOR_METADATA, STATIC_ROUTE, INTERFACE,
+    LOOPBACK_INTERFACE and MGMT_INTERFACE of switches of one plane and role have the same options, apart from names,
+    numbers and addresses; all have a management address if most have one, and unnumbered sessions the same families.
 
     Why: one session with other timers, or one interface in another VRF, fails alone and at the worst time.
 
@@ -119,8 +120,11 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
     for (_, role), switches in groups(fabric, lambda switch: (switch.network, switch.role)):
         for table in _POPULATIONS:
             skip = OWN_FIELDS.get(table, NO_FIELDS)
+            tables = [switch.device.table(table) for switch in switches]
+            if all(skip.issuperset(row) for rows in tables for row in rows.values()):
+                continue
             by_form: dict[object, list[tuple[Switch, str, Row]]] = defaultdict(list)
-            shared = Counter(key for switch in switches for key in switch.device.table(table))
+            shared = Counter(key for rows in tables for key in rows)
             for switch in switches:
                 for key, row in switch.device.table(table).items():
                     if isinstance(row, dict):
@@ -128,6 +132,7 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
             peers = f"most {table} rows of {plural(role)}"
             for members in by_form.values():
                 yield from _odd_population(members, table, skip, peers)
+        yield from _missing_families(switches, plural(role))
         managed = [bool(switch.device.table("MGMT_INTERFACE")) for switch in switches]
         if len(switches) >= 3 and 2 * sum(managed) > len(switches):
             for switch, has_address in zip(switches, managed, strict=True):
@@ -143,12 +148,32 @@ def _form(fabric: Fabric, switch: Switch, table: str, key: str, shared: bool) ->
         return fabric.switches[key].role if key in fabric.switches else switch.told_role(key) == OUTSIDE_ROLE
     if table == "BGP_NEIGHBOR":
         return parts, parse_interface(key.rpartition("|")[2]) is None
+    if table == "BGP_NEIGHBOR_AF":
+        _, _, rest = key.partition("|")
+        peer, _, family = rest.rpartition("|")
+        return parts, parse_interface(peer) is None, family
     if table == "INTERFACE":
         end = fabric.ends_of[switch.name].get(key)
         return parts, end.far_role if end else ""
     if table == "STATIC_ROUTE":
         return parts, shared, "nexthop" in switch.device.row(table, key)
     return parts
+
+
+def _missing_families(switches: Sequence[Switch], peers: str) -> Iterator[Defect]:
+    """Unnumbered sessions without the row of a family that most sessions have."""
+    sessions = [
+        (switch, key)
+        for switch in switches
+        for key in switch.device.table("BGP_NEIGHBOR")
+        if "|" in key and parse_interface(key.rpartition("|")[2]) is None
+    ]
+    families = {key.rpartition("|")[2] for switch in switches for key in switch.device.table("BGP_NEIGHBOR_AF")}
+    for family in sorted(families) if len(sessions) >= 3 else ():
+        lacking = [(one, key) for one, key in sessions if f"{key}|{family}" not in one.device.table("BGP_NEIGHBOR_AF")]
+        for switch, key in lacking if 2 * len(lacking) < len(sessions) else ():
+            message = f"the row is missing, most sessions of {peers} have one for {family}"
+            yield Defect(switch.place("BGP_NEIGHBOR_AF", f"{key}|{family}"), message)
 
 
 def _odd_population(

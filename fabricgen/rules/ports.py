@@ -51,12 +51,15 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage port_config.ini, platform.json; sonic-platform-daemons xcvrd (subport).
     """
+    texts: dict[int, dict[str, str]] = {}  # by the port's id: the switches of a model share its ports
+    subports = {
+        switch: any("subport" in row for row in switch.device.table("PORT").values())
+        for switch in fabric.switches.values()
+    }
     for switch, name, row, port in _known_ports(fabric):
-        expected = {"lanes": ",".join(map(str, port.lanes)), "alias": port.alias, "index": str(port.index)}
-        if "subport" in row:  # optional: 0 is what an absent one means
-            expected["subport"] = str(port.subport)
+        expected = texts.get(id(port)) or texts.setdefault(id(port), _identity(port))
         for field, value in expected.items():
-            if row.get(field) != value:
+            if row.get(field) != value and (field != "subport" or _is_wrong_subport(row, value, subports[switch])):
                 message = f"{field} of {name} is {_shown(row.get(field))}, the SKU has {value}"
                 yield Defect(switch.place("PORT", name, field), message, f"set {field} to {value}")
 
@@ -103,7 +106,7 @@ def unused_port_speed(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage port_config.ini, hwsku.json.
     """
     for switch, name, row, port in _known_ports(fabric):
-        if name not in fabric.ends_of[switch.name] and row.get("speed") != str(port.speed_mbps):
+        if number(row.get("speed")) != port.speed_mbps and name not in fabric.ends_of[switch.name]:
             message = f"speed is {_shown(row.get('speed'))}, the SKU has {port.speed_mbps}"
             yield Defect(switch.place("PORT", name, "speed"), message, f"set speed to {port.speed_mbps}")
 
@@ -207,6 +210,17 @@ def admin_status(fabric: Fabric) -> Iterator[Defect]:
         if end.port in end.switch.device.table("PORT") and end.text("admin_status") != "up":
             found = end.text("admin_status") or "missing, which means down"
             yield Defect(end.place("PORT", "admin_status"), f"a wired port has admin_status {found}", "set it to up")
+
+
+def _identity(port: PlatformPort) -> dict[str, str]:
+    """What PORT must say of a port."""
+    lanes = ",".join(map(str, port.lanes))
+    return {"lanes": lanes, "alias": port.alias, "index": str(port.index), "subport": str(port.subport)}
+
+
+def _is_wrong_subport(row: Row, value: str, is_known: bool) -> bool:
+    """An absent subport means 0, and says nothing in files of releases that do not know the field (`is_known`)."""
+    return "subport" in row or (is_known and value != "0")
 
 
 def _known_ports(fabric: Fabric) -> Iterator[tuple[Switch, str, Row, PlatformPort]]:

@@ -1,10 +1,13 @@
 """Equal QoS settings as one object: a fabric of thousands of ports has a handful of distinct ones, judged once."""
 
+from collections.abc import Mapping
+
 import orjson
 
-from fabricgen.rules.fabric import Fabric
+from fabricgen.rules.fabric import Fabric, Switch
 from fabricgen.rules.qos import DEFINITION_TABLES, PORT_TABLES, PortQos, QosTables
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
+from fabricgen.sonic.tables import Row
 
 
 def qos_tables(fabric: Fabric) -> tuple[QosTables, ...]:
@@ -38,6 +41,7 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]
 def _classify(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]]:
     definitions: dict[bytes, QosTables] = {}
     classes: dict[tuple[int, str, bytes], PortQos] = {}
+    known: dict[tuple[int, ...], _RowsOfPorts] = {}
     for switch in fabric.switches.values():
         tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
         kind = (switch.network, switch.hwsku, switch.role, switch.is_dynamic, tables)
@@ -48,15 +52,30 @@ def _classify(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...
             qos = QosTables(tables, plane, switch.platform, switch.layout, switch.role, switch.is_dynamic)
             definitions[digest] = qos
         qos.switches.append(switch)
-        by_port = {name: switch.rows_by_port(name) for name in PORT_TABLES}
+        same = tuple(id(switch.device.config.get(name)) for name in PORT_TABLES)  # equal tables are one object
+        rows_of = known.get(same) or known.setdefault(same, _rows_of_ports(switch))
         ends = fabric.ends_of[switch.name]
-        ports = dict.fromkeys([*ends, *(port for rows in by_port.values() for port in rows)])
-        for port in ports:
+        for port in dict.fromkeys([*ends, *rows_of]):
             if port in ("global", "GLOBAL"):
                 continue
-            rows = {name: found.get(port, {}) for name, found in by_port.items()}
-            digest = orjson.dumps(rows)
+            rows, digest = rows_of.get(port, _NO_ROWS)
             use = "" if port not in ends else "external" if ends[port].far_role == OUTSIDE_ROLE else "wired"
-            members = classes.setdefault((id(qos), use, digest), PortQos(qos, rows)).members
-            members.append((switch, port, ends.get(port)))
+            ports = classes.get((id(qos), use, digest))
+            if ports is None:
+                ports = classes[id(qos), use, digest] = PortQos(qos, rows)
+            ports.members.append((switch, port, ends.get(port)))
     return tuple(definitions.values()), tuple(classes.values())
+
+
+_RowsOfPorts = Mapping[str, tuple[Mapping[str, Mapping[str, Row]], bytes]]  # port -> its rows and their digest
+_EMPTY: Mapping[str, Mapping[str, Row]] = {name: {} for name in PORT_TABLES}
+_NO_ROWS = (_EMPTY, orjson.dumps(_EMPTY))
+
+
+def _rows_of_ports(switch: Switch) -> _RowsOfPorts:
+    by_port = {name: switch.rows_by_port(name) for name in PORT_TABLES}
+    found = {}
+    for port in dict.fromkeys(port for rows in by_port.values() for port in rows):
+        rows = {name: held.get(port, {}) for name, held in by_port.items()}
+        found[port] = (rows, orjson.dumps(rows))
+    return found

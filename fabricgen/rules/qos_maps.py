@@ -137,7 +137,7 @@ def pfc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """
     for ports in map_users(fabric):
         name = ports.text("pfc_to_queue_map")
-        for priority in sorted(ports.meant) if ports.pfc_to_queue else ():
+        for priority in sorted(ports.meant) if name in ports.qos.tables["MAP_PFC_PRIORITY_TO_QUEUE"] else ():
             found, wanted = ports.pfc_to_queue.get(priority), ports.queue_of(priority)
             if found != wanted:
                 message = f"PFC for priority {priority} stops queue {found}, the class leaves through queue {wanted}"
@@ -163,7 +163,7 @@ def pfc_to_group(fabric: Fabric) -> Iterator[Defect]:
     """
     table = "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
     for ports in map_users(fabric):
-        for priority in sorted(ports.meant) if ports.pfc_to_pg else ():
+        for priority in sorted(ports.meant) if ports.text("pfc_to_pg_map") in ports.qos.tables[table] else ():
             found, wanted = ports.pfc_to_pg.get(priority), ports.group_of(priority)
             if found != wanted:
                 message = f"PFC for priority {priority} acts on group {found}, the class fills group {wanted}"
@@ -202,7 +202,7 @@ def dot1p_trust(fabric: Fabric) -> Iterator[Defect]:
 
 def _classes_apart(ports: PortQos, field: str, table: str, what: str) -> Iterator[Defect]:
     name, mapping = ports.text(field), ports.qos.numbers(table, ports.text(field))
-    if not mapping:
+    if name not in ports.qos.tables[table]:
         return  # no map, or none of this name: other rules tell
     agreed = ports.group_of if table == "TC_TO_PRIORITY_GROUP_MAP" else ports.queue_of
     lossless = {agreed(priority): priority for priority in sorted(ports.meant)}

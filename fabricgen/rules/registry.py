@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import fabricgen.rules
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, in_order
-from fabricgen.rules.defects import Defect, grouped
+from fabricgen.rules.defects import Defect, Place, grouped
 from fabricgen.rules.fabric import Fabric, LayoutLookup
 from fabricgen.suppressions import Suppressions
 
@@ -116,12 +116,15 @@ def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppression
 
 
 def _asked_for(bundle: Bundle, defect: Defect) -> bool:
-    """Whether an override of the inventory made the difference: then it is no slip."""
+    """Whether an override of the inventory made the difference, here or at the peer: then it is no slip."""
+    return any(_is_override(bundle, place) for place in (defect.place, *(place for _, place in defect.related)))
+
+
+def _is_override(bundle: Bundle, place: Place) -> bool:
     if bundle.sources is None:
         return False
-    device, *steps = _key(defect)
-    path = "|".join(step for step in steps if step)
-    asked = bundle.sources.overrides(device)
+    path = "|".join(step for step in (place.table, place.key, place.field) if step)
+    asked = bundle.sources.overrides(place.device.name)
     return any(one == path or one.startswith(f"{path}|") or path.startswith(f"{one}|") for one in asked)
 
 

@@ -125,6 +125,29 @@ def weights(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("SCHEDULER", key, "weight"), message, "set weight to 1..100")
 
 
+@rule("FG556", Severity.WARNING, "Best effort is scheduled strictly")
+def strict_best_effort(fabric: Fabric) -> Iterator[Defect]:
+    """What: the queue of DSCP 0 shares the link by weight, on wired ports that have other queues in use.
+
+    Why: best effort in a strict queue goes before all weighted ones. A backup then starves RDMA, and with strict
+    queues beside it the lower numbers starve.
+
+    Example: queue 0 with a scheduler of type STRICT.
+
+    Fix: type DWRR with a weight.
+
+    Source: sonic-buildimage files/build_templates/qos_config.j2 (DWRR for queue 0).
+    """
+    wanted = {}
+    for ports in port_classes(fabric):
+        tc = ports.dscp_to_tc.get(0)
+        queue = None if tc is None or tc in ports.meant else ports.tc_to_queue.get(tc)
+        shared = {ports.queue_of(p) for p in ports.meant}
+        if queue is not None and queue not in shared and ports.is_wired and len(ports.used_queues) > 1:
+            wanted[ports] = {queue: f"queue {queue}, which carries best effort, is scheduled"}
+    yield from _wrong_type(wanted, strict=False)
+
+
 def _wrong_type(wanted: dict[PortQos, dict[int, str]], strict: bool) -> Iterator[Defect]:
     """Queues whose scheduler is of the wrong type. Where all ports of the definitions use this scheduler for the queue,
     the scheduler's own type is at fault, else the queue's choice."""

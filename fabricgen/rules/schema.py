@@ -3,22 +3,28 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
 from fabricgen.rules.registry import Basis, rule
-from fabricgen.sonic.references import SINCE, old_references, with_bare_references
-from fabricgen.sonic.schema import Violation, check
+from fabricgen.rules.shape import OLD_REFERENCE, with_current_references
+from fabricgen.sonic.references import SINCE, old_references
+from fabricgen.sonic.schema import Clean, Violation, check
 from fabricgen.sonic.secrets import is_secret
+
+
+def _check(device: ObservedDevice, clean: Clean) -> list[Violation]:
+    """The violations of one file, old references read as bare names; such tables are not those that files share."""
+    config = with_current_references(device)
+    return check(config, clean if config is device.config else None)
 
 
 def _violations(fabric: Fabric) -> Mapping[str, list[Violation]]:
     found: Mapping[str, list[Violation]] | None = fabric.derived.get("schema")
     if found is None:
-        devices = fabric.bundle.devices
-        found = fabric.derived["schema"] = {
-            name: check(with_bare_references(device.config)) for name, device in devices.items()
-        }
+        devices, clean = fabric.bundle.devices, Clean()
+        found = fabric.derived["schema"] = {name: _check(device, clean) for name, device in devices.items()}
     return found
 
 
@@ -189,6 +195,6 @@ def old_reference(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss pull request 1754; sonic-utilities pull request 1626, scripts/db_migrator.py.
     """
     for name, device in fabric.bundle.devices.items():
-        for table, key, field, _ in old_references(device.config) if b'"[' in device.text else ():
+        for table, key, field, _ in old_references(device.config) if OLD_REFERENCE in device.text else ():
             message = f"{field} is a reference in the form [TABLE|name], which SONiC does not read since {SINCE}"
             yield Defect(fabric.switches[name].place(table, key, field), message, "write the bare name of the row")

@@ -8,7 +8,17 @@ import orjson
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, Switch
-from fabricgen.rules.peers import NO_FIELDS, OWN_FIELDS, Candidate, groups, has_usual, odd_rows, plural, slips
+from fabricgen.rules.peers import (
+    NO_FIELDS,
+    OWN_FIELDS,
+    Candidate,
+    groups,
+    has_usual,
+    odd_rows,
+    plural,
+    slips,
+    unlike_pair,
+)
 from fabricgen.rules.qos import PORT_TABLES
 from fabricgen.rules.registry import Basis, rule
 from fabricgen.sonic.tables import Table
@@ -38,8 +48,8 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage issues 27310 and 8770.
     """
     for ((plane, *_),), switches in groups(fabric, lambda switch: (switch.network,)):
+        peers = f"most switches of plane {plane}" if plane else "most switches"
         for table in _MAPS:
-            peers = f"most switches of plane {plane}" if plane else "most switches"
             yield from _odd_tables(switches, table, peers, 2)
 
 
@@ -47,7 +57,8 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
 def odd_switch(fabric: Fabric) -> Iterator[Defect]:
     """What: switches of one plane, role and hwsku agree on every table that is not about their own ports, addresses and
     sessions; at least three switches, and more than half must agree before the rest is called odd. What exactly
-    all switches of a rail, an SU or a pod have alike was meant.
+    all switches of a rail, an SU or a pod have alike was meant. Of two switches that fabric.json plans alike each is
+    told where they differ: nothing says which is right.
 
     Why: a difference that nobody planned is a slip or a leftover. It shows as a rail that is slower than the others.
 
@@ -69,6 +80,7 @@ def odd_switch(fabric: Fabric) -> Iterator[Defect]:
             elif table not in _OWN_TABLES and table not in _MAPS:
                 yield from _odd_tables(switches, table, peers, 3)
         yield from _odd_tables(switches, "PFC_WD", peers, 3, lambda switch: _only(switch, "PFC_WD", "GLOBAL"))
+        yield from _odd_tables(switches, "CABLE_LENGTH", peers, 3, _cable_rows)
         yield from _odd_tables(
             switches, "PORT_QOS_MAP", peers, 3, lambda switch: _only(switch, "PORT_QOS_MAP", "global")
         )
@@ -78,6 +90,11 @@ def _shared_profiles(switch: Switch) -> Table:
     """Headroom profiles follow the cables of a switch, and are judged by the SKU's table."""
     rows = switch.device.table("BUFFER_PROFILE")
     return {key: row for key, row in rows.items() if not key.startswith("pg_lossless_")}
+
+
+def _cable_rows(switch: Switch) -> Table:
+    """The name of the row, AZURE by custom. Its lengths are the ports' own."""
+    return {key: {} for key in switch.device.table("CABLE_LENGTH")}
 
 
 def _shared_maps(table: str, switch: Switch) -> Table:
@@ -102,14 +119,16 @@ def _odd_tables(
     tables = [rows_of(switch) if rows_of else switch.device.table(table) for switch in switches]
     if len({orjson.dumps(rows) for rows in tables}) <= 1:
         return
+    skip = OWN_FIELDS.get(table, NO_FIELDS)
+    is_pair = len(switches) == 2 and (least == 2 or all(switch.device.wired for switch in switches))
     found = []
-    for index, odd in odd_rows(tables, OWN_FIELDS.get(table, NO_FIELDS), least):
+    for index, odd in unlike_pair(tables, skip) if is_pair else odd_rows(tables, skip, least):
         switch = switches[index]
         if not _is_own_address(switch, odd.value):
             example = next(other for n, other in enumerate(switches) if n != index and has_usual(tables[n], odd))
             places = (one.place(table, odd.key, odd.field) for one in (switch, example))
             found.append(Candidate(switch, odd, *places))
-    yield from slips(found, switches, peers)
+    yield from slips(found, switches, peers.replace("most", "the other of the", 1) if is_pair else peers)
 
 
 def _is_own_address(switch: Switch, value: object) -> bool:

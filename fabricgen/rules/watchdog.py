@@ -155,3 +155,26 @@ def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
     for ports in port_classes(fabric):
         if "" in ports.rows["PFC_WD"] and not (ports.pfc or ports.watchdog or (ports.is_wired and ports.meant)):
             yield from ports.defects("PFC_WD", "", "", "a port without PFC has a watchdog", "remove the row")
+
+
+@rule("FG567", Severity.WARNING, "The watchdog restores sooner than it detects")
+def quick_restoration(fabric: Fabric) -> Iterator[Defect]:
+    """What: restoration_time is not below detection_time.
+
+    Why: in a lasting storm the queue is given back before the next look at it is due. The storm gets a window again and
+    again, and every window fills buffers upstream.
+
+    Example: detection_time 1000, restoration_time 400.
+
+    Fix: raise restoration_time to detection_time or more.
+
+    Source: sonic-utilities pfcwd/main.py start_default (equal times); sonic-buildimage issue 29203.
+    """
+    for switch in fabric.switches.values():
+        floor = scaled_ms(len(switch.device.table("PORT")))
+        for key, row in switch.device.table("PFC_WD").items():
+            detection, restoration = number(row.get("detection_time")), number(row.get("restoration_time"))
+            if detection is not None and restoration is not None and floor <= restoration < detection:
+                message = f"restoration_time is {restoration} ms, detection_time {detection}"
+                place = switch.place("PFC_WD", key, "restoration_time")
+                yield Defect(place, message, f"set restoration_time to {detection} or more")

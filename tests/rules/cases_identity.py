@@ -44,6 +44,7 @@ CASES = [
     Case("FG245", drop("spine1", "DEVICE_NEIGHBOR", "Ethernet8")),
     Case("FG246", put("SpineRouter", "leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1", "type")),
     Case("FG246", drop("leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1")),
+    Case("FG246", drop("leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1", "type")),
     Case("FG247", put({"name": "spine4", "port": "Ethernet0"}, "leaf1", "DEVICE_NEIGHBOR", "Ethernet504")),
     Case(
         "FG248",

@@ -107,7 +107,7 @@ CASES = [
     Case("FG593", put("scheduler.1", "leaf1", "QUEUE", "Ethernet256|1", "scheduler")),
     Case("FG593", drop("leaf1", "BUFFER_QUEUE", "Ethernet256|0-2")),
     Case("FG593", put("off", "leaf1", "PORT", "Ethernet0", "autoneg")),
-    Case("FG593", put("1500", "leaf1", "PFC_WD", "Ethernet0", "detection_time")),
+    Case("FG593", put("1500", "leaf1", "PFC_WD", "Ethernet0", "detection_time"), also=("FG567",)),
     Case("FG593", put("40m", "leaf1", "CABLE_LENGTH", "AZURE", "Ethernet0")),
     Case("FG593", put("up", "leaf1", "PORT", "Ethernet504", "admin_status")),
     Case("FG594", put("180", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "holdtime")),

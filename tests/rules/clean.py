@@ -45,6 +45,7 @@ class CleanFabric:
     def __init__(self, configs: dict[str, Config], wiring: Wiring) -> None:
         self.configs = configs
         self.wiring: Wiring | None = wiring
+        self.loose_links: tuple[WiredLink, ...] = ()  # where there is no wiring
 
     def bundle(self, folder: Path | None = None) -> Bundle:
         """The fabric as `open_bundle` would give it, without going through the disk unless a folder is given."""
@@ -58,7 +59,7 @@ class CleanFabric:
                 file.parent.mkdir(parents=True)
                 file.write_bytes(device.text)
             devices[name] = device
-        links = self.wiring.links if self.wiring else ()
+        links = self.wiring.links if self.wiring else self.loose_links
         return Bundle(devices, links, wiring=self.wiring)
 
     def judge(self, *select: str) -> list[Finding]:

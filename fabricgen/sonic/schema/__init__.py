@@ -5,8 +5,8 @@ schemas/config_db.json holds the tables of SONiC's YANG models, one line per tab
 Ethernet addresses; DNS_OPTIONS; PBH_HASH_FIELD ip_mask). `fabricgen validate --yang` asks libyang for all of them.
 """
 
-from fabricgen.sonic.schema.judge import check
+from fabricgen.sonic.schema.judge import Clean, check
 from fabricgen.sonic.schema.tables import field_names, table_names
 from fabricgen.sonic.schema.violations import Violation
 
-__all__ = ["Violation", "check", "field_names", "table_names"]
+__all__ = ["Clean", "Violation", "check", "field_names", "table_names"]

@@ -20,7 +20,7 @@ def row_problems(schema: RowSchema, row: Mapping[str, Any], ask: Ask) -> Iterato
             yield from _text(schema.entries[1], name, value, ask)
         elif (spec := schema.fields.get(name)) is None:
             yield "unknown-field", name, "SONiC's YANG has no such field here", did_you_mean(name, schema.fields)
-        elif type(value) is not str or spec.is_list or ask(spec.judge, value):
+        elif type(value) is not str or spec.is_list or (value not in spec.judge.fitting and ask(spec.judge, value)):
             yield from _field(spec, name, value, ask)
     for name in schema.required:
         if name not in row:
@@ -70,7 +70,7 @@ def _text(judge: Judge, name: str, value: object, ask: Ask) -> Iterator[Problem]
 
 def needs(schema: RowSchema, row: Mapping[str, str]) -> Iterator[Need]:
     """What a clean row of texts refers to. A list that is written as one text may refer in each of its items."""
-    for name, value in row.items():
+    for name, value in row.items() if schema.refers else ():
         if schema.entries:
             yield from (
                 (judge, text) for judge, text in zip(schema.entries, (name, value), strict=True) if judge.refers

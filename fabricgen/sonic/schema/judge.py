@@ -1,25 +1,42 @@
 """The check of a whole config_db.json."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+import orjson
 
 from fabricgen.sonic.schema.content import needs, row_problems
 from fabricgen.sonic.schema.musts import broken_musts
+from fabricgen.sonic.schema.rows import Must
 from fabricgen.sonic.schema.tables import Need, RowSchema, TableSchema, table_names, table_schema
 from fabricgen.sonic.schema.types import Judge, Misfit
 from fabricgen.sonic.schema.violations import Violation, did_you_mean, shown
 from fabricgen.sonic.tables import split_key
 
-_MOST_KNOWN = 10_000  # rows, keys and texts that are remembered from file to file, for each kind of them
+_MOST_KNOWN = 10_000  # rows and keys that are remembered from file to file, for each kind of them
+_MOST_FITTING = 50_000  # texts of one type
 
 
-def check(config: Mapping[str, Any]) -> list[Violation]:
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """What was found clean in files that share the objects of equal tables, which must outlive it.
+
+    `tables`: table and id of its rows -> what they refer to. `musts`: id of rows and the rules that they keep.
+    """
+
+    tables: dict[tuple[str, int], frozenset[Need]] = field(default_factory=dict)
+    musts: set[tuple[int, Must]] = field(default_factory=set)
+
+
+def check(config: Mapping[str, Any], clean: Clean | None = None) -> list[Violation]:
     """Everything in a parsed config_db.json that breaks the schema, in the order of the file.
 
     Takes any JSON object and never raises; the `must` rules come last. A table that the schema does not know gives one
     violation of kind unknown-table (SONiC ignores such tables when it validates).
     """
-    run = _Run(config)
+    clean = clean or Clean()
+    run = _Run(config, clean)
     for table, rows in config.items():
         schema = table_schema(table)
         if schema is None:
@@ -29,14 +46,15 @@ def check(config: Mapping[str, Any]) -> list[Violation]:
             run.found.append(Violation("wrong-type", table, "", "", f"a table holds rows, not {shown(rows)}"))
         else:
             run.judge_table(table, schema, rows)
-    return run.found + list(broken_musts(config))
+    return run.found + list(broken_musts(config, clean.musts))
 
 
 class _Run:
     """One check of one file: what it found, and what it judged already."""
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, config: Mapping[str, Any], clean: Clean) -> None:
         self.found: list[Violation] = []
+        self._clean = clean.tables
         self._config = config
         self._targets: dict[str, Collection[str]] = {}
         self._misfits: dict[Need, Misfit | None] = {}
@@ -69,29 +87,42 @@ class _Run:
         """Judge every row of one table.
 
         Files of a fabric are much alike: a key or row that was found clean in one is clean in the next, once what it
-        refers to is there.
+        refers to is there; and so is a whole table.
         """
         met, known_keys = self._met, schema.known_keys
+        all_needs = self._clean.get((table, id(rows)))
+        if all_needs is not None and (met.issuperset(all_needs) or self._all_met(all_needs)):
+            return
+        count, needed, is_known = len(self.found), set[Need](), True
         for key, row in rows.items():
             known = known_keys.get(key)
-            if known is None or not (met.issuperset(known[1]) or self._all_met(known[1])):
+            if known is None or (known[1] and not (met.issuperset(known[1]) or self._all_met(known[1]))):
                 known = self._judge_key(table, key, schema)
                 if known is None:
                     continue
-            try:
-                refers_to = known[0].known_rows.get(tuple(row.items()))
-            except (TypeError, AttributeError):  # a list among the values, no row at all
-                refers_to = None
-            if refers_to is None or not (met.issuperset(refers_to) or self._all_met(refers_to)):
-                self._judge_content(table, key, known[0], row)
+            written = _written(row)
+            refers_to = known[0].known_rows.get(written)
+            if refers_to is None or (refers_to and not (met.issuperset(refers_to) or self._all_met(refers_to))):
+                refers_to = self._judge_content(table, key, known[0], row, written)
+                is_known = is_known and refers_to is not None
+            if known[1]:
+                needed.update(known[1])
+            if refers_to:
+                needed.update(refers_to)
         for of_list in schema.by_key_length.values():
             if of_list.most_rows is not None or of_list.unique:
                 self._judge_all_rows(table, of_list, rows)
+        if is_known and len(self.found) == count:
+            self._clean[table, id(rows)] = frozenset(needed)
 
-    def _all_met(self, needs: tuple[Need, ...]) -> bool:
-        met = {need for need in needs if self._misfit(*need) is None}
-        self._met |= met
-        return met.issuperset(needs)
+    def _all_met(self, needs: Collection[Need]) -> bool:
+        met, references = self._met, self.references
+        for need in needs:
+            if need not in met:
+                if need[0](need[1], references) is not None:
+                    return False
+                met.add(need)
+        return True
 
     def _judge_key(self, table: str, key: str, schema: TableSchema) -> tuple[RowSchema, tuple[Need, ...]] | None:
         kind_of_row = schema.row_schema(key)
@@ -110,14 +141,20 @@ class _Run:
             _keep(schema.known_keys, key, (kind_of_row, known))
         return kind_of_row, known
 
-    def _judge_content(self, table: str, key: str, schema: RowSchema, row: object) -> None:
+    def _judge_content(
+        self, table: str, key: str, schema: RowSchema, row: object, written: str
+    ) -> tuple[Need, ...] | None:
+        """What a clean row of texts refers to; None for others."""
         if not isinstance(row, dict):
             self.found.append(Violation("wrong-type", table, key, "", f"a row holds fields, not {shown(row)}"))
-            return
+            return None
         problems = list(row_problems(schema, row, self._misfit))
         self.found += [Violation(kind, table, key, name, message, hint) for kind, name, message, hint in problems]
-        if not problems and not any(isinstance(value, list) for value in row.values()):
-            _keep(schema.known_rows, tuple(row.items()), tuple(needs(schema, row)))
+        if not problems and list not in map(type, row.values()):
+            refers_to = tuple(needs(schema, row))
+            _keep(schema.known_rows, written, refers_to)
+            return refers_to
+        return None
 
     def _misfit(self, judge: Judge, text: str) -> Misfit | None:
         """The judge's word on a text; files say the same things many times."""
@@ -127,7 +164,7 @@ class _Run:
             return self._misfits[judge, text]
         except KeyError:
             misfit = self._misfits[judge, text] = judge(text, self.references)
-            if misfit is None and not judge.refers and len(judge.fitting) < _MOST_KNOWN:
+            if misfit is None and not judge.refers and len(judge.fitting) < _MOST_FITTING:
                 judge.fitting.add(text)
             return misfit
 
@@ -144,6 +181,14 @@ class _Run:
             if len(values) == len(schema.unique) and first.setdefault(values, key) != key:
                 message = f"{', '.join(schema.unique)} are those of {first[values]}, too"
                 self.found.append(Violation("must", table, key, "", message))
+
+
+def _written(row: object) -> str:
+    """A row as one text. As text and not as bytes, which orjson makes larger than they are."""
+    try:
+        return orjson.dumps(row).decode()
+    except TypeError:  # whole numbers beyond 64 bits, which no field takes
+        return repr(row)
 
 
 _Known = TypeVar("_Known")

@@ -12,11 +12,18 @@ from fabricgen.sonic.schema.violations import Violation
 from fabricgen.sonic.tables import split_key
 
 
-def broken_musts(config: Config) -> Iterator[Violation]:
-    """Every rule that the file breaks, table by table in the order of the file."""
-    for table in config:
+def broken_musts(config: Config, clean: set[tuple[int, Must]]) -> Iterator[Violation]:
+    """Every rule that the file breaks, table by table in the order of the file.
+
+    `clean` is read and added to: ids of tables with the rules that they keep, where a rule reads nothing else.
+    """
+    for table, rows in config.items():
         for must in _MUSTS.get(table, ()):
-            yield from must(config, table)
+            if (id(rows), must) not in clean:
+                found = list(must(config, table))
+                yield from found
+                if not found and must in _OF_ONE_TABLE:
+                    clean.add((id(rows), must))
 
 
 def _same_family(one: str, other: str) -> bool:
@@ -27,15 +34,15 @@ def _base_row(config: Config, table: str) -> Iterator[Violation]:
     """sonic-interface.yang, sonic-vlan.yang: an address needs the interface's own row."""
     bases = {key for key, _ in rows_of(config, table, 1)}
     for key, _ in rows_of(config, table, 2):
-        if (name := split_key(key)[0]) not in bases:
+        if (name := key.partition("|")[0]) not in bases:
             yield Violation("must", table, key, "", f"{table} has no row {name} of its own", f'add "{name}": {{}}')
 
 
 def _family(config: Config, table: str) -> Iterator[Violation]:
     """sonic-interface.yang, sonic-loopback-interface.yang, sonic-vlan.yang: family agrees with the prefix."""
     for key, row in rows_of(config, table, 2):
-        family = "IPv6" if ":" in split_key(key)[1] else "IPv4"
-        if isinstance(row.get("family"), str) and row["family"] != family:
+        family = "IPv6" if ":" in key.partition("|")[2] else "IPv4"
+        if row and isinstance(row.get("family"), str) and row["family"] != family:
             yield Violation("must", table, key, "family", f"the prefix is {family}", f"write {family} or leave it out")
 
 
@@ -118,7 +125,7 @@ def _passkey(config: Config, table: str) -> Iterator[Violation]:
 def _advertised(config: Config, table: str) -> Iterator[Violation]:
     """sonic-port.yang: 'all' stands alone."""
     for key, row in rows_of(config, table):
-        for field in ("adv_speeds", "adv_interface_types"):
+        for field in [name for name in ("adv_speeds", "adv_interface_types") if name in row]:
             value = row.get(field, "")
             words = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
             if "all" in words and len(words) > 1:
@@ -195,3 +202,7 @@ _MUSTS: Mapping[str, tuple[Must, ...]] = {
     "VLAN_MEMBER": (_member_ports,),
     "WRED_PROFILE": (wred_order,),
 }
+# Those that read no other table.
+_OF_ONE_TABLE = frozenset({
+    _advertised, _asn, _base_row, _family, _gateway, _name_is_key, _vlan_number, rates, watchdog_times, wred_order,
+})  # fmt: skip

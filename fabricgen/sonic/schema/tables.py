@@ -38,7 +38,8 @@ class RowSchema:
     # YANG's `when`: what must be so for a field ("" for the row) to be there: (field of the row, its values), or
     # (TABLE|row|field, its values). None among the values: it may be missing.
     when: Mapping[str, tuple[str, tuple[str | None, ...]]] = field(default_factory=dict)
-    known_rows: dict[object, tuple[Need, ...]] = field(default_factory=dict)  # rows without a defect -> what they need
+    refers: bool = True  # whether any field refers to other rows
+    known_rows: dict[str, tuple[Need, ...]] = field(default_factory=dict)  # rows without a defect -> what they need
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -92,6 +93,7 @@ def _row_schema(entry: dict[str, Any]) -> RowSchema:
         required=(*entry.get("required", ()), *(name for name, spec in fields.items() if spec.least)),
         choices=tuple(tuple(map(tuple, cases)) for cases in entry.get("choices", ())),
         entries=(_judge(entries[0]), _judge(entries[1])) if entries else None,
+        refers=bool(entries) or any(spec.judge.refers for spec in fields.values()),
         most_rows=entry.get("max"),
         unique=tuple(entry.get("unique", ())),
         when={name: (other, tuple(values)) for name, (other, values) in entry.get("when", {}).items()},

@@ -1,0 +1,347 @@
+"""Seeded faults: one value of one switch of a clean bundle is changed, and the rules must name the place.
+
+    python -m benchmarks.mutants [--count 14] [--seed 1] [--example NAME]… [--page docs/mutants.md]
+
+renders each example, changes one value at a time, `count` of them in each table, and judges the files without
+manifest.json. A mutant is found when an error or a warning names its device and its table. The exit code is 1 when a
+survivor has no known reason, or fewer than 95 % are found.
+"""
+
+import argparse
+import copy
+import gc
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import ip_interface
+from pathlib import Path
+from typing import Any
+
+from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
+from fabricgen.findings import Finding, Severity
+from fabricgen.rules.registry import run
+from fabricgen.sonic.canonical import dump
+
+EXAMPLES = ("quickstart", "spectrum", "border", "rail-only", "superpod")
+LEAST_FOUND = 0.95
+# What acceptance and this run change: QoS, buffers, PFC, watchdog, ports, BGP.
+TABLES = (
+    "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE",
+    "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "BUFFER_PORT_INGRESS_PROFILE_LIST",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST", "CABLE_LENGTH", "LOSSLESS_TRAFFIC_PATTERN",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "PFC_WD", "FLEX_COUNTER_TABLE",
+    "PORT", "BREAKOUT_CFG", "INTERFACE", "LOOPBACK_INTERFACE", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA",
+    "DEVICE_METADATA", "SWITCH_HASH", "STATIC_ROUTE", "BGP_NEIGHBOR", "BGP_NEIGHBOR_AF", "BGP_PEER_GROUP",
+    "BGP_PEER_GROUP_AF", "BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "ROUTE_MAP",
+)  # fmt: skip
+_WORDS = (
+    ("up", "down"), ("enable", "disable"), ("true", "false"), ("on", "off"), ("dynamic", "static", "traditional"),
+    ("ingress", "egress", "both"), ("DWRR", "WRR", "STRICT"), ("drop", "forward", "alert"), ("rs", "fc", "none"),
+    ("ecn_all", "ecn_none", "ecn_red", "ecn_green"), ("ToRRouter", "LeafRouter", "SpineRouter"),
+    ("separated", "unified"), ("enabled", "disabled"), ("permit", "deny"),
+)  # fmt: skip
+_DEFINITIONS = ("SCHEDULER", "WRED_PROFILE", "BUFFER_PROFILE", "BUFFER_POOL", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: `old` to `new`, of a field, of a key (`field` empty), or something taken away (`new` None)."""
+
+    kind: str
+    device: str
+    table: str
+    key: str
+    field: str
+    old: str
+    new: str | None
+
+    def __str__(self) -> str:
+        place = "|".join(part for part in (self.table, self.key, self.field) if part)
+        return f"{self.device} {place}: {self.old or 'row'} -> {'removed' if self.new is None else repr(self.new)}"
+
+
+@dataclass(frozen=True)
+class Harmless:
+    """Survivors that are no faults: "" stands for any; `lossy` means only on planes without PFC."""
+
+    table: str
+    field: str
+    kind: str
+    why: str
+    lossy: bool = False
+
+
+HARMLESS = (
+    Harmless(
+        "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "", "", "nothing is lossless on the plane, so that nobody reads it", True
+    ),
+    Harmless("LOSSLESS_TRAFFIC_PATTERN", "", "", "nothing is lossless on the plane, so that nobody reads it", True),
+    Harmless("SWITCH_HASH", "", "row removed", "without the row the switch hashes by its default; no switch is alike"),
+    Harmless(
+        "SWITCH_HASH", "", "field removed", "without the field the switch hashes by its default; no switch is alike"
+    ),
+    Harmless("PORT", "subport", "field removed", "0 is what an absent one means"),
+    Harmless(
+        "DEVICE_NEIGHBOR_METADATA", "hwsku", "field removed", "optional, and nothing reads it; no switch is alike"
+    ),
+    Harmless(
+        "DEVICE_METADATA",
+        "docker_routing_config_mode",
+        "field removed",
+        "separated is what an absent one means; no switch is alike",
+    ),
+    Harmless("STATIC_ROUTE", "advertise", "field removed", "true is what an absent one means; no switch is alike"),
+)
+
+
+def mutants(bundle: Bundle, count: int, seed: int, tables: Sequence[str] = TABLES) -> Iterator[Mutant]:
+    """Random mutants, `count` of each table that any switch has: a table is as likely as another, a field as another,
+    so that what is small is not forgotten."""
+    for table in tables:
+        chance = random.Random(f"{seed} {table}")
+        holders = [device for device in bundle.devices.values() if device.table(table)]
+        seen: set[Mutant] = set()
+        for _ in range(count * 20 if holders else 0):
+            device = chance.choice(holders)
+            mutant = _mutant(bundle, device, table, chance)
+            if mutant and mutant not in seen:
+                seen.add(mutant)
+                yield mutant
+            if len(seen) == count:
+                break
+
+
+def _mutant(bundle: Bundle, device: ObservedDevice, table: str, chance: random.Random) -> Mutant | None:
+    rows = device.table(table)
+    by_form: dict[tuple[str, ...], list[str]] = {}
+    for key, row in rows.items():
+        by_form.setdefault(tuple(sorted(row)) if len(row) < 12 else (), []).append(key)
+    key = chance.choice(by_form[chance.choice(sorted(by_form))])
+    row = rows[key]
+    kind = chance.choice(("number", "name", "unknown name", "row removed", "field removed", "peer's", "list", "key"))
+    if kind == "row removed":
+        return Mutant(kind, device.name, table, key, "", "", None)
+    if kind == "key":
+        new = _other_key(table, key, chance)
+        return Mutant(kind, device.name, table, key, "", key, new) if new and new not in rows else None
+    fields = [name for name, value in sorted(row.items()) if isinstance(value, str)]
+    if not fields:
+        return None
+    field = chance.choice(fields)
+    old = str(row[field])
+    if kind == "field removed":
+        return Mutant(kind, device.name, table, key, field, old, None)
+    new = _other_value(kind, bundle, device, (table, key, field), old, chance)
+    return Mutant(kind, device.name, table, key, field, old, new) if new is not None and new != old else None
+
+
+def _other_value(
+    kind: str, bundle: Bundle, device: ObservedDevice, place: tuple[str, str, str], old: str, chance: random.Random
+) -> str | None:
+    table, _, field = place
+    if kind == "number":
+        return _other_number(table, old, chance)
+    if kind == "name":
+        choices: Sequence[str] = next((words for words in _WORDS if old in words), ())
+        for other in _DEFINITIONS:
+            choices = choices or tuple(sorted(device.table(other)) if old in device.table(other) else ())
+        others = [word for word in choices if word != old]
+        return chance.choice(others) if others else None
+    if kind == "unknown name":
+        return None if old.isdecimal() else f"{old}x"
+    if kind == "list":
+        items = old.split(",")
+        return ",".join(chance.choice((items[1:], items[:-1]))) if len(items) > 1 else None
+    peers = [other for other in bundle.devices.values() if other.table(table)]
+    peer = chance.choice([device, *peers[:40]])
+    values = {str(row[field]) for row in peer.table(table).values() if field in row} - {old}
+    return chance.choice(sorted(values)) if values else None
+
+
+def _other_number(table: str, old: str, chance: random.Random) -> str | None:
+    if old.isdecimal():
+        number = int(old)
+        if table.endswith("_MAP") or table.startswith("MAP_"):
+            return str(chance.choice([n for n in range(8) if n != number]))
+        return str(chance.choice([number + 1, max(number - 1, 0), number * 2, number // 2, number * 10]))
+    if old.endswith("m") and old[:-1].isdecimal():
+        return chance.choice([text for text in ("0m", "5m", "40m", "150m", "300m") if text != old])
+    if len(old) == 1 or not any(mark in old for mark in ".:"):
+        return None
+    try:
+        interface = ip_interface(old)
+    except ValueError:
+        return None
+    return str(interface.ip + chance.choice((1, 2, 256))) + (f"/{interface.network.prefixlen}" if "/" in old else "")
+
+
+def _other_key(table: str, key: str, chance: random.Random) -> str | None:
+    """The key with its address, its prefix length, its number or its port changed."""
+    head, _, last = key.rpartition("|")
+    head = f"{head}|" if head else ""
+    try:
+        interface = ip_interface(last)
+    except ValueError:
+        if last.startswith("Ethernet") and last[8:].isdecimal():
+            return f"{head}Ethernet{int(last[8:]) + chance.choice((1, 2, 8))}"
+        first, _, end = last.partition("-")
+        return f"{head}{(int(end or first) + 1) % 8}" if first.isdecimal() else f"{head}{last}x"
+    if "/" not in last:
+        return f"{head}{interface.ip + chance.choice((2, 256))}"
+    if chance.random() < 0.3:
+        return f"{head}{interface.network.supernet() if table == 'STATIC_ROUTE' else interface.ip}" + (
+            "" if table == "STATIC_ROUTE" else f"/{interface.network.prefixlen - 1}"
+        )
+    return f"{head}{interface.ip + chance.choice((2, 4, 256, 512))}/{interface.network.prefixlen}"
+
+
+def mutated(bundle: Bundle, mutant: Mutant) -> Bundle:
+    """The bundle with the one change."""
+    device = bundle.devices[mutant.device]
+    config: dict[str, Any] = {**device.config, mutant.table: copy.deepcopy(device.config[mutant.table])}
+    rows = config[mutant.table]
+    if mutant.field:
+        if mutant.new is None:
+            del rows[mutant.key][mutant.field]
+        else:
+            rows[mutant.key][mutant.field] = mutant.new
+    else:
+        row = rows.pop(mutant.key)
+        if mutant.new is not None:
+            rows[mutant.new] = row
+    changed = ObservedDevice(device.name, device.file, device.wired)
+    changed.__dict__.update(config=config, text=dump(config))
+    return replace(bundle, devices={**bundle.devices, device.name: changed})
+
+
+LEVELS = ("missed", "device", "table", "row", "field")
+
+
+def level(bundle: Bundle, mutant: Mutant) -> tuple[str, list[Finding]]:
+    """How exactly the place was named, and what was found at all."""
+    best, found = 0, [finding for finding in run(mutated(bundle, mutant)) if finding.severity is not Severity.NOTE]
+    for finding in found:
+        if finding.device != mutant.device:
+            continue
+        table, _, rest = finding.path.partition("|")
+        reached = 1
+        if table == mutant.table:
+            reached = 2
+            keys = {mutant.key, mutant.new if not mutant.field else None}
+            if any(rest == key or rest.startswith(f"{key}|") for key in keys if key):
+                reached = 4 if not mutant.field or rest.endswith(f"|{mutant.field}") else 3
+        best = max(best, reached)
+    return LEVELS[best], found
+
+
+@dataclass(frozen=True)
+class Result:
+    """One mutant and how exactly it was found."""
+
+    example: str
+    mutant: Mutant
+    is_lossy: bool  # on a plane without PFC
+    level: str
+    found: list[Finding]
+
+    @property
+    def is_found(self) -> bool:
+        """Whether device and table were named."""
+        return LEVELS.index(self.level) >= LEVELS.index("table")
+
+    @property
+    def reason(self) -> str | None:
+        """Why the change is none of the rules' business; None for a gap."""
+        mutant = self.mutant
+        for one in HARMLESS:
+            same = all(
+                a in ("", b) for a, b in ((one.table, mutant.table), (one.field, mutant.field), (one.kind, mutant.kind))
+            )
+            if same and (self.is_lossy or not one.lossy):
+                return one.why
+        return None
+
+
+def results(examples: Sequence[str], count: int, seed: int) -> Iterator[Result]:
+    """All mutants of the examples. Raises SystemExit where a clean one is not clean."""
+    from click.testing import CliRunner
+
+    from fabricgen.cli.main import main as fabricgen
+
+    with tempfile.TemporaryDirectory() as aside:
+        for example in examples:
+            folder = Path(aside) / example
+            arguments = ["-q", "render", f"inventories/{example}", "--output", str(folder), "--jobs", "1"]
+            if (outcome := CliRunner().invoke(fabricgen, arguments, standalone_mode=False)).exception:
+                sys.exit(f"{example}: {outcome.exception}")
+            (folder / "manifest.json").unlink()
+            bundle = open_bundle([folder])
+            if any(finding.severity is not Severity.NOTE for finding in run(bundle)):
+                sys.exit(f"{example} is not clean")
+            gc.freeze()
+            planes = {plane.name for plane in bundle.wiring.planes if not plane.lossless} if bundle.wiring else set()
+            for mutant in mutants(bundle, count, seed):
+                wired = bundle.devices[mutant.device].wired
+                yield Result(example, mutant, bool(wired and wired.plane in planes), *level(bundle, mutant))
+
+
+def page(found: Sequence[Result], count: int, seed: int) -> str:
+    """docs/mutants.md."""
+    survivors = [one for one in found if not one.is_found]
+    share = 100 * (1 - len(survivors) / len(found))
+    examples = ", ".join(dict.fromkeys(one.example for one in found))
+    exact = Counter(one.level for one in found)
+    lines = [
+        "# Seeded faults", "",
+        f"Generated by `make mutants` (seed {seed}, {count} for each table of each example); do not edit.", "",
+        f"{len(found)} times one value of one switch was changed in a clean bundle ({examples}; no manifest.json), and",
+        f"`validate` was asked. In {len(found) - len(survivors)} cases ({share:.1f} %) an error or a warning named the "
+        "switch and the table;",
+        f"in {exact['row'] + exact['field']} the row, in {exact['field']} the very field.", "",
+        "| change | mutants | found |", "|---|---|---|", *_counts(found, lambda one: one.mutant.kind), "",
+        "| table | mutants | found |", "|---|---|---|", *_counts(found, lambda one: one.mutant.table), "",
+        "## Survivors", "",
+    ]  # fmt: skip
+    grouped: dict[tuple[str, str, str, str], int] = Counter(
+        (one.mutant.table, one.mutant.field or "(row)", one.mutant.kind, one.reason or "a gap") for one in survivors
+    )
+    if not grouped:
+        return "\n".join([*lines, "None.", ""])
+    lines += ["| table | field | change | mutants | why |", "|---|---|---|---|---|"]
+    lines += [f"| {' | '.join(key[:3])} | {number} | {key[3]} |" for key, number in sorted(grouped.items())]
+    return "\n".join([*lines, ""])
+
+
+def _counts(found: Sequence[Result], name: Any) -> Iterator[str]:
+    total, caught = Counter(map(name, found)), Counter(name(one) for one in found if one.is_found)
+    return (f"| {key} | {total[key]} | {caught[key]} |" for key in sorted(total))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--example", action="append")
+    parser.add_argument("--page", type=Path)
+    options = parser.parse_args()
+    gc.disable()
+    found = []
+    for one in results(options.example or EXAMPLES, options.count, options.seed):
+        found.append(one)
+        if not one.is_found and not one.reason:
+            codes = sorted({f"{finding.code}@{finding.device}:{finding.path}" for finding in one.found})[:3]
+            print(f"{one.example} {one.mutant.kind}: {one.mutant} {codes}")
+    survivors = [one for one in found if not one.is_found]
+    print(f"{len(found)} mutants, {len(survivors)} survive ({sum(not one.reason for one in survivors)} gaps)")
+    if options.page:
+        options.page.write_text(page(found, options.count, options.seed), encoding="utf-8")
+    gaps = any(not one.reason for one in survivors)
+    return 1 if gaps or len(survivors) > (1 - LEAST_FOUND) * len(found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
