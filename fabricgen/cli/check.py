@@ -27,14 +27,14 @@ from fabricgen.report.summary import Counts
 def command(settings: Settings, inventory: Path, fmt: str, output: Path | None, fail_on: str) -> int:
     """Render INVENTORY aside, then validate the files and prove them free of deadlock. Writes nothing.
 
-    Of InfiniBand planes the design, the routing engine and the LIDs are checked.
+    Of InfiniBand planes the design, the tenants, the routing engine and the LIDs are checked.
     """
     clock = Clock(settings)
-    plans = make_plans(inventory, judging=True)
+    plans = make_plans(inventory)
     plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
     subnets = [{"name": name, **subnet.choice} for name, subnet in plans.subnets.items()]
     own: dict[str, object] = {"infiniband": subnets} if subnets else {}
-    if has_errors(plans.findings) or not plans.rendered.planes:
+    if has_errors(plans.findings) or not plans.fabric.planes:
         counts = Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
         lines = list(subnet_lines(subnets))
         print_result(settings, plans.findings, counts, fmt=fmt, output=output, own=own, lines=lines)
@@ -53,8 +53,9 @@ def command(settings: Settings, inventory: Path, fmt: str, output: Path | None, 
         verdicts = open_verdicts([folder])
         validate(verdicts, platforms=[switch.platform for switch in plans.rendered.switches])
         clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
-        simulate_deadlock(verdicts)
-        clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
+        if plans.rendered.planes:
+            simulate_deadlock(verdicts)
+            clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
         findings = [*plans.findings, *verdicts.findings]
         print_result(
             settings, findings, verdicts.counts, fmt=fmt, output=output, own={**own, **verdicts.own},

@@ -26,7 +26,17 @@ class DeviceSources:
     overrides: Mapping[str, str] = field(default_factory=dict)
 
 
-def dump_sources(origins: Sequence[Origin], forms: Sequence[Form], devices: Iterable[DeviceSources]) -> bytes:
+@dataclass(frozen=True)
+class LineSources:
+    """The sources of a file of lines: as those of a form, its row is the file."""
+
+    template: str
+    sources: Mapping[str, Mapping[str, Sequence[int]]]
+
+
+def dump_sources(
+    origins: Sequence[Origin], forms: Sequence[Form | LineSources], devices: Iterable[DeviceSources]
+) -> bytes:
     """The bytes of sources.json."""
     return dump_listing(
         {"format_version": FORMAT_VERSION},
