@@ -154,7 +154,7 @@ def plan_options(
         subnet_prefix=_prefix(subnet, allocation, spec),
         lmc=value(spec.lmc, f"each endpoint has 2^{spec.lmc} LIDs", inventory=spec.source("lmc")),
         routing_engine=value(
-            f"{engine},no_fallback", choice.reason, "no_fallback: without it OpenSM takes minhop where the engine fails",
+            f"{engine},no_fallback", choice.reason, "without no_fallback OpenSM takes minhop where the engine fails",
             inventory=spec.source("engine"),
         ),
         nue_max_num_vls=value(choice.vls, "nue takes one VL unless it is told", inventory=spec.source("vls"))
@@ -176,19 +176,19 @@ def plan_options(
                                   inventory=subnet.plane.plane.source("partitions")),
         qos=_boolean(qos, f"{engine} on {choice.vls} VLs: " + ("without it SL2VL is never programmed" if qos else
                      "one VL needs no SL2VL"), inventory=spec.source("vls")),
-        qos_policy_file=place("qos-policy.conf", "with qos TRUE OpenSM reads a policy, and wants a DEFAULT level in it"),
+        qos_policy_file=place("qos-policy.conf", "with qos TRUE OpenSM reads a policy and wants a DEFAULT level"),
         max_op_vls=value(VL_CODES[spec.vls], f"the code of {spec.vls} data VLs", inventory=spec.source("vls")),
         qos_high_limit=value(0, "one packet of the high table, then the low one has its turn") if qos else None,
         qos_vlarb=_arbitration(spec.vls if torus else choice.vls, engine) if qos else None,
         qos_ca_vlarb=_arbitration(2, engine) if torus else None,
         qos_sl2vl=value(",".join(str(sl % choice.vls) for sl in range(_SLS)),
-                        f"16 entries, SL to VL over {choice.vls} VLs: OpenSM's default folds them onto what a port has, "
+                        f"16 entries, SL to VL over {choice.vls} VLs: OpenSM's default folds them onto a port's own, "
                         "a short list would fold the rest onto VL 0", inventory=spec.source("vls"))
         if qos and engine in _SPREADS_OVER_SLS else None,
-        packet_life_time=_default("packet_life_time", "4.096 us x 2^18 = 1.07 s in a switch; 0x14 would be for ever, and "
+        packet_life_time=_default("packet_life_time", "4.096 us x 2^18 = 1.07 s in a switch; 0x14 is for ever, and "
                                   "a credit loop would never drain"),
         head_of_queue_lifetime=_default("head_of_queue_lifetime", "4.096 us x 2^18 = 1.07 s at the head of a queue"),
-        leaf_head_of_queue_lifetime=_default("leaf_head_of_queue_lifetime", "4.096 us x 2^16 = 0.27 s towards a host: a "
+        leaf_head_of_queue_lifetime=_default("leaf_head_of_queue_lifetime", "4.096 us x 2^16 = 0.27 s to a host: a "
                                              "host that hangs is given up before it holds up the fabric"),
         vl_stall_count=_default("vl_stall_count", "packets dropped in a row until a VL is stalled; 0 is undefined"),
         leaf_vl_stall_count=_default("leaf_vl_stall_count", "the same towards a host"),
