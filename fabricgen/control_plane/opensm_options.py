@@ -4,7 +4,7 @@ What is not here stays OpenSM's default. Two things differ between the subnet ma
 bound to, and their priority. All else is the same, so that a failover changes neither keys nor routes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fabricgen.allocation.allocate import Allocation
@@ -14,7 +14,7 @@ from fabricgen.design.model import Link, PlaneDesign
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.findings import Finding
 from fabricgen.inventory.nodes import SecretReference
-from fabricgen.inventory.plane import InfinibandSpec
+from fabricgen.inventory.plane import InfinibandSpec, Plane
 from fabricgen.inventory.references import error, suggest
 from fabricgen.origin import Value, value
 from fabricgen.platforms.opensm import VERSION, VL_CODES, option_facts
@@ -105,6 +105,22 @@ def check_managers(design: PlaneDesign, subnets: list[SubnetDesign], allocation:
                 break
 
 
+def check_folders(planes: Iterable[Plane]) -> Iterator[Finding]:
+    """A host that manages several planes needs a folder for each: the files have the same names."""
+    first: dict[tuple[str, str], Plane] = {}
+    for plane in planes:
+        spec = plane.infiniband
+        for index, name in enumerate(spec.managers):
+            other = first.setdefault((name, spec.config_dir), plane)
+            if other is not plane:
+                message = (
+                    f"{name} manages planes {other.name} and {plane.name} with files in one folder, {spec.config_dir}"
+                )
+                hint = f"`config_dir: {spec.config_dir}/{plane.name}`"
+                yield error("FG889", message, spec, "managers", index, hint=hint)
+                break
+
+
 def plan_managers(subnet: SubnetDesign, allocation: Allocation) -> list[Manager]:
     """The master, then its standbys. Where no hosts are named: one of each, on whatever port their hosts have."""
     spec, links = subnet.plane.plane.infiniband, manager_links(subnet, allocation)
@@ -136,9 +152,10 @@ def plan_options(
 ) -> SubnetOptions:
     """What opensm.conf says, the same for every manager. `files` are those of the subnet's folder."""
     spec, kind = subnet.plane.plane.infiniband, kind_of(subnet.plane)
+    folder = f"{spec.config_dir}/{subnet.name}" if subnet.name else spec.config_dir  # one host may manage them all
 
     def place(name: str, why: str) -> Value | None:
-        return value(f"{spec.config_dir}/{name}", why, inventory=spec.source("config_dir")) if name in files else None
+        return value(f"{folder}/{name}", why, inventory=spec.source("config_dir")) if name in files else None
 
     def given(name: str, why: str) -> Value:
         found = place(name, why)

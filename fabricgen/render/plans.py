@@ -10,7 +10,7 @@ from fabricgen.allocation.guids import count_placeholders
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.control_plane.opensm import Subnet, plan_subnets
-from fabricgen.control_plane.opensm_options import check_managers
+from fabricgen.control_plane.opensm_options import check_folders, check_managers
 from fabricgen.control_plane.outside import plan_outside
 from fabricgen.control_plane.partitions import check_partitions
 from fabricgen.design.capacity import capacity
@@ -147,6 +147,7 @@ def _lock_difference(old: Lock, new: Lock) -> str:
 
 def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: Allocation) -> Iterator[Finding]:
     """Tenants and managers that cannot be; a note where GUIDs are made up."""
+    yield from check_folders(design.plane for design in fabric.planes if design.plane.name in subnets)
     for design in fabric.planes:
         plane = design.plane
         if plane.name not in subnets:

@@ -57,7 +57,7 @@ def test_every_option_is_one_of_opensm(bundles: dict[str, Path]) -> None:
             for name, text in options(file).items():
                 assert option_facts()[name].type != "boolean" or text in ("TRUE", "FALSE")
                 if text.startswith("/etc/opensm/"):
-                    assert (subnet / text.removeprefix("/etc/opensm/")).is_file(), f"{file}: {name}"
+                    assert (subnet / Path(text).name).is_file(), f"{file}: {name}"
 
 
 def test_managers_differ_in_port_and_priority_alone(bundles: dict[str, Path]) -> None:

@@ -111,6 +111,27 @@ def test_managers_have_a_port(tmp_path: Path) -> None:
     assert finding.code == "FG887" and finding.path == "planes.compute.infiniband.managers[1]"
 
 
+def test_managers_of_two_planes_have_a_folder_for_each(tmp_path: Path) -> None:
+    tree = subnet_tree(infiniband={"managers": ["gpu/0"]})
+    tree["planes"]["other"] = {**tree["planes"]["compute"], "design": "rail-only", "purpose": "compute"}
+    del tree["planes"]["other"]["spine"]
+    (finding,) = [one for one in refused(tmp_path, tree) if one.code == "FG889"]
+    assert finding.path == "planes.other.infiniband.managers[0]" and "/etc/opensm/other" in finding.hint
+
+
+def test_subnets_of_a_plane_have_a_folder_each(cli: Cli, tmp_path: Path) -> None:
+    tree = subnet_tree(infiniband={"managers": ["gpu/0"]})
+    tree["planes"]["compute"]["design"] = "rail-only"
+    del tree["planes"]["compute"]["spine"]
+    assert cli("render", write(tmp_path / "i", tree), "-o", tmp_path / "b").code == 0
+    folders = sorted((tmp_path / "b/infiniband/compute").iterdir())
+    assert [folder.name for folder in folders] == [f"rail{rail}" for rail in range(8)]
+    texts = [(folder / "opensm.conf").read_text() for folder in folders]
+    assert "partition_config_file /etc/opensm/rail3/partitions.conf" in texts[3]
+    assert len({line for text in texts for line in text.splitlines() if line.startswith("subnet_prefix")}) == 8
+    assert all("guid 0x02fab002" in text for text in texts)
+
+
 def test_placeholders_stay_when_the_fabric_grows(tmp_path: Path) -> None:
     tree = subnet_tree(4)
     tree["planes"]["compute"]["scalable_unit"]["planned"] = 2
