@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 from fabricgen.allocation.grant import Form, Grant, valid_prefixes
+from fabricgen.allocation.guids import Guids, give_guids
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.naming import name_hosts, name_switches, notes_by_identity
 from fabricgen.allocation.pools import ADDRESS_OF, Network, Run, block_size
@@ -28,6 +29,8 @@ class Allocation:
     management: Mapping[str, tuple[str, ...]]  # with prefix length
     blocks: Mapping[str, tuple[Network, ...]]
     notes: Mapping[str, DeviceNote]
+    guids: Guids
+    subnets: Mapping[str, int]  # InfiniBand subnet -> the number in its prefix
 
     def link_addresses(self, link: Link) -> list[tuple[str, str, int]]:
         """(address of the lower end, address of the upper end, prefix length) of each family.
@@ -62,14 +65,17 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
     _give_management(fabric, notes, new, findings)
     keys = [switch.key for switch in fabric.switches]
     blocks = [block.key for block in _numbered_blocks(fabric)]
+    host_names = name_hosts(fabric, names.values(), findings)
     allocation = Allocation(
         names=names,
-        host_names=name_hosts(fabric, names.values(), findings),
+        host_names=host_names,
         asns=new.asns,
         loopbacks={key: tuple(new.loopbacks[key]) for key in keys if key in new.loopbacks},
         management={key: tuple(new.management[key]) for key in keys if key in new.management},
         blocks={key: tuple(map(ipaddress.ip_network, new.blocks[key])) for key in blocks if key in new.blocks},
         notes=notes,
+        guids=give_guids(fabric, notes, host_names, new, findings),
+        subnets=new.subnets,
     )
     return allocation, new, findings
 

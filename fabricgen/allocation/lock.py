@@ -19,7 +19,9 @@ from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
 
 VERSION = 1
-SECTIONS = ("units", "names", "asns", "loopbacks", "management", "blocks")
+SECTIONS = ("units", "names", "asns", "loopbacks", "management", "blocks", "subnets", "guids")
+_NUMBERS = ("asns", "subnets", "guids")
+_OPTIONAL = ("subnets", "guids")  # of InfiniBand planes; a lock file without them has no word of them
 _READERS: Mapping[str, Callable[[str], object]] = {
     "loopbacks": ipaddress.ip_address,
     "management": ipaddress.ip_interface,
@@ -44,12 +46,16 @@ class Lock:
     loopbacks: dict[str, list[str]] = field(default_factory=dict)  # addresses, one of each family
     management: dict[str, list[str]] = field(default_factory=dict)  # addresses with prefix length
     blocks: dict[str, list[str]] = field(default_factory=dict)  # prefixes, one of each family
+    subnets: dict[str, int] = field(default_factory=dict)  # InfiniBand subnet -> the number in its prefix
+    guids: dict[str, int] = field(default_factory=dict)  # switch -> number of its placeholder; host -> of its first NIC
 
     def dump(self) -> str:
         """The text of the file."""
         lines = [_HEADER + f"version: {VERSION}\nfabric: {_scalar(self.fabric)}"]
         for section in SECTIONS:
             entries: Mapping[str, object] = getattr(self, section)
+            if not entries and section in _OPTIONAL:
+                continue
             lines.append(f"{section}:" if entries else f"{section}: {{}}")
             for key in sorted(entries, key=natural_key):
                 value = entries[key]
@@ -95,8 +101,10 @@ def read_lock(file: Path) -> Lock | None:
 
 
 def _is_entry(section: str, value: object) -> bool:
-    if section in ("names", "asns"):
-        return isinstance(value, str if section == "names" else int)
+    if section == "names":
+        return isinstance(value, str)
+    if section in _NUMBERS:
+        return type(value) is int and value >= 0
     if section == "units":
         return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
     read = _READERS[section]

@@ -81,7 +81,10 @@ class ObservedDevice:
 
 @dataclass(frozen=True)
 class Bundle:
-    """What is judged. `devices` are in natural order of their names; `root` and `wiring` are None for loose files."""
+    """What is judged. `devices` are in natural order of their names; `root` and `wiring` are None for loose files.
+
+    Devices are switches with a config_db.json, `links` those of their planes: InfiniBand planes are in `wiring` alone.
+    """
 
     devices: Mapping[str, ObservedDevice]
     links: tuple[WiredLink, ...]
@@ -155,7 +158,7 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
             root = path
             wirings.append(_read_wiring(path / "fabric.json"))
         below = _config_files(path)
-        if not below:
+        if not below and not (wirings and root == path and _of_infiniband(wirings[-1])):
             raise UnreadableInputError(f"holds no {CONFIG_NAME}", Location(str(path)))
         found += below
     files = _by_name(found)
@@ -171,7 +174,8 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         links = infer.from_links_file(links_file, read_bytes(links_file), tables, planned)
         return Bundle(devices, links, root, wiring, str(links_file))
     if wiring is not None:
-        return Bundle(devices, wiring.links, root, wiring)
+        away = _of_infiniband(wiring)
+        return Bundle(devices, tuple(link for link in wiring.links if link.plane not in away), root, wiring)
     links, origin = infer.from_tables(tables)
     return Bundle(devices, links, links_from=origin)
 
@@ -240,6 +244,11 @@ def _device_name(file: Path) -> str:
 
 def _name_by_place(file: Path) -> str:
     return file.absolute().parent.name if file.name == CONFIG_NAME else file.stem
+
+
+def _of_infiniband(wiring: Wiring) -> set[str]:
+    """The planes whose switches have no file: subnet managers run them."""
+    return {plane.name for plane in wiring.planes if plane.technology == "infiniband"}
 
 
 def _read_wiring(file: Path) -> Wiring:

@@ -76,6 +76,13 @@ class Sources:
                     return Explanation(form["template"], tuple(self._origin(index) for index in fields[field]))
         return None
 
+    def explain_option(self, subnet: str, option: str) -> Explanation | None:
+        """How an option of opensm.conf came to be; `subnet` is PLANE, PLANE/SUBNET, or either with /standby-N."""
+        folder, _, standby = subnet.rpartition("/")
+        if standby.startswith("standby-"):
+            return self.explain(f"infiniband/{folder}", "opensm.conf", f"{standby}/opensm.conf", option)
+        return self.explain(f"infiniband/{subnet}", "opensm.conf", "opensm.conf", option)
+
     def _forms(self, device: str) -> Iterator[tuple[Mapping[str, Any], list[str] | None]]:
         entry = self._devices.get(device)
         if entry is None:

@@ -40,6 +40,7 @@ class WiredDevice:
     state: str = "active"  # planned | active | drained | failed
     loopbacks: tuple[str, ...] = ()  # addresses of Loopback0 that it was given
     management: tuple[str, ...] = ()  # addresses of eth0, with prefix length
+    node_guid: str = ""  # of an InfiniBand switch: 0x and 16 hex digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class WiredNic:
     rail: int | None
     speed_mbps: int
     addresses: tuple[str, ...] = ()
+    node_guid: str = ""  # of an InfiniBand adapter, as is `port_guid`
+    port_guid: str = ""
 
 
 @dataclass(frozen=True, slots=True)

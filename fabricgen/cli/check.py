@@ -43,10 +43,10 @@ def command(
 ) -> int:
     """Render INVENTORY aside, then validate the files and prove them free of deadlock. Writes nothing.
 
-    Of InfiniBand planes the design, the routing engine and the LIDs are checked.
+    Of InfiniBand planes the design, the tenants, the routing engine and the LIDs are checked.
     """
     clock = Clock(settings)
-    plans = make_plans(inventory, judging=True)
+    plans = make_plans(inventory)
     plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
     subnets = [{"name": name, **subnet.choice} for name, subnet in plans.subnets.items()]
     own: dict[str, object] = {"infiniband": subnets} if subnets else {}
@@ -57,7 +57,7 @@ def command(
         return told_of_inventory(settings, findings, accepted, places, expand)
 
     outcome = of_inventory(plans.findings)
-    if has_errors([*plans.findings, *outcome.findings]) or not plans.rendered.planes:
+    if has_errors([*plans.findings, *outcome.findings]) or not plans.fabric.planes:
         counts = Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
         print_result(
             settings, outcome.findings, counts, fmt=fmt, output=output, own=own, lines=list(subnet_lines(subnets)),
@@ -79,8 +79,9 @@ def command(
         verdicts = open_verdicts(settings, [folder])
         validate(verdicts, select, ignore, [switch.platform for switch in plans.rendered.switches])
         clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
-        simulate_deadlock(verdicts)
-        clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
+        if plans.rendered.planes:
+            simulate_deadlock(verdicts)
+            clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
         verdicts.codes |= codes_of(*_INVENTORY)
         outcome = told(settings, verdicts, places, expand=expand, inventory=plans.findings)
         if fmt in OPENED_FROM_HERE:

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import click
 
-from fabricgen.bundle.read import ObservedDevice, open_bundle
+from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle, read_bytes
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.codes import explain_code
 from fabricgen.errors import UsageError
-from fabricgen.report.explain import explain_value
+from fabricgen.findings import Location
+from fabricgen.report.explain import explain_option, explain_value
 
 
 @click.command("explain")
 @click.argument("subject")
-@click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD]")
+@click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD | PLANE:OPTION]")
 @verb
 def command(settings: Settings, subject: str, value: str | None) -> int:
     """Explain a finding's CODE, or a value of a BUNDLE: where it came from, step by step.
@@ -21,6 +22,7 @@ def command(settings: Settings, subject: str, value: str | None) -> int:
     \b
     fabricgen explain FG512
     fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
+    fabricgen explain build compute:routing_engine
     """
     if value is None:
         click.echo(_code_page(subject))
@@ -44,11 +46,27 @@ def _value_lines(folder: Path, value: str) -> list[str]:
     bundle = open_bundle([folder])
     name, separator, path = value.partition(":")
     device = bundle.devices.get(name)
+    conf = folder / "infiniband" / name / "opensm.conf"
+    if separator and device is None and name and conf.is_file():
+        return _option_lines(bundle, conf, name, path)
     if not separator or device is None:
-        raise UsageError(f"{value!r} does not name a device of {folder}; the form is DEVICE:TABLE|KEY|FIELD")
+        form = "DEVICE:TABLE|KEY|FIELD, or PLANE:OPTION of an InfiniBand plane"
+        raise UsageError(f"{value!r} does not name a device of {folder}; the form is {form}")
     table, key, field = _split(device, path)
     explanation = bundle.sources.explain(name, table, key, field) if bundle.sources else None
     return list(explain_value(device, (table, key, field), explanation, guards(bundle, name, table, key, field)))
+
+
+def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[str]:
+    """An option of the opensm.conf of PLANE, of PLANE/SUBNET, or of a standby: PLANE/standby-1."""
+    lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(conf).decode().splitlines()]
+    found = {words[0]: (number, words[1].strip()) for number, words in enumerate(lines, 1) if len(words) == 2}
+    if option not in found:
+        known = ", ".join(found)
+        raise UsageError(f"{conf} has no option {option!r}; it has {known}")
+    number, text = found[option]
+    explanation = bundle.sources.explain_option(subnet, option) if bundle.sources else None
+    return list(explain_option(subnet, option, text, Location(str(conf), number, 1), explanation))
 
 
 def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:

@@ -68,7 +68,7 @@ def command(
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    plans = make_plans(folder, judging=True)
+    plans = make_plans(folder)
     if has_errors(plans.findings):
         for name in files:
             (folder / name).unlink()
@@ -80,8 +80,7 @@ def command(
     click.echo(
         f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs"
     )
-    then = f"    then: fabricgen render {folder} --output build" if technology == "roce" else ""
-    click.echo(f"Next: fabricgen check {folder}{then}")
+    click.echo(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
     return 0
 
 
@@ -101,7 +100,7 @@ class _Start:
             return {FILE_NAME: self._inventory(self.design)}
         with tempfile.TemporaryDirectory(prefix="fabricgen-init-") as aside:
             (Path(aside) / FILE_NAME).write_text(self._inventory("rail-optimized"), encoding="utf-8")
-            plans = make_plans(Path(aside), judging=True)
+            plans = make_plans(Path(aside))
         (laid_out,) = plans.fabric.planes
         return {
             FILE_NAME: self._inventory("explicit"),

@@ -104,12 +104,17 @@ def _write(
             clock.lap("allocated", f"{new} new entries in {lock_file}: commit it")
         gone = writer.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest)
     clock.lap("rendered", f"{len(chosen)} config_db.json into {output}")
-    devices = {path for path in writer.changed if path.startswith("sonic/")}
-    removed = [path for path in gone if path.startswith("sonic/")]
-    click.echo(
-        f"{len(content.names)} devices: {len(devices)} changed, {len(content.names) - len(devices)} unchanged, "
-        f"{len(removed)} removed. Next: fabricgen validate {output}"
+    told = [_told("devices", "sonic/", writer, gone)] if content.names else []
+    told += [_told("files for subnet managers", "infiniband/", writer, gone)] if plans.subnets else []
+    click.echo(f"{'; '.join(told)}. Next: fabricgen validate {output}")
+
+
+def _told(what: str, folder: str, writer: BundleWriter, gone: list[str]) -> str:
+    """'4 devices: 1 changed, 3 unchanged, 0 removed'."""
+    files, changed, removed = (
+        sum(path.startswith(folder) for path in paths) for paths in (writer.digests, writer.changed, gone)
     )
+    return f"{files} {what}: {changed} changed, {files - changed} unchanged, {removed} removed"
 
 
 def _check(settings: Settings, content: BundleContent, output: Path) -> int:
@@ -127,11 +132,18 @@ def _check(settings: Settings, content: BundleContent, output: Path) -> int:
     names = set(content.names)
     folders = (output / "sonic").glob("*/config_db.json") if content.only is None else ()
     extra = sorted(str(file.relative_to(output)) for file in folders if file.parent.name not in names)
+    known = read_manifest(output)
+    gone = sorted(path for path in (known.files if known else ()) if _is_of_subnet(path) and path not in digests)
     findings = [_stale(output, path, "is not what the inventory renders") for path in stale]
     findings += [_stale(output, path, "belongs to a switch that the inventory does not have") for path in extra]
+    findings += [_stale(output, path, "is of no subnet manager that the inventory has") for path in gone]
     counts = Counts(devices=len(names), links=len(content.plans.fabric.links))
     print_result(settings, findings, counts, fmt="concise" if findings else "text", output=None)
     return int(bool(findings))
+
+
+def _is_of_subnet(path: str) -> bool:
+    return path.startswith("infiniband/")
 
 
 def _stale(output: Path, path: str, problem: str) -> Finding:

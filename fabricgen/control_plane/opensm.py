@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fabricgen.design.model import Fabric, PlaneDesign, Switch
-from fabricgen.design.subnets import subnet_sizes
+from fabricgen.design.subnets import largest_subnet
 from fabricgen.design.torus import is_ring
 from fabricgen.findings import Finding
 from fabricgen.inventory.references import error
@@ -188,7 +188,7 @@ def _subnet(design: PlaneDesign, option: _Option) -> Subnet:
     if option.engine == "torus-2QoS" and datelines:
         reason += f"; datelines at {datelines}"
     qos = option.engine in _LAYERED or vls > 1
-    return Subnet(option.engine, vls, qos, reason, subnet_sizes(design)[0].lids)
+    return Subnet(option.engine, vls, qos, reason, largest_subnet(design).lids)
 
 
 def _datelines(design: PlaneDesign) -> Iterator[str]:
@@ -229,9 +229,10 @@ _KINDS: Mapping[str, Callable[[PlaneDesign], str]] = {
 
 
 def _check_lids(design: PlaneDesign) -> Iterator[Finding]:
-    size = subnet_sizes(design)[0]
-    if size.lids > UNICAST_LIDS:
-        made = f"{size.endpoints} endpoints x 2^{size.lmc} + {size.switches} switches = {size.lids} LIDs"
+    subnet, lmc = largest_subnet(design), design.plane.infiniband.lmc
+    if subnet.lids > UNICAST_LIDS:
+        endpoints, switches = len(subnet.host_links), len(subnet.switches)
+        made = f"{endpoints} endpoints x 2^{lmc} + {switches} switches = {subnet.lids} LIDs"
         message = f"{made}, a subnet has {UNICAST_LIDS}"
-        hint = "a smaller `lmc`" if size.lmc else "several planes, each a subnet of its own"
+        hint = "a smaller `lmc`" if lmc else "several planes, each a subnet of its own"
         yield error("FG229", message, design.plane.infiniband, "lmc", hint=hint)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, connector
-from fabricgen.design.subnets import subnet_sizes
+from fabricgen.design.subnets import split_subnets
 
 LINK_KINDS = ("host-leaf", "leaf-spine", "spine-core", "peer", "global")
 TIER_KINDS = LINK_KINDS[:3]
@@ -23,7 +23,7 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
     cable_counts = Counter(link.kind for link in design.links if link.id in cables)
     kinds = [kind for kind in LINK_KINDS if links[kind] or kind in TIER_KINDS]
     roles = Counter(switch.role for switch in design.switches)
-    subnets = subnet_sizes(design) if design.plane.technology == "infiniband" else []
+    subnets = split_subnets(design) if design.plane.technology == "infiniband" else []
     ratios = _ratios(design)
     return {
         "name": design.plane.name,
@@ -44,7 +44,7 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
         "bisection_gbps": _bisection_gbps(design),
         "power_watts": _power_watts(design),
         "subnets": len(subnets),
-        "lids": subnets[0].lids if subnets else None,
+        "lids": max((subnet.lids for subnet in subnets), default=None),
     }
 
 

@@ -1,26 +1,46 @@
 """The subnets of an InfiniBand plane: switches that links join. Subplanes are apart, and rails that nothing joins."""
 
-from collections import Counter
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from string import ascii_lowercase
 
-from fabricgen.design.model import PlaneDesign, Switch
+from fabricgen.design.model import ROLES, Host, Link, PlaneDesign, Switch
 
 
-class SubnetSize(NamedTuple):
-    """Endpoints (host ports), each with 2^lmc LIDs, and switches with one."""
+@dataclass(frozen=True, eq=False)
+class SubnetDesign:
+    """A part of a plane that a subnet manager of its own runs. `name` is "" where the plane is one subnet."""
 
-    endpoints: int
-    switches: int
-    lmc: int
+    plane: PlaneDesign
+    name: str
+    switches: tuple[Switch, ...]
+    links: tuple[Link, ...]
+
+    @property
+    def key(self) -> str:
+        """The plane's name, and the subnet's where there are several."""
+        return f"{self.plane.plane.name}/{self.name}" if self.name else self.plane.plane.name
+
+    @cached_property
+    def host_links(self) -> tuple[Link, ...]:
+        """The links of the endpoints: each is a port of an adapter."""
+        return tuple(link for link in self.links if isinstance(link.a, Host))
+
+    @cached_property
+    def top(self) -> tuple[Switch, ...]:
+        """The switches of the highest tier."""
+        highest = max(ROLES.index(switch.role) for switch in self.switches)
+        return tuple(switch for switch in self.switches if switch.role == ROLES[highest])
 
     @property
     def lids(self) -> int:
-        """Local identifiers that the subnet takes."""
-        return (self.endpoints << self.lmc) + self.switches
+        """Local identifiers that the subnet takes: 2^lmc for each endpoint, one for each switch."""
+        return (len(self.host_links) << self.plane.plane.infiniband.lmc) + len(self.switches)
 
 
-def subnet_sizes(design: PlaneDesign) -> list[SubnetSize]:
-    """The size of each subnet, that with the most LIDs first."""
+def split_subnets(design: PlaneDesign) -> list[SubnetDesign]:
+    """The subnets of a plane, in the order of their first switches."""
     above = {switch.key: switch.key for switch in design.switches}
 
     def root(key: str) -> str:
@@ -28,16 +48,44 @@ def subnet_sizes(design: PlaneDesign) -> list[SubnetSize]:
             above[key] = key = above[above[key]]
         return key
 
-    endpoints: Counter[str] = Counter()
     for link in design.links:
         if isinstance(link.a, Switch):
             above[root(link.a.key)] = root(link.b.key)
-        else:
-            endpoints[link.b.key] += 1
-    switches = Counter(root(key) for key in above)
-    hosts: Counter[str] = Counter()
-    for key, count in endpoints.items():
-        hosts[root(key)] += count
-    lmc = design.plane.infiniband.lmc
-    sizes = [SubnetSize(hosts[key], count, lmc) for key, count in switches.items()]
-    return sorted(sizes, key=lambda size: size.lids, reverse=True)
+    switches: dict[str, list[Switch]] = {}
+    for switch in design.switches:
+        switches.setdefault(root(switch.key), []).append(switch)
+    links: dict[str, list[Link]] = {key: [] for key in switches}
+    for link in design.links:
+        links[root(link.b.key)].append(link)
+    names = _names(list(switches.values()))
+    return [
+        SubnetDesign(design, name, tuple(switches[key]), tuple(links[key]))
+        for name, key in zip(names, switches, strict=True)
+    ]
+
+
+def largest_subnet(design: PlaneDesign) -> SubnetDesign:
+    """The subnet with the most LIDs."""
+    return max(split_subnets(design), key=lambda subnet: subnet.lids)
+
+
+def _names(subnets: Sequence[Sequence[Switch]]) -> list[str]:
+    """What tells the subnets apart: a letter of the subplane, the rail, the unit; numbers where nothing does."""
+    if len(subnets) == 1:
+        return [""]
+    fields = [field for field in ("subplane", "pod", "su", "rail") if len({_common(one, field) for one in subnets}) > 1]
+    names = ["-".join(_text(field, _common(one, field)) for field in fields) for one in subnets]
+    usable = all(names) and len(set(names)) == len(names)
+    return names if usable else [str(number) for number in range(len(subnets))]
+
+
+def _common(switches: Sequence[Switch], field: str) -> int | None:
+    """The value that all switches share; None where they do not."""
+    found: set[int | None] = {getattr(switch.identity, field) for switch in switches}
+    return found.pop() if len(found) == 1 else None
+
+
+def _text(field: str, number: int | None) -> str:
+    if number is None:
+        return ""
+    return ascii_lowercase[number] if field == "subplane" else f"{field}{number}"

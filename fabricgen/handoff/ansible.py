@@ -47,6 +47,8 @@ def ansible_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str
     cannot hold; UnreadableInputError for a file that is no JSON.
     """
     devices = [device for device in bundle.devices.values() if only is None or fnmatchcase(device.name, only)]
+    if not devices and only is None:
+        raise UsageError("the bundle has no switch with a config_db.json; subnet managers take their files as they are")
     if not devices:
         raise UsageError(f"--only {only}: no device of the bundle has such a name")
     for device in devices:

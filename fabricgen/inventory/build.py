@@ -8,11 +8,12 @@ from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build_management import build_management
 from fabricgen.inventory.build_plane import build_plane
 from fabricgen.inventory.host_models import build_host_model
-from fabricgen.inventory.model import DeviceNote, HostGroup, Inventory, Override, SonicTarget
+from fabricgen.inventory.model import AdapterNote, DeviceNote, HostGroup, Inventory, Override, SonicTarget
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Part
 
 DEFAULT_RELEASE = 202505
+ADAPTER_KEYS = ("host", "nic", "node_guid", "port_guid")
 
 
 def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
@@ -37,6 +38,10 @@ def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
         management=build_management(top["management"], findings) if "management" in top else None,
         names={role: str(node.value) for role, node in root.members("names")},
         devices=_unique(notes, findings),
+        guids=tuple(
+            AdapterNote(node=node, path=f"guids[{index}]", **{key: str(node.scalar(key)) for key in ADAPTER_KEYS})
+            for index, node in enumerate(root.list_of("guids"))
+        ),
         overrides=tuple(_override(node, index) for index, node in enumerate(root.list_of("overrides"))),
         digest=hashlib.sha256(json.dumps(root.plain(), sort_keys=True, default=str).encode()).hexdigest(),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES, PURPOSES
+from fabricgen.inventory.build_infiniband import build_infiniband, build_partitions
 from fabricgen.inventory.build_outside import build_outside, build_static
 from fabricgen.inventory.build_parts import build_cable, build_pool, medium_for
 from fabricgen.inventory.nodes import Node
@@ -11,7 +12,6 @@ from fabricgen.inventory.plane import (
     CableSpec,
     DragonflySpec,
     EcnSpec,
-    InfinibandSpec,
     LinkSpec,
     LosslessSpec,
     Plane,
@@ -28,7 +28,6 @@ DEFAULT_CNP_DSCP = 48
 DEFAULT_MTU_BYTES = 9100  # SONiC's own default
 DEFAULT_ROCE_MTU_BYTES = 4096
 DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0, "global": 100.0}
-DEFAULT_VLS = 8  # data VLs that current switches and adapters have
 RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
 
 # The purpose of a plane whose name is one of these.
@@ -83,7 +82,8 @@ def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         if "dragonfly" in node.mapping
         else None,
         torus=_torus(node.mapping["torus"], f"{path}.torus") if "torus" in node.mapping else None,
-        infiniband=_infiniband(node.part("infiniband"), f"{path}.infiniband"),
+        infiniband=build_infiniband(node.part("infiniband"), f"{path}.infiniband"),
+        partitions=build_partitions(node, path),
         external=tuple(
             build_outside(item, f"{path}.external[{index}]", "peer")
             for index, item in enumerate(node.list_of("external"))
@@ -121,11 +121,6 @@ def _torus(node: Node, path: str) -> TorusSpec | None:
     links = tuple(map(int, node.texts("links"))) or (int(each),) * len(size)
     datelines = tuple(map(int, node.texts("datelines"))) or (0,) * len(size)
     return TorusSpec(node=node, path=path, size=size, links=links, datelines=datelines)
-
-
-def _infiniband(node: Node, path: str) -> InfinibandSpec:
-    fields = {"vls": node.scalar("vls", DEFAULT_VLS), "lmc": node.scalar("lmc", 0)}
-    return InfinibandSpec(node=node, path=path, engine=node.scalar("engine"), **fields)
 
 
 def _tier(node: Node, path: str) -> Tier:

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Finding
+from fabricgen.inventory.build_management import literal_secret
 from fabricgen.inventory.model import Inventory
+from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.plane import Plane, Tier, TorusSpec
 from fabricgen.inventory.references import error
 
@@ -74,9 +76,13 @@ def _check_unused(plane: Plane) -> Iterator[Finding]:
         yield from _check_unused_of_clos(plane)
     if plane.unit and plane.unit.appliances and plane.design not in _CLOS:
         yield error("FG215", f"{message} 'appliances'", plane.unit, "appliances", hint=f"one of: {', '.join(_CLOS)}")
-    if plane.technology == "roce" and "infiniband" in plane.node.mapping:
-        hint = "`technology: infiniband`, or without them"
-        yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, "infiniband", hint=hint)
+    m_key = plane.infiniband.m_key
+    if m_key is not None and not isinstance(m_key, SecretReference):
+        yield literal_secret(f"{plane.infiniband.path}.m_key", plane.infiniband.node.mapping["m_key"])
+    for key in ("infiniband", "partitions"):
+        if plane.technology == "roce" and key in plane.node.mapping:
+            hint = "`technology: infiniband`, or without them"
+            yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, key, hint=hint)
 
 
 def _check_unused_of_clos(plane: Plane) -> Iterator[Finding]:

@@ -104,6 +104,17 @@ class DeviceNote(Part):
     mac: str = ""
     management: str | None = None
     state: str = "active"
+    guid: str = ""  # node GUID of an InfiniBand switch, as it was written
+
+
+@dataclass(frozen=True)
+class AdapterNote(Part):
+    """The GUIDs of one NIC port of a host, as they were written."""
+
+    host: str
+    nic: str
+    node_guid: str
+    port_guid: str
 
 
 @dataclass(frozen=True)
@@ -136,6 +147,7 @@ class Inventory(Part):
     management: Management | None
     names: Mapping[str, str]
     devices: tuple[DeviceNote, ...]
+    guids: tuple[AdapterNote, ...]
     overrides: tuple[Override, ...]
     digest: str
     suppressions: tuple[Suppression, ...] = ()

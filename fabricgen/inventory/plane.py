@@ -138,12 +138,50 @@ class TorusSpec(Part):
 
 
 @dataclass(frozen=True)
+class MemberSpec(Part):
+    """Who belongs to a partition: ALL, a group, hosts, a NIC, a rail or a port GUID, and how: full | limited | both."""
+
+    name: str
+    membership: str
+
+
+@dataclass(frozen=True)
+class PartitionSpec(Part):
+    """A tenant of a subnet. `pkey` as it was written (None: not at all), `membership` None where it is left open."""
+
+    name: str
+    pkey: int | None
+    members: tuple[MemberSpec, ...]
+    membership: str | None
+    ipoib: bool | None
+    mtu_bytes: int | None
+    rate_mbps: int | None
+
+
+@dataclass(frozen=True)
+class PrefixRoute(Part):
+    """Which router leads to a subnet prefix; None is any."""
+
+    prefix: int | None
+    guid: int | None
+
+
+@dataclass(frozen=True)
 class InfinibandSpec(Part):
-    """What a subnet runs: data VLs of its ports, the routing engine (None: chosen), bits of LIDs of an endpoint."""
+    """What a subnet runs: data VLs of its ports, the routing engine (None: chosen), bits of LIDs of an endpoint.
+
+    `config_dir` is where the subnet managers keep their files, `managers` the hosts that they run on, master first.
+    """
 
     vls: int
     engine: str | None
     lmc: int
+    config_dir: str
+    subnet_prefix: int | None
+    managers: tuple[str, ...]
+    m_key: str | None  # the reference to a secret
+    default_partition: PartitionSpec
+    prefix_routes: tuple[PrefixRoute, ...]
 
 
 @dataclass(frozen=True)
@@ -204,6 +242,7 @@ class Plane(Part):
     dragonfly: DragonflySpec | None
     torus: TorusSpec | None
     infiniband: InfinibandSpec
+    partitions: tuple[PartitionSpec, ...] = ()
     external: tuple[OutsideDevice, ...] = ()
     static: tuple[StaticSpec, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Tables beside an inventory as parts of it: devices.csv, and switches.csv and links.csv of an explicit design.
+"""Tables beside an inventory as parts of it: devices.csv, guids.csv; switches.csv and links.csv of an explicit design.
 
 The first line names the columns, in any order; an empty cell is a value that is not given. Every value has the place of
 its row.
@@ -12,7 +12,8 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.nodes import Node
 
-DEVICE_COLUMNS = ("name", "identity", "rack", "unit", "serial", "mac", "management", "state")
+DEVICE_COLUMNS = ("name", "identity", "rack", "unit", "serial", "mac", "management", "state", "guid")
+GUID_COLUMNS = ("host", "nic", "node_guid", "port_guid")
 SWITCH_COLUMNS = ("plane", "role", "name", "platform", "layout", "pod", "su", "rail")
 LINK_COLUMNS = ("plane", "a", "a_port", "b", "b_port", "length", "medium", "speed")
 _ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
@@ -68,6 +69,17 @@ def _devices(rows: list[Row], _planes: list[str], top: Location, report: Report)
         else:
             report("FG106", "a device without a name", place)
     return _mapping({"devices": Node(devices, top)}, top)
+
+
+def _guids(rows: list[Row], _planes: list[str], top: Location, report: Report) -> Node:
+    guids = []
+    for place, cells in rows:
+        missing = [column for column in GUID_COLUMNS if column not in cells]
+        if missing:
+            report("FG106", f"an adapter without {' and '.join(missing)}", place, "node and port have a GUID each")
+        else:
+            guids.append(_mapping({key: Node(value, place) for key, value in cells.items()}, place))
+    return _mapping({"guids": Node(guids, top)}, top)
 
 
 def _switches(rows: list[Row], planes: list[str], top: Location, report: Report) -> Node:
@@ -136,6 +148,7 @@ def _mapping(members: dict[str, Node], place: Location) -> Node:
 
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[list[Row], list[str], Location, Report], Node]]] = {
     "devices.csv": (DEVICE_COLUMNS, _devices),
+    "guids.csv": (GUID_COLUMNS, _guids),
     "switches.csv": (SWITCH_COLUMNS, _switches),
     "links.csv": (LINK_COLUMNS, _links),
 }

@@ -77,6 +77,12 @@ class Layout:
         return {port.name: port for port in self.ports}
 
     @cached_property
+    def port_numbers(self) -> Mapping[str, int]:
+        """Fabric port -> its number as a subnet manager counts: an InfiniBand port's name, else its place from 1."""
+        ports = enumerate(self.fabric_ports, 1)
+        return {port.name: int(port.name) if port.name.isdecimal() else place for place, port in ports}
+
+    @cached_property
     def speeds_mbps(self) -> tuple[int, ...]:
         """The speeds of the fabric ports, fastest first."""
         return tuple(sorted({port.speed_mbps for port in self.fabric_ports}, reverse=True))

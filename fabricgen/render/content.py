@@ -9,11 +9,14 @@ from pathlib import Path
 
 from fabricgen.bundle.wiring import dump_wiring
 from fabricgen.design.model import Switch
+from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
+from fabricgen.render.forms import LineMarks
+from fabricgen.render.infiniband import FOLDER, SubnetRenderer
 from fabricgen.render.overrides import apply_overrides
 from fabricgen.render.plans import Plans
-from fabricgen.render.sources import DeviceSources, dump_sources
+from fabricgen.render.sources import DeviceSources, LineSources, dump_sources
 from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.render.wiring import dump_cabling, make_wiring
@@ -36,27 +39,37 @@ class BundleContent:
         assert not has_errors(plans.findings)
         self._library = TemplateLibrary("sonic", self.templates)
         self._renderer = SwitchRenderer(plans.rendered, plans.allocation, plans.control, plans.planner, self._library)
+        marks = LineMarks(self._library.marks)
+        self._lines = TemplateLibrary(FOLDER, self.templates, marks)
         self.names = [plans.allocation.names[switch.key] for switch in plans.rendered.switches]
         self.chosen = [
             switch
             for switch, name in zip(plans.rendered.switches, self.names, strict=True)
             if self.only is None or fnmatchcase(name, self.only)
         ]
-        if not self.chosen:
+        if not self.chosen and self.only is not None:
             raise UsageError(f"--only {self.only}: no switch has such a name")
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
-        wiring = make_wiring(self.plans.rendered, self.plans.allocation, self.plans.control.outside)
+        wiring = make_wiring(self.plans.fabric, self.plans.allocation, self.plans.control.outside)
         sources: list[DeviceSources] = []
         for content, source in self._switches():
             sources.append(source)
             if content is not None:
                 yield f"sonic/{source.name}/config_db.json", content
+        subnets = SubnetRenderer(self.plans.allocation, self._lines, len(self._library.forms))
+        for design in self.plans.fabric.planes:
+            if choice := self.plans.subnets.get(design.plane.name):
+                for subnet in split_subnets(design):
+                    yield from subnets.files(subnet, choice)
         yield "fabric.json", dump_wiring(wiring)
         yield "cabling.csv", dump_cabling(wiring)
+        yield "sources.json", self._sources([*sources, *subnets.sources], subnets.forms)
+
+    def _sources(self, devices: list[DeviceSources], lines: list[LineSources]) -> bytes:
         accepted = self.plans.fabric.inventory.suppressions
-        yield "sources.json", dump_sources(self._library.marks.origins, self._library.forms, sources, accepted)
+        return dump_sources(self._library.marks.origins, [*self._library.forms, *lines], devices, accepted)
 
     def _switches(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
         if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:

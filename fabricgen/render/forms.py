@@ -41,21 +41,41 @@ class Slot(Value):
 
 
 class Marks:
-    """Jinja's `finalize`: escapes text for JSON and marks the origin of every value that is printed."""
+    """Jinja's `finalize`: escapes text for JSON and marks the origin of every value that is printed.
 
-    def __init__(self) -> None:
-        self.origins: list[Origin] = []
-        self._index: dict[Origin, int] = {}
+    Those of several kinds of templates share one list of origins.
+    """
+
+    def __init__(self, shared: "Marks | None" = None) -> None:
+        self.origins: list[Origin] = shared.origins if shared else []
+        self._index: dict[Origin, int] = shared._index if shared else {}
 
     def finalize(self, printed: object) -> object:
         """What a template prints for a value."""
         if not isinstance(printed, Value):
             return printed  # what a macro made, or a plain word of Python's
-        text = printed if isinstance(printed, Slot) else encode_basestring_ascii(printed)[1:-1]
+        text = printed if isinstance(printed, Slot) else self.escape(printed)
         index = self._index.setdefault(printed.origin, len(self._index))
         if index == len(self.origins):
             self.origins.append(printed.origin)
         return f"\ue002{index}\ue003{text}"
+
+    def escape(self, text: str) -> str:
+        """The text as it stands in a JSON string."""
+        return encode_basestring_ascii(text)[1:-1]
+
+
+class LineMarks(Marks):
+    """The same for templates of plain lines."""
+
+    def escape(self, text: str) -> str:
+        """The text as it is."""
+        return str(text)
+
+
+def unmarked(line: str) -> tuple[str, tuple[int, ...]]:
+    """A line without its marks, and the indices of the origins that went into it."""
+    return _ORIGIN.sub("", line), tuple(dict.fromkeys(map(int, _ORIGIN.findall(line))))
 
 
 class NotRowsError(Exception):

@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from fabricgen.allocation.allocate import Allocation, allocate
+from fabricgen.allocation.guids import count_placeholders
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.control_plane.opensm import Subnet, plan_subnets
+from fabricgen.control_plane.opensm_options import check_folders, check_managers
 from fabricgen.control_plane.outside import plan_outside
+from fabricgen.control_plane.partitions import check_partitions
 from fabricgen.design.capacity import capacity
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Link, Switch
+from fabricgen.design.subnets import split_subnets
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error, note
@@ -27,7 +31,7 @@ from fabricgen.render.ownership import Ownership
 class Plans:
     """Everything that is decided before the first byte is rendered. `lock` is as it has to be now.
 
-    `rendered` are the planes of the fabric that files are built for, `subnets` the choices for its InfiniBand planes.
+    `rendered` are the RoCE planes, whose switches have a config_db.json; `subnets` the choices for InfiniBand planes.
     """
 
     fabric: Fabric
@@ -47,10 +51,8 @@ class Plans:
         return self.old_lock != self.lock
 
 
-def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, *, judging: bool = False) -> Plans:
+def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plans:
     """Load, design, allocate and plan. `step` is called with the name of each stage as it begins.
-
-    InfiniBand planes, whose files are not built yet, are an error; for `judging`, a note of what was decided for them.
 
     All findings of all stages are in the result; with an error among them nothing may be rendered. Raises
     UnreadableInputError.
@@ -61,7 +63,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, *, judg
     step("design")
     fabric, found = expand(inventory, inventory_root(path), old_lock.units if old_lock else {})
     subnets, refused = plan_subnets(fabric)
-    findings += [*found, *refused, *_not_rendered(fabric, subnets, judging)]
+    findings += [*found, *refused]
     step("allocate")
     named = "fabric" in inventory.node.mapping
     if named and old_lock is not None and old_lock.fabric != inventory.fabric:
@@ -70,6 +72,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, *, judg
         findings.append(error("FG384", message, inventory, "fabric", hint=hint))
     allocation, lock, found = allocate(fabric, old_lock)
     findings += found
+    findings += _subnet_problems(fabric, subnets, allocation)
     step("plan")
     rendered = Fabric(inventory, tuple(plane for plane in fabric.planes if plane.plane.technology == "roce"))
     outside, found = plan_outside(rendered, allocation)
@@ -121,21 +124,17 @@ def capacity_table(fabric: Fabric) -> dict[str, Any]:
 
 
 def lock_would_change(plans: Plans, file: Path, *, needed: bool = False) -> list[Finding]:
-    """A finding where the lock file is not what the inventory needs; a note where there is none yet, unless it is
-    needed, and where nobody can bring it up to date, for `render` refuses the inventory's InfiniBand planes."""
+    """A finding where the lock file is not what the inventory needs; a note where there is none yet, unless needed."""
     if not plans.lock_changed or has_errors(plans.findings):
         return []
     place = Location(str(file), 1, 1)
     hint = "run `fabricgen render` and commit the lock file"
-    if plans.subnets:
-        hint = "this version writes it for RoCE planes only"
     if plans.old_lock is None and not needed:
         return [
             Finding("FG387", Severity.NOTE, "no lock file yet: numbers are given in memory", location=place, hint=hint)
         ]
     message = f"the lock file would change: {_lock_difference(plans.old_lock or Lock(plans.lock.fabric), plans.lock)}"
-    severity = Severity.NOTE if plans.subnets else Severity.ERROR
-    return [Finding("FG382", severity, message, location=place, hint=hint)]
+    return [Finding("FG382", Severity.ERROR, message, location=place, hint=hint)]
 
 
 def _lock_difference(old: Lock, new: Lock) -> str:
@@ -148,24 +147,22 @@ def _lock_difference(old: Lock, new: Lock) -> str:
     return ", ".join(parts)
 
 
-def _not_rendered(fabric: Fabric, subnets: Mapping[str, Subnet], judging: bool) -> Iterator[Finding]:
+def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: Allocation) -> Iterator[Finding]:
+    """Tenants and managers that cannot be; a note where GUIDs are made up."""
+    yield from check_folders(design.plane for design in fabric.planes if design.plane.name in subnets)
     for design in fabric.planes:
         plane = design.plane
         if plane.name not in subnets:
             continue  # a RoCE plane, or refused for another reason
-        if not judging:
-            hint = "`fabricgen check` judges InfiniBand planes already, `fabricgen capacity` counts them"
-            message = f"plane {plane.name}: this version renders RoCE planes only"
-            yield error("FG210", message, plane, "technology", hint=hint)
-        else:
-            subnet = subnets[plane.name]
-            lanes = f"{subnet.vls} VL{'s' if subnet.vls > 1 else ''}"
-            message = (
-                f"plane {plane.name}: checked are the design ({plane.design}, {len(design.switches)} switches, "
-                f"{len(design.links)} links), {subnet.engine} on {lanes} and {subnet.lids} LIDs; its files are not "
-                "built by this version"
-            )
-            yield note("FG210", message, plane, "technology")
+        yield from check_partitions(design, allocation)
+        yield from check_managers(design, split_subnets(design), allocation)
+        ends = [(link.a.key, link.a_port) for link in design.links if not isinstance(link.a, Switch)]
+        switches = count_placeholders(allocation.guids.switches[switch.key] for switch in design.switches)
+        adapters = count_placeholders(allocation.guids.adapters[end].port for end in ends)
+        if switches or adapters:
+            message = f"plane {plane.name}: {switches} switches and {adapters} adapters have placeholder GUIDs"
+            hint = "for design work; their own go into `devices` (guid) and guids.csv before the subnet managers start"
+            yield note("FG888", message, plane, "technology", hint=hint)
 
 
 def _placed(finding: Finding, root: Path) -> Finding:

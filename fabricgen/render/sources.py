@@ -28,9 +28,17 @@ class DeviceSources:
     overrides: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class LineSources:
+    """The sources of a file of lines: as those of a form, its row is the file."""
+
+    template: str
+    sources: Mapping[str, Mapping[str, Sequence[int]]]
+
+
 def dump_sources(
     origins: Sequence[Origin],
-    forms: Sequence[Form],
+    forms: Sequence[Form | LineSources],
     devices: Iterable[DeviceSources],
     suppressions: Sequence[Suppression] = (),
 ) -> bytes:

@@ -35,10 +35,10 @@ class TemplateLibrary:
     Every expansion that was made stays in `forms`, in order of first use: the source map refers to them by index.
     """
 
-    def __init__(self, folder: str, overlay: Path | None = None) -> None:
+    def __init__(self, folder: str, overlay: Path | None = None, marks: Marks | None = None) -> None:
         shipped = resource("templates", folder)
         paths = [overlay / folder, overlay] if overlay else []
-        self.marks = Marks()
+        self.marks = marks or Marks()
         self.forms: list[Form] = []
         self._index: dict[Hashable, int] = {}
         self._environment = ImmutableSandboxedEnvironment(
@@ -72,7 +72,14 @@ class TemplateLibrary:
 
     def _expand(self, template: str, context: Mapping[str, object], device: str) -> Form:
         try:
-            return Form(template, self._environment.get_template(template).render(context))
+            return Form(template, self.text(template, context, device))
+        except NotRowsError as error:
+            raise _problem(f"the template renders {error}", self._file(template), device) from error
+
+    def text(self, template: str, context: Mapping[str, object], device: str) -> str:
+        """What a template makes, with the marks of slots and origins. Raises TemplateProblemError."""
+        try:
+            return self._environment.get_template(template).render(context)
         except jinja2.TemplateSyntaxError as error:
             place = Location(error.filename or template, error.lineno)
             raise _problem(f"template error: {error.message}", place, device) from error
@@ -80,8 +87,10 @@ class TemplateLibrary:
             raise _problem(f"no template {error.name}", Location(template), device) from error
         except (jinja2.TemplateError, *_MISTAKES) as error:
             raise _problem(f"template error: {_told(error)}", _place(error, template), device) from error
-        except NotRowsError as error:
-            raise _problem(f"the template renders {error}", self._file(template), device) from error
+
+    def refuse(self, template: str, problem: str, device: str) -> TemplateProblemError:
+        """The error of a template whose text cannot be used."""
+        return _problem(f"the template renders {problem}", self._file(template), device)
 
     def _file(self, template: str) -> Location:
         return Location(self._environment.get_template(template).filename or template)

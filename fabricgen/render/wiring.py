@@ -1,7 +1,7 @@
 """fabric.json and cabling.csv: the wiring that was meant, in names."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import StringIO
 
 from fabricgen.allocation.allocate import Allocation
@@ -17,6 +17,7 @@ from fabricgen.bundle.wiring import (
 )
 from fabricgen.control_plane.outside import KIND, Outside, OutsideLink
 from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
+from fabricgen.inventory.plane import Plane
 from fabricgen.units import format_length, format_speed
 
 
@@ -26,7 +27,7 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
     return Wiring(
         fabric=fabric.inventory.fabric,
         planes=tuple(_plane(design) for design in fabric.planes),
-        devices=tuple(_device(switch, allocation) for switch in fabric.switches),
+        devices=tuple(_device(switch, fabric.inventory.planes, allocation) for switch in fabric.switches),
         hosts=tuple(_hosts(fabric, allocation)),
         links=(
             *(_link(link, allocation, cable_of[link.id]) for link in fabric.links),
@@ -56,7 +57,7 @@ def _plane(design: PlaneDesign) -> WiredPlane:
     )
 
 
-def _device(switch: Switch, allocation: Allocation) -> WiredDevice:
+def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation) -> WiredDevice:
     identity, note = switch.identity, allocation.notes.get(switch.key)
     return WiredDevice(
         name=allocation.names[switch.key],
@@ -66,12 +67,14 @@ def _device(switch: Switch, allocation: Allocation) -> WiredDevice:
         platform=switch.platform.name,
         layout=switch.layout.name,
         hwsku=switch.layout.hwsku,
+        technology=planes[identity.plane].technology,
         subplane=identity.subplane,
         pod=identity.pod,
         su=identity.su,
         rail=identity.rail,
         loopbacks=allocation.loopbacks.get(switch.key, ()),
         management=allocation.management.get(switch.key, ()),
+        node_guid=allocation.guids.switches.get(switch.key, ""),
         **({} if note is None else {key: getattr(note, key) for key in ("rack", "unit", "serial", "state")}),
     )
 
@@ -82,7 +85,9 @@ def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
         if link.nic is not None:
             addresses = allocation.link_addresses(link) if link.block.key in allocation.blocks else []
             texts = tuple(f"{host}/{length}" for host, _, length in addresses)
-            nics.setdefault(link.a.key, []).append(WiredNic(link.a_port, link.plane, link.rail, link.speed_mbps, texts))
+            guids = allocation.guids.adapters.get((link.a.key, link.a_port), ())
+            nic = WiredNic(link.a_port, link.plane, link.rail, link.speed_mbps, texts, *guids)
+            nics.setdefault(link.a.key, []).append(nic)
     for host in fabric.hosts:
         name = allocation.host_names[host.key]
         yield WiredHost(name, host.group, host.model.name, tuple(nics.get(host.key, ())))

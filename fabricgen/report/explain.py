@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.bundle.sources import Explanation
+from fabricgen.findings import Location
 from fabricgen.sonic.secrets import PLACEHOLDER, is_secret, shown_key
 
 
@@ -18,6 +19,20 @@ def explain_value(
     yield f"{device.name}  {table}|{shown_key(table, key)}|{name} = {shown}"
     yield f"  in        {device.locate(*path)}"
     yield f"  guarded   {', '.join(guards) or 'by no rule'}"
+    yield from _made_by(explanation)
+
+
+def explain_option(
+    subnet: str, option: str, text: str, place: Location, explanation: Explanation | None
+) -> Iterator[str]:
+    """Lines about an option of a subnet manager."""
+    secret = is_secret("opensm.conf", option) and not text.startswith(PLACEHOLDER)
+    yield f"{subnet}  {option} = {'*** (not shown: it is a secret)' if secret else text}"
+    yield f"  in        {place}"
+    yield from _made_by(explanation)
+
+
+def _made_by(explanation: Explanation | None) -> Iterator[str]:
     if explanation is None:
         yield "  source    none recorded: not rendered by fabricgen, or changed by hand"
         return

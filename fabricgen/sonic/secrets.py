@@ -6,7 +6,7 @@ from difflib import get_close_matches
 SECRET_FIELDS = frozenset({
     "passkey", "password", "passwd", "auth_password", "auth_key", "bind_password", "priv_key",
     "snmp_user_auth_password", "snmp_user_encryption_password", "secret", "psk", "primary_cak", "fallback_cak",
-    "community", "key",
+    "community", "key", "m_key",
 })  # fmt: skip
 # In these tables the row key itself is the secret, or everything in the row may be.
 SECRET_TABLES = frozenset({"SNMP_COMMUNITY", "NTP_KEY"})

@@ -60,7 +60,7 @@ def test_infiniband_is_told_in_every_form(cli: Cli) -> None:
     folder = resource("inventories", "torus")
     text = cli("check", folder).out
     assert text.startswith("infiniband  plane compute: torus-2QoS, 2 VLs, qos TRUE (3D torus: torus-2QoS routes by ")
-    assert "its files are not built by this version" in text
+    assert "note FG888  plane compute: 64 switches and 960 adapters have placeholder GUIDs" in text
     (subnet,) = checked(cli, folder)[1]["infiniband"]
     (plane,) = json.loads(cli("capacity", folder, "--format", "json").out)["capacity"]["planes"]
     assert subnet == {"name": "compute", **plane["infiniband"]}
@@ -88,7 +88,7 @@ def mixed() -> Tree:
 
 def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) -> None:
     code, shown = checked(cli, write(tmp_path, mixed()))
-    assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG387", "FG210"}
+    assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG387", "FG888"}
     assert shown["deadlock"]["verdict"] == "free" and [one["name"] for one in shown["infiniband"]] == ["ib"]
     assert shown["summary"]["devices"] == 4 and shown["summary"]["rules"] > 90
     lines = cli("check", tmp_path).out.splitlines()
@@ -97,19 +97,19 @@ def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) 
     )
 
 
-def test_growth_of_an_infiniband_plane_is_no_error(cli: Cli, tmp_path: Path) -> None:
-    """`render` cannot write the lock file yet, so a stale one is a note."""
+def test_growth_of_an_infiniband_plane_wants_its_lock(cli: Cli, tmp_path: Path) -> None:
     for name in ("fabric.yaml", "allocations.lock.yaml"):
         text = resource("inventories", "dragonfly", name).read_text()
         (tmp_path / name).write_text(text.replace("count: 8}", "count: 9}"))
     code, shown = checked(cli, tmp_path)
-    assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG210", "FG382"}
+    assert code == 1 and {finding["code"] for finding in shown["findings"]} == {"FG888", "FG382"}
 
 
-def test_render_refuses_infiniband(cli: Cli, tmp_path: Path) -> None:
+def test_infiniband_is_rendered_beside_roce(cli: Cli, tmp_path: Path) -> None:
     outcome = cli("render", write(tmp_path / "i", mixed()), "-o", tmp_path / "b")
-    assert outcome.code == 1 and "error FG210  plane ib: this version renders RoCE planes only" in outcome.out
-    assert not (tmp_path / "b").exists()
+    assert outcome.code == 0 and outcome.out.startswith("4 devices: 4 changed, 0 unchanged, 0 removed; 10 files for ")
+    assert cli("validate", tmp_path / "b").code == 0
+    assert cli("simulate", "deadlock", tmp_path / "b").code == 0
 
 
 @pytest.mark.parametrize(

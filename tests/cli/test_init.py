@@ -70,7 +70,7 @@ def test_every_design_starts_without_a_fault(design: str, hosts: int, cli: Cli, 
 def test_every_design_starts_as_infiniband(design: str, cli: Cli, tmp_path: Path) -> None:
     assert cli("init", tmp_path / "f", "--design", design, "--technology", "infiniband").code == 0
     shown = json.loads(cli("check", tmp_path / "f", "--format", "json").out)
-    assert [finding["code"] for finding in shown["findings"]] == ["FG210"]
+    assert [finding["code"] for finding in shown["findings"]] == ["FG888"]
     assert shown["infiniband"][0]["engine"] != "minhop"
 
 

@@ -87,7 +87,7 @@ def test_commands_do_what_the_page_shows(
     request: pytest.FixtureRequest,
 ) -> None:
     """All commands of a page, one after the other, in a folder with the examples and the files that the page has."""
-    shutil.copytree(QUICKSTART, tmp_path / "inventories" / "quickstart")
+    shutil.copytree(ROOT / "inventories", tmp_path / "inventories")
     write_files(page, tmp_path)
     monkeypatch.chdir(tmp_path)
     for step in steps(page):

@@ -1,0 +1,159 @@
+"""GUIDs of InfiniBand switches and adapters: those of the inventory, and placeholders for what has none yet.
+
+A placeholder is numbered in the lock: each switch has a number, each host a run of them, one for each NIC port of its
+model. The hardware's own GUIDs take their place one by one; what has been given stays in the lock beside them.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fabricgen.allocation.lock import Lock
+from fabricgen.allocation.pools import Run
+from fabricgen.design.model import Fabric, Host, Switch
+from fabricgen.design.subnets import split_subnets
+from fabricgen.findings import Finding, Related
+from fabricgen.guids import (
+    PLACEHOLDERS,
+    NodeGuid,
+    PortGuid,
+    adapter_placeholder,
+    is_placeholder,
+    parse_guid,
+    switch_placeholder,
+)
+from fabricgen.inventory.model import AdapterNote, DeviceNote
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.references import error, suggest
+
+_HOST_RUN = 64  # NIC ports of a host, at most
+SUBNETS = 0xFFFF  # of a site-local prefix
+
+
+class Adapter(NamedTuple):
+    """One NIC port, which the subnet manager sees as a channel adapter with one port."""
+
+    node: NodeGuid
+    port: PortGuid
+
+
+@dataclass(frozen=True)
+class Guids:
+    """By identity of the switch; by identity of the host and name of its NIC port."""
+
+    switches: Mapping[str, NodeGuid]
+    adapters: Mapping[tuple[str, str], Adapter]
+
+
+def give_guids(
+    fabric: Fabric, notes: Mapping[str, DeviceNote], host_names: Mapping[str, str], lock: Lock, findings: list[Finding]
+) -> Guids:
+    """The GUIDs of every InfiniBand plane, and a number for each of its subnets; extends the lock."""
+    planes = [design for design in fabric.planes if design.plane.technology == "infiniband"]
+    subnets = [subnet.key for design in planes for subnet in split_subnets(design)]
+    _number(dict.fromkeys(subnets, 1), lock.subnets, Run(1, SUBNETS))
+    switches = [switch for design in planes for switch in design.switches]
+    ends = {(link.a.key, link.a_port): link.a for design in planes for link in design.links if isinstance(link.a, Host)}
+    hosts = {host.key: host for host in ends.values()}
+    own = _Own(findings)
+    real = own.adapters(fabric.inventory.guids, hosts, host_names, ends.keys())
+    kept = {key: _is_host(key) for key in lock.guids}
+    of_hosts = {key: lock.guids[key] for key, is_host in kept.items() if is_host}
+    of_switches = {key: lock.guids[key] for key, is_host in kept.items() if not is_host}
+    _number({switch.key: 1 for switch in switches}, of_switches, Run(0, PLACEHOLDERS - 1))
+    runs = {key: -(-len(host.model.nics) // _HOST_RUN) * _HOST_RUN for key, host in hosts.items()}
+    _number(runs, of_hosts, Run(0, PLACEHOLDERS // 2 - 1))
+    lock.guids.update(of_switches | of_hosts)
+    place = {key: {nic.name: index for index, nic in enumerate(host.model.nics)} for key, host in hosts.items()}
+    given = own.switches(switches, notes)
+    return Guids(
+        {switch.key: given.get(switch.key) or switch_placeholder(of_switches[switch.key]) for switch in switches},
+        {
+            (host, nic): real.get((host, nic)) or Adapter(*adapter_placeholder(of_hosts[host] + place[host][nic]))
+            for host, nic in ends
+        },
+    )
+
+
+def count_placeholders(guids: Iterable[str]) -> int:
+    """How many GUIDs were made up."""
+    return sum(map(is_placeholder, guids))
+
+
+def _is_host(key: str) -> bool:
+    """group/number, where a switch has a role in the second place."""
+    return key.partition("/")[2].isdecimal()
+
+
+def _number(sizes: Mapping[str, int], given: dict[str, int], run: Run) -> None:
+    """Keep what each key has, give the first free run to those without."""
+    for key in sorted(given, key=lambda key: key not in sizes):
+        size = sizes.get(key, 1)
+        if not run.take(given[key], given[key] + size - 1) and key in sizes:
+            del given[key]
+    for key, size in sizes.items():
+        if key not in given:
+            number = run.give(size)
+            assert number is not None, "there are more placeholders than a fabric can have ports"
+            given[key] = number
+
+
+class _Own:
+    """The hardware's GUIDs that the inventory has; each once, whether of a node or of a port."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = findings
+        self._owner: dict[str, tuple[str, Part, str]] = {}  # GUID -> (what has it, its part, key)
+
+    def switches(self, switches: Iterable[Switch], notes: Mapping[str, DeviceNote]) -> dict[str, NodeGuid]:
+        """identity -> GUID, of the switches that have one."""
+        found = {}
+        for switch in switches:
+            note = notes.get(switch.key)
+            if note and note.guid:
+                found[switch.key] = NodeGuid(parse_guid(note.guid))
+                self._claim(found[switch.key], f"switch {note.name}", note, "guid")
+        return found
+
+    def adapters(
+        self,
+        notes: Iterable[AdapterNote],
+        hosts: Mapping[str, Host],
+        names: Mapping[str, str],
+        ends: Collection[tuple[str, str]],
+    ) -> dict[tuple[str, str], Adapter]:
+        """(host identity, NIC port) -> its GUIDs; rows of ports that are on no InfiniBand plane are findings."""
+        by_name = {names[key]: key for key in hosts} | {key: key for key in hosts}
+        found: dict[tuple[str, str], Adapter] = {}
+        for note in notes:
+            key = by_name.get(note.host)
+            if key is None:
+                hint = suggest(note.host, sorted(by_name))
+                message = f"no host on an InfiniBand plane is called {note.host!r}"
+                self.findings.append(error("FG107", message, note, "host", hint=hint))
+            elif (key, note.nic) not in ends:
+                hint = suggest(note.nic, sorted(nic for host, nic in ends if host == key))
+                message = f"{note.host} has no NIC port {note.nic!r} on an InfiniBand plane"
+                self.findings.append(error("FG107", message, note, "nic", hint=hint))
+            else:
+                adapter = Adapter(NodeGuid(parse_guid(note.node_guid)), PortGuid(parse_guid(note.port_guid)))
+                if (key, note.nic) in found:
+                    message = f"{note.host} {note.nic} stands twice"
+                    self.findings.append(error("FG102", message, note, "nic", hint="remove one of the two"))
+                found[key, note.nic] = adapter
+                self._claim(adapter.node, f"{note.host} {note.nic}", note, "node_guid")
+                if str(adapter.port) != str(adapter.node):  # adapters with one port often have the same for both
+                    self._claim(adapter.port, f"{note.host} {note.nic}", note, "port_guid")
+        return found
+
+    def _claim(self, guid: str, owner: str, part: Part, key: str) -> None:
+        if guid not in self._owner:
+            self._owner[guid] = (owner, part, key)
+            return
+        first, other, other_key = self._owner[guid]
+        kinds = "a node and a port GUID swapped, or " if {key, other_key} == {"node_guid", "port_guid"} else ""
+        hint = f"{kinds}an adapter that was copied: read them again with `ibstat` or `ibnetdiscover`"
+        related = (Related(f"{first} has it as {other_key}", other.at(other_key)),)
+        self.findings.append(
+            error("FG880", f"{owner} has the GUID {guid} of {first}", part, key, hint=hint, related=related)
+        )

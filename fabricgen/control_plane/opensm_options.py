@@ -1,0 +1,260 @@
+"""The options of opensm.conf that a subnet needs, each with why it has its value; and who manages the subnet.
+
+What is not here stays OpenSM's default. Two things differ between the subnet managers of a subnet: the port they are
+bound to, and their priority. All else is the same, so that a failover changes neither keys nor routes.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.opensm import Subnet, kind_of
+from fabricgen.control_plane.partitions import Partition, allows_both
+from fabricgen.design.model import Link, PlaneDesign
+from fabricgen.design.subnets import SubnetDesign
+from fabricgen.findings import Finding
+from fabricgen.inventory.nodes import SecretReference
+from fabricgen.inventory.plane import InfinibandSpec, Plane
+from fabricgen.inventory.references import error, suggest
+from fabricgen.origin import Value, value
+from fabricgen.platforms.opensm import VERSION, VL_CODES, option_facts
+from fabricgen.sonic.secrets import PLACEHOLDER
+
+SITE_LOCAL = 0xFEC0 << 48  # with a 16-bit subnet number at its end (InfiniBand Architecture Specification, 4.1.1)
+MASTER_PRIORITY = 14  # of 15: one above is left for a takeover by hand
+_TREES = ("regular tree", "tree")
+_READS_ROOTS = ("updn", "dnup", "ftree")
+_READS_NODES = ("ftree", "dfsssp")
+_READS_ORDER = ("minhop", "updn", "dnup")
+_SLS = 16
+_WEIGHT = 64  # of 255, the same for every VL
+_SPREADS_OVER_SLS = ("dfsssp", "lash", "nue")
+
+
+@dataclass(frozen=True)
+class Manager:
+    """One subnet manager of a subnet. `folder` is "" for the master, standby-1 and up for the others."""
+
+    folder: str
+    guid: Value
+    priority: Value
+
+
+@dataclass(frozen=True)
+class SubnetOptions:
+    """Options by their names in opensm.conf; None for one that is left out. Those of a manager are in `Manager`."""
+
+    subnet_prefix: Value
+    lmc: Value
+    routing_engine: Value
+    nue_max_num_vls: Value | None
+    root_guid_file: Value | None
+    cn_guid_file: Value | None
+    io_guid_file: Value | None
+    guid_routing_order_file: Value | None
+    torus_config: Value | None
+    use_ucast_cache: Value | None
+    partition_config_file: Value
+    part_enforce: Value
+    allow_both_pkeys: Value
+    qos: Value
+    qos_policy_file: Value | None
+    max_op_vls: Value
+    qos_high_limit: Value | None
+    qos_vlarb: Value | None  # high and low table alike
+    qos_ca_vlarb: Value | None
+    qos_sl2vl: Value | None
+    packet_life_time: Value
+    head_of_queue_lifetime: Value
+    leaf_head_of_queue_lifetime: Value
+    vl_stall_count: Value
+    leaf_vl_stall_count: Value
+    subnet_timeout: Value
+    sminfo_polling_timeout: Value
+    polling_retry_number: Value
+    honor_guid2lid_file: Value
+    reassign_lids: Value
+    m_key: Value | None
+    m_key_lease_period: Value | None
+    m_key_protection_level: Value | None
+    m_key_lookup: Value | None
+    node_name_map_name: Value
+    prefix_routes_file: Value | None
+
+
+def manager_links(subnet: SubnetDesign, allocation: Allocation) -> list[Link]:
+    """The port of each subnet manager in a subnet, the master's first; those that have none in it are left out."""
+    first: dict[str, Link] = {}
+    for link in subnet.host_links:
+        for name in (link.a.key, allocation.host_names[link.a.key]):
+            first.setdefault(name, link)
+    return [first[name] for name in subnet.plane.plane.infiniband.managers if name in first]
+
+
+def check_managers(design: PlaneDesign, subnets: list[SubnetDesign], allocation: Allocation) -> Iterator[Finding]:
+    """A manager has to be a host of the plane, with a port in each of its subnets."""
+    spec = design.plane.infiniband
+    for index, name in enumerate(spec.managers):
+        for subnet in subnets:
+            known = {link.a.key for link in subnet.host_links}
+            names = known | {allocation.host_names[key] for key in known}
+            if name not in names:
+                hint = suggest(name, sorted(names))
+                message = f"subnet manager {name!r} has no port in subnet {subnet.key}"
+                yield error("FG887", message, spec, "managers", index, hint=hint)
+                break
+
+
+def check_folders(planes: Iterable[Plane]) -> Iterator[Finding]:
+    """A host that manages several planes needs a folder for each: the files have the same names."""
+    first: dict[tuple[str, str], Plane] = {}
+    for plane in planes:
+        spec = plane.infiniband
+        for index, name in enumerate(spec.managers):
+            other = first.setdefault((name, spec.config_dir), plane)
+            if other is not plane:
+                message = (
+                    f"{name} manages planes {other.name} and {plane.name} with files in one folder, {spec.config_dir}"
+                )
+                hint = f"`config_dir: {spec.config_dir}/{plane.name}`"
+                yield error("FG889", message, spec, "managers", index, hint=hint)
+                break
+
+
+def plan_managers(subnet: SubnetDesign, allocation: Allocation) -> list[Manager]:
+    """The master, then its standbys. Where no hosts are named: one of each, on whatever port their hosts have."""
+    spec, links = subnet.plane.plane.infiniband, manager_links(subnet, allocation)
+    guids = [
+        value(
+            allocation.guids.adapters[link.a.key, link.a_port].port,
+            f"the port of {allocation.host_names[link.a.key]} ({link.a_port}) in this subnet",
+            inventory=spec.source("managers"),
+        )
+        for link in links
+    ] or [value("0x0000000000000000", "no `managers` are named: OpenSM takes the first port of its host")] * 2
+    return [
+        Manager(
+            f"standby-{index}" if index else "",
+            guid,
+            value(
+                MASTER_PRIORITY - index,
+                "the highest is master; of equal ones the lowest GUID would be, whoever that is",
+                f"{MASTER_PRIORITY} for the master, one less for each standby",
+                inventory=spec.source("managers"),
+            ),
+        )
+        for index, guid in enumerate(guids)
+    ]
+
+
+def plan_options(
+    subnet: SubnetDesign, choice: Subnet, allocation: Allocation, partitions: list[Partition], files: list[str]
+) -> SubnetOptions:
+    """What opensm.conf says, the same for every manager. `files` are those of the subnet's folder."""
+    spec, kind = subnet.plane.plane.infiniband, kind_of(subnet.plane)
+    folder = f"{spec.config_dir}/{subnet.name}" if subnet.name else spec.config_dir  # one host may manage them all
+
+    def place(name: str, why: str) -> Value | None:
+        return value(f"{folder}/{name}", why, inventory=spec.source("config_dir")) if name in files else None
+
+    def given(name: str, why: str) -> Value:
+        found = place(name, why)
+        assert found is not None
+        return found
+
+    engine = choice.engine
+    torus = engine == "torus-2QoS"
+    tree = kind in _TREES
+    qos, key = choice.qos, spec.m_key is not None
+    everywhere = "the same for every manager of the subnet"
+    return SubnetOptions(
+        subnet_prefix=_prefix(subnet, allocation, spec),
+        lmc=value(spec.lmc, f"each endpoint has 2^{spec.lmc} LIDs", inventory=spec.source("lmc")),
+        routing_engine=value(
+            f"{engine},no_fallback", choice.reason, "without no_fallback OpenSM takes minhop where the engine fails",
+            inventory=spec.source("engine"),
+        ),
+        nue_max_num_vls=value(choice.vls, "nue takes one VL unless it is told", inventory=spec.source("vls"))
+        if engine == "nue" else None,
+        root_guid_file=place("root_guids", "the roots as they were designed: found by OpenSM itself, a missing cable "
+                             "makes another tree") if engine in _READS_ROOTS and tree else None,
+        cn_guid_file=place("cn_guids", f"{engine} balances the paths to compute nodes first")
+        if engine in _READS_NODES else None,
+        io_guid_file=place("io_guids", f"{engine} balances the paths to storage apart from those to compute nodes")
+        if engine in _READS_NODES else None,
+        guid_routing_order_file=place("guid_routing_order", f"{engine} routes in this order: rail by rail, so that the "
+                                      "paths of a rail spread over its uplinks") if engine in _READS_ORDER else None,
+        torus_config=place("torus-2QoS.conf", "the size and a seed: torus-2QoS cannot tell a torus without"),
+        use_ucast_cache=value("TRUE", "a host or leaf that reboots does not have all routes worked out again")
+        if tree and not spec.lmc else None,
+        partition_config_file=given("partitions.conf", "the tenants"),
+        part_enforce=_default("part_enforce", "switches drop packets of other partitions at both ends of a path"),
+        allow_both_pkeys=_boolean(allows_both(partitions), "a member with `both` would be full only without it",
+                                  inventory=subnet.plane.plane.source("partitions")),
+        qos=_boolean(qos, f"{engine} on {choice.vls} VLs: " + ("without it SL2VL is never programmed" if qos else
+                     "one VL needs no SL2VL"), inventory=spec.source("vls")),
+        qos_policy_file=place("qos-policy.conf", "with qos TRUE OpenSM reads a policy and wants a DEFAULT level"),
+        max_op_vls=value(VL_CODES[spec.vls], f"the code of {spec.vls} data VLs", inventory=spec.source("vls")),
+        qos_high_limit=value(0, "one packet of the high table, then the low one has its turn") if qos else None,
+        qos_vlarb=_arbitration(spec.vls if torus else choice.vls, engine) if qos else None,
+        qos_ca_vlarb=_arbitration(2, engine) if torus else None,
+        qos_sl2vl=value(",".join(str(sl % choice.vls) for sl in range(_SLS)),
+                        f"16 entries, SL to VL over {choice.vls} VLs: OpenSM's default folds them onto a port's own, "
+                        "a short list would fold the rest onto VL 0", inventory=spec.source("vls"))
+        if qos and engine in _SPREADS_OVER_SLS else None,
+        packet_life_time=_default("packet_life_time", "4.096 us x 2^18 = 1.07 s in a switch; 0x14 is for ever, and "
+                                  "a credit loop would never drain"),
+        head_of_queue_lifetime=_default("head_of_queue_lifetime", "4.096 us x 2^18 = 1.07 s at the head of a queue"),
+        leaf_head_of_queue_lifetime=_default("leaf_head_of_queue_lifetime", "4.096 us x 2^16 = 0.27 s to a host: a "
+                                             "host that hangs is given up before it holds up the fabric"),
+        vl_stall_count=_default("vl_stall_count", "packets dropped in a row until a VL is stalled; 0 is undefined"),
+        leaf_vl_stall_count=_default("leaf_vl_stall_count", "the same towards a host"),
+        subnet_timeout=_default("subnet_timeout", "4.096 us x 2^18 = 1.07 s for answers of the subnet"),
+        sminfo_polling_timeout=value(1000, "ms: a standby asks every second whether the master lives", everywhere),
+        polling_retry_number=value(3, "questions without an answer: the standby takes over after 3 s; 10 s x 4 is the "
+                                   "default", everywhere),
+        honor_guid2lid_file=value("TRUE", "a standby that takes over keeps the LIDs it has in its copy of guid2lid",
+                                  everywhere),
+        reassign_lids=_default("reassign_lids", "TRUE would renumber a running fabric"),
+        m_key=_m_key(spec),
+        m_key_lease_period=value(60, "s until a port whose manager is gone takes another") if key else None,
+        m_key_protection_level=value(1, "a port answers nobody without the key with its M_Key") if key else None,
+        m_key_lookup=_default("m_key_lookup", "keys of ports are kept in guid2mkey, for a restart") if key else None,
+        node_name_map_name=given("node-name-map", "names instead of GUIDs in logs"),
+        prefix_routes_file=place("prefix-routes.conf", "routers to other subnets"),
+    )  # fmt: skip
+
+
+def _prefix(subnet: SubnetDesign, allocation: Allocation, spec: InfinibandSpec) -> Value:
+    number = allocation.subnets[subnet.key]
+    if spec.subnet_prefix is None:
+        why = f"site-local, with this subnet's number {number} of the lock file"
+        return value(f"0x{SITE_LOCAL + number:016x}", why, "hosts on several subnets tell them apart by the prefix")
+    siblings = sorted(number for key, number in allocation.subnets.items() if _plane_of(key) == _plane_of(subnet.key))
+    why = "as given" if len(siblings) == 1 else "as given for the first subnet of the plane, one more for each other"
+    return value(f"0x{spec.subnet_prefix + siblings.index(number):016x}", why, inventory=spec.source("subnet_prefix"))
+
+
+def _plane_of(key: str) -> str:
+    return key.partition("/")[0]
+
+
+def _m_key(spec: InfinibandSpec) -> Value | None:
+    if not isinstance(spec.m_key, SecretReference):
+        return None
+    why = "ports take management packets with this key only; deployment fills it in"
+    return value(f"{PLACEHOLDER}{spec.m_key}}}", why, inventory=spec.source("m_key"))
+
+
+def _arbitration(vls: int, engine: str) -> Value:
+    why = f"all {vls} VLs alike: with OpenSM's default VL 0 goes before all others, and {engine} uses every one"
+    return value(",".join(f"{vl}:{_WEIGHT}" for vl in range(vls)), why)
+
+
+def _boolean(yes: bool, why: str, inventory: str) -> Value:
+    return value("TRUE" if yes else "FALSE", why, inventory=inventory)
+
+
+def _default(name: str, why: str) -> Value:
+    """What OpenSM has itself, written down: a later version may have another."""
+    return value(option_facts()[name].default, why, platform=f"opensm {VERSION}: its default")

@@ -1,0 +1,72 @@
+"""What an InfiniBand plane says of its subnet, as the typed model."""
+
+from fabricgen.inventory.nodes import Node
+from fabricgen.inventory.plane import InfinibandSpec, MemberSpec, PartitionSpec, PrefixRoute
+from fabricgen.units import parse_speed_mbps
+
+DEFAULT_VLS = 8  # data VLs that current switches and adapters have
+DEFAULT_CONFIG_DIR = "/etc/opensm"
+DEFAULT_MEMBERSHIP = "full"
+
+
+def build_infiniband(node: Node, path: str) -> InfinibandSpec:
+    default = node.part("default_partition")
+    return InfinibandSpec(
+        node=node,
+        path=path,
+        vls=node.scalar("vls", DEFAULT_VLS),
+        engine=node.scalar("engine"),
+        lmc=node.scalar("lmc", 0),
+        config_dir=str(node.scalar("config_dir", DEFAULT_CONFIG_DIR)).rstrip("/"),
+        subnet_prefix=_hex(node.scalar("subnet_prefix")),
+        managers=node.texts("managers"),
+        m_key=node.scalar("m_key"),
+        default_partition=_partition(default, f"{path}.default_partition"),
+        prefix_routes=tuple(
+            PrefixRoute(
+                node=item, path=f"{path}.prefix_routes[{index}]", prefix=_any(item, "prefix"), guid=_any(item, "guid")
+            )
+            for index, item in enumerate(node.list_of("prefix_routes"))
+        ),
+    )
+
+
+def build_partitions(node: Node, path: str) -> tuple[PartitionSpec, ...]:
+    return tuple(
+        _partition(item, f"{path}.partitions[{index}]") for index, item in enumerate(node.list_of("partitions"))
+    )
+
+
+def _partition(node: Node, path: str) -> PartitionSpec:
+    membership, rate = node.scalar("membership"), node.scalar("rate")
+    return PartitionSpec(
+        node=node,
+        path=path,
+        name=node.scalar("name", "Default"),
+        pkey=_hex(node.scalar("pkey")),
+        membership=membership,
+        members=tuple(
+            _member(item, f"{path}.members[{index}]", membership or DEFAULT_MEMBERSHIP)
+            for index, item in enumerate(node.list_of("members"))
+        ),
+        ipoib=node.scalar("ipoib"),
+        mtu_bytes=node.scalar("mtu"),
+        rate_mbps=parse_speed_mbps(rate) if rate else None,
+    )
+
+
+def _member(node: Node, path: str, membership: str) -> MemberSpec:
+    """A name, or a name with a membership of its own."""
+    name = node.scalar("member") if node.mapping else node.value
+    return MemberSpec(node=node, path=path, name=str(name), membership=node.scalar("membership", membership))
+
+
+def _hex(given: object) -> int | None:
+    """A number, which YAML reads of 0x…, or its text in quotes."""
+    return int(given, 16) if isinstance(given, str) else given if isinstance(given, int) else None
+
+
+def _any(node: Node, key: str) -> int | None:
+    """None for '*'."""
+    given = node.scalar(key)
+    return None if given == "*" else _hex(given)

@@ -1,0 +1,123 @@
+"""Contexts of what a subnet manager reads: partitions, lists of GUIDs, names, the grid of a torus."""
+
+from collections.abc import Iterable, Mapping
+from math import prod
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.opensm_options import Manager
+from fabricgen.control_plane.partitions import DEFAULT_PKEY, Partition, default_membership
+from fabricgen.design.model import Host, Link
+from fabricgen.design.subnets import SubnetDesign
+from fabricgen.design.torus import is_ring
+from fabricgen.guids import PortGuid
+from fabricgen.inventory.plane import Plane, TorusSpec
+from fabricgen.render.build_topology import adapter_name
+from fabricgen.render.contexts_infiniband import (
+    DatelineContext,
+    GridContext,
+    ManagerContext,
+    NamedGuid,
+    PartitionContext,
+    RouteContext,
+    SeedContext,
+)
+
+_MEMBERS_IN_LINE = 4
+_FULL_BIT = 0x8000
+_DIMENSIONS = 3
+_SHORT_RING = 4  # torus-2QoS has to be told both neighbours: in a ring of four they are alike (ERR 4E23)
+
+
+def manager_context(manager: Manager) -> ManagerContext:
+    """`manager`."""
+    return ManagerContext(manager.folder.replace("-", " ") or "master", manager.guid, manager.priority)
+
+
+def partition_contexts(plane: Plane, partitions: Iterable[Partition]) -> dict[str, object]:
+    """`partitions`, Default first."""
+    return {"partitions": [_partition(plane, partition) for partition in partitions]}
+
+
+def _partition(plane: Plane, partition: Partition) -> PartitionContext:
+    members = [f"{guid}={membership}" for guid, membership in partition.members.items()]
+    pkey = partition.pkey
+    if pkey == DEFAULT_PKEY:
+        # Everybody; switches, which are managed over it; the port of the manager itself, whichever that is.
+        members = [f"ALL_CAS={default_membership(plane)}", "ALL_SWITCHES=full", "SELF=full", *members]
+    else:
+        pkey |= _FULL_BIT
+    lines = [", ".join(members[at : at + _MEMBERS_IN_LINE]) for at in range(0, len(members), _MEMBERS_IN_LINE)]
+    return PartitionContext(partition.name, f"0x{pkey:04x}", partition.ipoib, partition.mtu, partition.rate, lines)
+
+
+def guid_lists(subnet: SubnetDesign, allocation: Allocation, *, tree: bool) -> Mapping[str, dict[str, object]]:
+    """The lists of GUIDs by file name, without those that would be empty: OpenSM takes an empty list for a mistake."""
+    links = subnet.host_links
+    computing = [link for link in links if isinstance(link.a, Host) and link.a.model.gpus]
+    others = [link for link in links if isinstance(link.a, Host) and not link.a.model.gpus]
+    order = {switch.key: place for place, switch in enumerate(subnet.switches)}
+    by_leaf = sorted(links, key=lambda link: (order[link.b.key], link.b.layout.port_numbers[link.b_port]))
+    roots = [NamedGuid(allocation.guids.switches[switch.key], allocation.names[switch.key]) for switch in subnet.top]
+    lists = {
+        "root_guids": ("The switches of the highest tier, by node GUID.", roots if tree else []),
+        "cn_guids": ("Ports of compute nodes, by port GUID.", _named(computing, allocation)),
+        "io_guids": ("Ports of storage and other hosts without GPUs, by port GUID.", _named(others, allocation)),
+        "guid_routing_order": (
+            "Ports in the order of routing, leaf by leaf, by port GUID.",
+            _named(by_leaf, allocation),
+        ),
+    }
+    return {name: {"title": title, "guids": guids} for name, (title, guids) in lists.items() if guids}
+
+
+def _named(links: Iterable[Link], allocation: Allocation) -> list[NamedGuid]:
+    return [NamedGuid(port_guid(link, allocation), adapter_name(link, allocation)) for link in links]
+
+
+def port_guid(link: Link, allocation: Allocation) -> PortGuid:
+    """The port GUID of an endpoint."""
+    return allocation.guids.adapters[link.a.key, link.a_port].port
+
+
+def node_names(subnet: SubnetDesign, allocation: Allocation) -> dict[str, object]:
+    """`nodes` of node-name-map: switches and adapters."""
+    switches = [NamedGuid(allocation.guids.switches[one.key], allocation.names[one.key]) for one in subnet.switches]
+    adapters = [
+        NamedGuid(allocation.guids.adapters[link.a.key, link.a_port].node, adapter_name(link, allocation))
+        for link in subnet.host_links
+    ]
+    return {"nodes": [*switches, *adapters]}
+
+
+def grid_context(subnet: SubnetDesign, grid: TorusSpec, allocation: Allocation) -> dict[str, object]:
+    """`grid`: the switch at 0, 0, 0 and its neighbours, which are its numbers in the design (design.torus)."""
+    plane = subnet.plane.plane
+    switches = {switch.identity.number: switch for switch in subnet.switches}
+    guid = {number: allocation.guids.switches[switch.key] for number, switch in switches.items()}
+    seeds, datelines = [], []
+    for index, (axis, size, place) in enumerate(zip("xyz", grid.size, grid.datelines, strict=False)):
+        step = prod(grid.size[:index])
+        neighbours = {"p": step}
+        if is_ring(plane, size):
+            datelines.append(DatelineContext(axis, place))
+            if size == _SHORT_RING:
+                neighbours["m"] = step * (size - 1)
+        for direction, number in neighbours.items():
+            name = allocation.names[switches[number].key]
+            seeds.append(SeedContext(axis, direction, guid[0], guid[number], name))
+    endpoints: dict[str, int] = {}
+    for link in subnet.host_links:
+        endpoints[link.b.key] = endpoints.get(link.b.key, 0) + 1
+    sizes = [*grid.size, *[1] * (_DIMENSIONS - len(grid.size))]
+    most = max([max(endpoints.values(), default=0) + 1, *grid.links])
+    origin = allocation.names[switches[0].key]
+    return {"grid": GridContext(plane.design, sizes, origin, seeds, datelines, most)}
+
+
+def prefix_routes(plane: Plane) -> dict[str, object]:
+    """`routes` of prefix-routes.conf."""
+
+    def text(number: int | None) -> str:
+        return "*" if number is None else f"0x{number:016x}"
+
+    return {"routes": [RouteContext(text(route.prefix), text(route.guid)) for route in plane.infiniband.prefix_routes]}

@@ -1,0 +1,108 @@
+"""The files of a subnet: what its managers read, and its topology for ibsim and for comparison."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.opensm import Subnet, kind_of
+from fabricgen.control_plane.opensm_options import SubnetOptions, manager_links, plan_managers, plan_options
+from fabricgen.control_plane.partitions import plan_partitions
+from fabricgen.design.subnets import SubnetDesign
+from fabricgen.platforms.opensm import MAX_PARTITION_LINE_BYTES, option_problem
+from fabricgen.render.build_infiniband import (
+    grid_context,
+    guid_lists,
+    manager_context,
+    node_names,
+    partition_contexts,
+    prefix_routes,
+)
+from fabricgen.render.build_topology import netlist_context, topo_context
+from fabricgen.render.contexts_infiniband import ManagerContext, SubnetContext
+from fabricgen.render.forms import unmarked
+from fabricgen.render.sources import DeviceSources, LineSources
+from fabricgen.render.templates import TemplateLibrary
+
+FOLDER = "infiniband"
+CONF = "opensm.conf"
+_CONF_TEMPLATE, _GUIDS_TEMPLATE = f"{CONF}.j2", "guids.j2"
+_TREES = ("regular tree", "tree")
+
+Context = Mapping[str, object]
+
+
+@dataclass
+class SubnetRenderer:
+    """Renders the subnets of one fabric. `forms` are the sources of each opensm.conf, `sources` says which is whose;
+    their indices begin at `first_form`."""
+
+    allocation: Allocation
+    library: TemplateLibrary
+    first_form: int = 0
+    forms: list[LineSources] = field(default_factory=list)
+    sources: list[DeviceSources] = field(default_factory=list)
+
+    def files(self, subnet: SubnetDesign, choice: Subnet) -> Iterator[tuple[str, bytes]]:
+        """(path in the bundle, bytes) of every file of a subnet. Raises TemplateProblemError."""
+        folder = f"{FOLDER}/{subnet.key}"
+        managers = manager_links(subnet, self.allocation)
+        partitions = plan_partitions(subnet, self.allocation, managers)
+        files: dict[str, Context] = {
+            "partitions.conf": partition_contexts(subnet.plane.plane, partitions),
+            **self._shared(subnet, choice),
+            "topology.ibsim": netlist_context(subnet, self.allocation, managers),
+            "topology.topo": topo_context(subnet, self.allocation),
+        }
+        lists: Mapping[str, Context] = guid_lists(subnet, self.allocation, tree=kind_of(subnet.plane) in _TREES)
+        options = plan_options(subnet, choice, self.allocation, partitions, [*files, *lists])
+        forms = []
+        for manager in plan_managers(subnet, self.allocation):
+            forms.append(self.first_form + len(self.forms))
+            place = f"{manager.folder}/{CONF}" if manager.folder else CONF
+            yield f"{folder}/{place}", self._options(subnet, place, manager_context(manager), options)
+        self.sources.append(DeviceSources(folder, forms, {}))
+        for name, context in lists.items():
+            yield f"{folder}/{name}", self._text(subnet, _GUIDS_TEMPLATE, context).encode()
+        for name, context in files.items():
+            text = self._text(subnet, f"{name}.j2", context)
+            if name == "partitions.conf":
+                self._check_lines(subnet, text)
+            yield f"{folder}/{name}", text.encode()
+
+    def _shared(self, subnet: SubnetDesign, choice: Subnet) -> dict[str, Context]:
+        """What every manager of the subnet has a copy of, beside its partitions."""
+        plane = subnet.plane.plane
+        files: dict[str, Context] = {"node-name-map": node_names(subnet, self.allocation)}
+        if choice.qos:
+            files["qos-policy.conf"] = {}
+        if choice.engine == "torus-2QoS" and plane.torus:
+            files["torus-2QoS.conf"] = grid_context(subnet, plane.torus, self.allocation)
+        if plane.infiniband.prefix_routes:
+            files["prefix-routes.conf"] = prefix_routes(plane)
+        return files
+
+    def _text(self, subnet: SubnetDesign, template: str, context: Context) -> str:
+        return self.library.text(template, {"subnet": SubnetContext(subnet.key), **context}, subnet.key)
+
+    def _options(self, subnet: SubnetDesign, place: str, manager: ManagerContext, options: SubnetOptions) -> bytes:
+        """opensm.conf, every line held against what OpenSM knows; notes where each value came from."""
+        fields: dict[str, tuple[int, ...]] = {}
+        lines = []
+        for marked in self._text(subnet, _CONF_TEMPLATE, {"manager": manager, "options": options}).splitlines():
+            line, origins = unmarked(marked)
+            lines.append(line)
+            name, _, text = line.partition("#")[0].strip().partition(" ")
+            if not name:
+                continue
+            problem = "twice the option " + name if name in fields else option_problem(name, text.strip())
+            if problem:
+                raise self.library.refuse(_CONF_TEMPLATE, problem, subnet.key)
+            fields[name] = origins
+        self.forms.append(LineSources(_CONF_TEMPLATE, {f"{CONF}|{place}": fields}))
+        return ("\n".join(lines) + "\n").encode()
+
+    def _check_lines(self, subnet: SubnetDesign, text: str) -> None:
+        longest = max(len(line.encode()) for line in text.splitlines())
+        if longest > MAX_PARTITION_LINE_BYTES:
+            problem = f"a line of {longest} bytes: OpenSM cuts it at {MAX_PARTITION_LINE_BYTES}"
+            raise self.library.refuse("partitions.conf.j2", problem, subnet.key)
