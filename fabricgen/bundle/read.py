@@ -145,7 +145,7 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
             root = path
             wirings.append(_read_wiring(path / "fabric.json"))
         found = _config_files(path)
-        if not found:
+        if not found and not any((path / "infiniband").glob("*/")):
             raise UnreadableInputError(f"holds no {CONFIG_NAME}", Location(str(path)))
         for name, file in found:
             if name in files and files[name] != file:

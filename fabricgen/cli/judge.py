@@ -11,6 +11,7 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.summary import Counts
+from fabricgen.results import DeadlockResult
 
 if TYPE_CHECKING:
     from fabricgen.sonic.yang import Models
@@ -58,11 +59,21 @@ def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = ()
     verdicts.findings = with_yang(verdicts.findings, verdicts.bundle, models, select, ignore)
 
 
-def simulate_deadlock(verdicts: Verdicts, plane: str | None = None) -> None:
-    """The channel dependency graph of the base state."""
-    from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings
+def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path | None = None) -> None:
+    """The channel dependency graph of the base state; with `lfts` on dumped tables in place of InfiniBand planes."""
+    from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
-    results = analyse_deadlock(verdicts.bundle, plane)
+    results: list[DeadlockResult] = []
+    root = verdicts.bundle.root
+    if lfts is not None or (root and (root / "infiniband").is_dir()):
+        from fabricgen.simulate.deadlock.infiniband import analyse_dumps, analyse_subnets
+        from fabricgen.simulate.deadlock.infiniband_findings import subnet_findings
+
+        results += analyse_dumps(lfts, root, plane) if lfts else analyse_subnets(root, plane) if root else []
+        verdicts.findings += subnet_findings(results)
+    if not (plane and results):
+        results += analyse_deadlock(verdicts.bundle, plane)
+    results.sort(key=from_worst)
     verdicts.findings += deadlock_findings(verdicts.bundle, results)
     verdicts.own["deadlock"] = deadlock_object(results)
     verdicts.lines += deadlock_lines(results)

@@ -1,10 +1,10 @@
 """`ibnetdiscover` output and netlists of ibsim, which share one syntax, to cables.
 
-    switchguid=0x…(…)                       node GUID of the next node (caguid=, rtguid= likewise)
-    Switch 40 "S-…"  # "leaf1" … lid 7      node and its description
-    [1] "H-…"[1](port guid)  # "host1 mlx5_0" lid 5 4xHDR
-    Ca 1 "H-…"  # "host1 mlx5_0"
-    [1](port guid) "S-…"[1]  # lid 5 lmc 0 "leaf1" lid 7 4xHDR
+switchguid=0x…(…)                       node GUID of the next node (caguid=, rtguid= likewise)
+Switch 40 "S-…"  # "leaf1" … lid 7      node and its description
+[1] "H-…"[1](port guid)  # "host1 mlx5_0" lid 5 4xHDR
+Ca 1 "H-…"  # "host1 mlx5_0"
+[1](port guid) "S-…"[1]  # lid 5 lmc 0 "leaf1" lid 7 4xHDR
 """
 
 import re

@@ -111,10 +111,12 @@ def _listed(text: str) -> Iterator[tuple[PortEnd, PortEnd]]:
 
 
 def _destinations(subnet: Subnet, text: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(LID, adapter port). The first switch's table names the port of every LID, with LMC too; else the topology does."""
+    """(LID, adapter port). The first switch's table names the port of every LID; else the topology does."""
     place = {adapter.port_guid: number for number, adapter in enumerate(subnet.adapters)}
     end = text.find(b"Unicast lids", 1)
-    named = ((int(lid, 16), place.get(int(guid, 16))) for lid, guid in _ADAPTER_LID.findall(text[: max(end, 0) or None]))
+    named = (
+        (int(lid, 16), place.get(int(guid, 16))) for lid, guid in _ADAPTER_LID.findall(text[: max(end, 0) or None])
+    )
     owner = {lid: adapter for lid, adapter in named if adapter is not None}
     if not owner:
         owner = {adapter.lid: number for number, adapter in enumerate(subnet.adapters) if adapter.lid}

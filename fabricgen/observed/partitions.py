@@ -26,7 +26,7 @@ class IntendedKeys:
 def intended_keys(text: str, ports: Iterable[int], sm_port: int) -> IntendedKeys:
     """What the file gives to the ports (GUIDs), of which `sm_port` is the subnet manager's."""
     all_ports = list(ports)
-    members: dict[int, dict[int, str]] = {DEFAULT_KEY: {port: "limited" for port in all_ports} | {sm_port: "full"}}
+    members: dict[int, dict[int, str]] = {DEFAULT_KEY: dict.fromkeys(all_ports, "limited") | {sm_port: "full"}}
     result = IntendedKeys({port: set() for port in all_ports})
     has_default = False
     for statement in re.sub(r"#.*", "", text).split(";"):

@@ -43,11 +43,11 @@ class Subnet:
     @property
     def ports(self) -> int:
         """P: one more than the highest port number."""
-        return self.peer_switch.shape[1]
+        return int(self.peer_switch.shape[1])
 
 
 def subnet_of(cables: Iterable[tuple[PortEnd, PortEnd]]) -> Subnet:
-    """The subnet of these cables, each given once or from both sides. Routers are left out: no path here ends at one."""
+    """The subnet of these cables, each given once or from both sides. Routers are left out: no path ends at one."""
     switches: dict[int, PortEnd] = {}
     adapters: dict[int, PortEnd] = {}
     seen: list[tuple[PortEnd, PortEnd]] = []

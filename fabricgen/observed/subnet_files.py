@@ -26,11 +26,13 @@ class SubnetFiles:
         """The wiring that was meant, as ibsim reads it."""
         return self.folder / NETLIST
 
-    def locate(self, file: str, word: str) -> Location:
-        """The first line of a file that starts with a word, or the file as a whole."""
+    def locate(self, file: str, word: str = "", line: int = 0) -> Location:
+        """A line of a file, else the first one that has a word, else the file as a whole."""
         path = self.folder / file
+        if line or not word:
+            return Location(str(path), line)
         text = path.read_text("utf-8", "replace") if path.is_file() else ""
-        found = re.search(rf"^\s*{re.escape(word)}\b", text, re.MULTILINE)
+        found = re.search(rf"\b{re.escape(word)}\b", text)
         return Location(str(path), text.count("\n", 0, found.end()) + 1 if found else 0)
 
 

@@ -75,7 +75,9 @@ def swept(tools: Tools, netlist: Path, folder: Path) -> Iterator[Bench]:
         text = read_bytes(netlist).decode("utf-8", "replace")
         shared = dict(os.environ, IBSIM_SOCKNAME=f"fabricgen-{secrets.token_hex(8)}")
         shared |= {"OSM_CACHE_DIR": f"{scratch}/", "OSM_TMP_DIR": f"{scratch}/"}
-        sim = _start(stack, [tools.ibsim, "-s", "-n", *_limits(text), str(netlist.resolve())], shared, scratch / "ibsim.out")
+        sim = _start(
+            stack, [tools.ibsim, "-s", "-n", *_limits(text), str(netlist.resolve())], shared, scratch / "ibsim.out"
+        )
         _wait(sim, scratch / "ibsim.out", ("simulator ready",), _READY_S, "ibsim")
         client = shared | {"LD_PRELOAD": tools.umad2sim} | _attachment(text, staged)
         command = [tools.opensm, "-F", str(scratch / "opensm.conf"), "-D", _LOG_LEVEL]
@@ -164,7 +166,7 @@ def _ended_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _unwind(number: int, frame: FrameType | None) -> NoReturn:
+def _unwind(number: int, _: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
 
 

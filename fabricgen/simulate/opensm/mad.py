@@ -5,7 +5,7 @@ A program of its own, since the simulator is reached through a preloaded library
     python -m fabricgen.simulate.opensm.mad SM_LID M_KEY <queries >answers
 
 A query is three unsigned 16-bit numbers: 0, source LID, destination LID for an SL; 1, LID, block for 32 P_Keys. Answers
-come in that order: one 16-bit number for an SL (NONE where there is no path), 32 for P_Keys (all NONE without an answer).
+come in that order: one 16-bit number for an SL (NONE: no path), 32 for P_Keys (all NONE: no answer).
 Layouts: IBA volume 1, chapters 13 to 15.
 """
 
@@ -57,7 +57,9 @@ class Client:
         keys = (NONE,) * 32 if answer is None else struct.unpack_from(">32H", answer, 64)
         return struct.pack("=32H", *keys)
 
-    def _ask(self, agent: int, kind: int, version: int, attribute: int, modifier: int, body: bytes, lid: int = 0) -> bytes | None:
+    def _ask(
+        self, agent: int, kind: int, version: int, attribute: int, modifier: int, body: bytes, lid: int = 0
+    ) -> bytes | None:
         """The answer to a Get; None for a refusal, or when none comes."""
         self.transaction += 1
         head = struct.pack(">BBBBHHQHHI", 1, kind, version, _GET, 0, 0, self.transaction, attribute, 0, modifier)

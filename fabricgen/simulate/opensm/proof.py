@@ -55,10 +55,9 @@ def prove(tools: Tools, netlist: Path, folder: Path) -> Proof:
     """Run OpenSM on the subnet. Raises UsageError when it, or the simulator, cannot run at all."""
     with swept(tools, netlist, folder) as bench:
         log = bench.log
-        engines = _CONFIGURED.findall(log)
         proof = Proof(
             staged=bench.staged,
-            active=engines[-1] if engines and bench.is_up else None,
+            active=engine_at_work(bench),
             refused=_distinct(found["token"] or found["value"] for found in _REFUSED.finditer(bench.said)),
             misread=_distinct(found[1].strip() for found in _MISREAD.finditer(log)),
             failed=_distinct(found[1].strip() for found in _FAILED.finditer(log)),
@@ -77,6 +76,12 @@ def prove(tools: Tools, netlist: Path, folder: Path) -> Proof:
             keys=_differences(keys, dumps, intended),
             strangers=_distinct(intended.strangers),
         )
+
+
+def engine_at_work(bench: Bench) -> str | None:
+    """The routing engine that made the tables; None when none did."""
+    engines = _CONFIGURED.findall(bench.log)
+    return engines[-1] if engines and bench.is_up else None
 
 
 def _intended(bench: Bench, dumps: Dumps) -> IntendedKeys:

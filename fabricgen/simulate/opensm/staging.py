@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,9 +45,19 @@ class Staged:
     @property
     def engines(self) -> tuple[str, ...]:
         """The routing engines asked for, in order."""
-        asked = self.options.get("routing_engine", "(null)").replace(",", " ").split()
-        named = tuple(engine for engine in asked if engine not in ("no_fallback", *_UNSET))
-        return named or ("minhop",)
+        return _engines(self.options)[0]
+
+
+def engines_of(folder: Path) -> tuple[tuple[str, ...], bool]:
+    """The routing engines that a folder's opensm.conf asks for, and whether OpenSM may fall back to minhop."""
+    text = read_bytes(folder / "opensm.conf").decode("utf-8", "replace")
+    return _engines({found[1]: found[2] for line in text.splitlines() if (found := _OPTION.match(line))})
+
+
+def _engines(options: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:
+    asked = options.get("routing_engine", "(null)").replace(",", " ").split()
+    named = tuple(engine for engine in asked if engine not in ("no_fallback", *_UNSET))
+    return named or ("minhop",), "no_fallback" not in asked
 
 
 def stage(folder: Path, scratch: Path) -> Staged:
