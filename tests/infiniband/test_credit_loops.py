@@ -21,7 +21,7 @@ WIRINGS: dict[str, Callable[[], Net | tuple[Net, str]]] = {
     "two-tier": lambda: two_tier(8, 4, 8),
     "three-tier": lambda: three_tier(4, 4, 4, 8, 8),
     "torus-5x5": lambda: torus((5, 5), 2),
-    "torus-4x4x4": lambda: torus((4, 4, 4), 1),
+    "torus-4x4x4": lambda: torus((4, 4, 4), 2),
     "torus-5x5x5": lambda: torus((5, 5, 5), 1),
     "dragonfly": lambda: dragonfly(4, 2, 2),
 }
