@@ -3,7 +3,7 @@
     topology      opensm-subnet.lst (or ibdiagnet's *.lst), ibnetdiscover output, or a netlist of ibsim
     forwarding    opensm-lfts.dump, the same from dump_lfts, or *.fdbs of ibdiagnet
     SL to VL      opensm-sl2vl.dump, where OpenSM programs it (qos TRUE)
-    path SLs      *.psl, or path-records: lines `0xSOURCE_NODE_GUID destination_lid sl`, as ibdmchk -c takes them
+    path SLs      *.psl, lines `0x<source node GUID, 16 digits> <destination LID> <SL>`, as for ibdmchk -c
 
 Files of large subnets hold millions of lines of fixed columns: they are read as arrays of bytes. Formats as
 osm_dump.c of OpenSM 3.3.23 and ibdm's reader have them.
@@ -37,6 +37,7 @@ _END = re.compile(
 )
 _SWITCH_HEAD = re.compile(rb"(?:Switch 0x|Unicast lids .*? guid 0x|\w+: Switch 0x)([0-9a-fA-F]+)")
 _BLOCK = 1 << 20
+_PATH_LINE = 28  # 0x, 16 digits, blank, LID of up to 5, blank, SL of up to 2, line end
 _ADAPTER_LID = re.compile(rb"^0x(\w{4}) \d+ *[#:] *\(?Channel Adapter portguid 0x(\w+)", re.MULTILINE)
 
 
@@ -125,24 +126,34 @@ def _destinations(subnet: Subnet, text: bytes) -> tuple[NDArray[np.int64], NDArr
 
 
 def _rows(subnet: Subnet, text: bytes, width: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """(start of every line of numbers, row of the switch whose block it is in), block of lines by block of lines, so
-    that what is looked at stays in a core's cache. Lines shorter than `width` at the end of the file are no lines."""
+    """(start of every line of numbers, row of the switch whose part of the file it is in), block by block. Lines
+    shorter than `width` at the end of the file are no lines."""
     raw = np.frombuffer(text, np.uint8)
     row = {switch.node_guid: number for number, switch in enumerate(subnet.switches)}
-    current, first = -1, 0
-    while first < len(text):
-        last = text.find(b"\n", first + _BLOCK) + 1 or len(text)
-        starts = np.concatenate(([first], np.flatnonzero(raw[first : last - 1] == ord("\n")) + first + 1))
+    current = -1
+    for starts in _lines(text):
         letter = raw[starts]
         is_number = (letter >= ord("0")) & (letter <= ord("9")) & (starts + width <= len(text))
         heads = starts[(letter >= ord("A")) & ~is_number]
         owners = [current]
         for head in heads.tolist():
+            if text.startswith(b"LID ", head):  # names the columns
+                owners.append(owners[-1])
+                continue
             named = _SWITCH_HEAD.match(text, head)
             owners.append(row.get(int(named[1], 16), -1) if named else -1)
         current = owners[-1]
         lines = starts[is_number]
         yield lines, np.array(owners)[np.searchsorted(heads, lines)]
+
+
+def _lines(text: bytes) -> Iterator[NDArray[np.int64]]:
+    """Where lines start, in blocks that stay in a core's cache."""
+    raw = np.frombuffer(text, np.uint8)
+    first = 0
+    while first < len(text):
+        last = text.find(b"\n", first + _BLOCK) + 1 or len(text)
+        yield np.concatenate(([first], np.flatnonzero(raw[first : last - 1] == ord("\n")) + first + 1))
         first = last
 
 
@@ -155,11 +166,13 @@ def _hex(raw: Bytes, at: NDArray[np.int64], digits: int) -> NDArray[np.int32]:
 
 
 def _decimal(raw: Bytes, at: NDArray[np.int64], digits: int) -> NDArray[np.int32]:
-    """Numbers of at most `digits` digits, filled up with blanks behind; -1 where there is none."""
+    """Numbers of at most `digits` digits, something else behind; -1 where there is none."""
     value = np.full(len(at), -1, np.int32)
+    goes_on = np.ones(len(at), bool)
     for column in range(digits):
         digit = raw[at + column] - np.uint8(ord("0"))
-        value = np.where(digit < 10, np.maximum(value, 0) * 10 + digit, value)
+        goes_on &= digit < 10
+        value = np.where(goes_on, np.maximum(value, 0) * 10 + digit, value)
     return value
 
 
@@ -169,7 +182,7 @@ def _forwarding(subnet: Subnet, text: bytes, lids: int) -> Bytes:
     for starts, switch in _rows(subnet, text, 10):
         colon = len(starts) > 0 and raw[starts[0] + 7] == ord(":")
         lid, port = _hex(raw, starts + 2, 4), _decimal(raw, starts + (9 if colon else 7), 3)
-        wanted = (lid < lids) & (port >= 0) & (switch >= 0)
+        wanted = (raw[starts + 1] == ord("x")) & (lid < lids) & (port >= 0) & (switch >= 0)
         table[switch[wanted], lid[wanted]] = port[wanted]
     return table
 
@@ -189,14 +202,20 @@ def _sl2vl(subnet: Subnet, text: bytes) -> Bytes:
 
 def _path_sl(subnet: Subnet, destinations: NDArray[np.int64], text: bytes) -> Bytes:
     """Of a node with several ports in this subnet, every port has the SLs that the file gives to the node."""
-    table = np.full((len(subnet.adapters), len(destinations)), 255, np.uint8)
-    rows: dict[bytes, list[int]] = {}
-    for number, adapter in enumerate(subnet.adapters):
-        rows.setdefault(b"%x" % adapter.node_guid, []).append(number)
-    column = {b"%d" % lid: number for number, lid in enumerate(destinations.tolist())}
-    for line in text.splitlines():
-        fields = line.split()
-        if len(fields) == 3 and fields[1] in column:
-            source = fields[0].lower().removeprefix(b"0x").lstrip(b"0")
-            table[rows.get(source, []), column[fields[1]]] = int(fields[2])
-    return table
+    text += b" " * _PATH_LINE  # so that no column is behind the end
+    raw = np.frombuffer(text, np.uint8)
+    nodes, node_of = np.unique([port.node_guid for port in subnet.adapters], return_inverse=True)
+    column_of = np.full(1 << 17, -1, np.int64)
+    column_of[destinations] = np.arange(len(destinations))
+    table = np.full((len(nodes), len(destinations)), 255, np.uint8)
+    for starts in _lines(text):
+        lines = starts[starts + _PATH_LINE <= len(text)]
+        lines = lines[(raw[lines] == ord("0")) & (raw[lines + 1] == ord("x")) & (raw[lines + 18] == ord(" "))]
+        high, low = (_hex(raw, lines + at, 8).astype(np.uint32).astype(np.uint64) for at in (2, 10))
+        guid = (high << np.uint64(32)) | low
+        lid = _decimal(raw, lines + 19, 5)
+        level = _decimal(raw, lines + 20 + sum((lid >= ten).astype(np.int64) for ten in (0, 10, 100, 1000, 10000)), 2)
+        row, column = np.minimum(np.searchsorted(nodes, guid), len(nodes) - 1), column_of[lid]
+        known = (nodes[row] == guid) & (column >= 0) & (level >= 0) & (lid > 0)
+        table[row[known], column[known]] = level[known]
+    return table[node_of]

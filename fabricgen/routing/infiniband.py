@@ -105,8 +105,9 @@ def _walk(dumps: Dumps, column: Ints, switch: Ints, into: Ints, level: Ints) -> 
         lane = level if dumps.sl2vl is None else dumps.sl2vl[switch, into, out, level]
         asked = (switch * width + out) * LANES + lane
         yield Hop(column, held, asked)
-        _, once = np.unique((column << 40) + (asked << 4) + level, return_index=True)
-        column, level, held, switch, out = column[once], level[once], asked[once], switch[once], out[once]
+        once = np.unique((column << 40) + (asked << 4) + level)
+        column, held, level = once >> 40, (once >> 4) & 0xFFFFFFFFF, once & 0xF
+        switch, out = np.divmod(held // LANES, width)
         into = subnet.peer_port[switch, out].astype(np.int64)
         switch = subnet.peer_switch[switch, out].astype(np.int64)
     yield Lost(switch, column)

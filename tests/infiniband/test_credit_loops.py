@@ -1,5 +1,5 @@
-"""Our verdict on credit loops against that of ibdmchk, on tables that the real OpenSM makes: engine by engine and wiring
-by wiring, with minhop and dor on tori as the cases that must loop."""
+"""Our verdict on credit loops against that of ibdmchk, on tables that the real OpenSM makes: engine by engine,
+wiring by wiring. minhop and dor on tori must loop."""
 
 import shutil
 from collections.abc import Callable

@@ -72,7 +72,7 @@ def test_good_files_are_proved(opensm: Tools, tmp_path: Path) -> None:
         ({"extra": "sm_priority 16"}, ["FG802"]),
         ({"extra": "root_guid_file /etc/opensm/root_guids"}, ["FG803"]),
         ({"partitions": tenant(range(8)).replace("ipoib :", "ipiob :", 1)}, ["FG803"]),
-        ({"partitions": tenant(range(8)).replace("SELF=full ;", "SELF=full")}, ["FG803", "FG804"]),
+        ({"partitions": tenant(range(8)).replace("SELF=full ;", "SELF=full")}, ["FG803", "FG804", "FG805"]),
         (
             {"partitions": tenant(range(8)).replace("tenant=0x0011, ipoib :", "tenant=0x0011, ipoib")},
             ["FG803", "FG804"],
