@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fabricgen.observed.opensm_dumps import Dumps
 from fabricgen.results import Cycle
-from fabricgen.routing.infiniband import LANES, Lost, walk
+from fabricgen.routing.infiniband import LANES, Lost, distinct, walk
 from fabricgen.simulate.deadlock.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.peel import peel, shortest_cycle
 
@@ -82,7 +82,7 @@ class _Distinct:
             self._size = 0
 
     def all(self) -> Ints:
-        return np.unique(np.concatenate(self._parts))
+        return distinct(np.concatenate(self._parts))
 
 
 def _cycle(dumps: Dumps, channels: Ints) -> Cycle:
