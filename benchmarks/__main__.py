@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.differing import differing_copy
+from benchmarks.make_dumps import ADAPTERS
+from benchmarks.make_dumps import main as make_dumps
 from benchmarks.make_inventory import main as make_inventory
 from benchmarks.measure import Cost, fabricgen, run, typical
 
@@ -32,6 +34,7 @@ def main() -> None:
         _print_stages(Path(folder))
         _print_judges(Path(folder))
         _print_diff(Path(folder))
+        _print_credit_loops(Path(folder) / "dumps", quick)
         if not quick:
             _print_large(Path(folder))
 
@@ -42,6 +45,17 @@ def _print_large(folder: Path) -> None:
     cost = run(fabricgen("--jobs", "1", "render", str(inventory), "--output", str(folder / "large-bundle")))
     devices = len(list((folder / "large-bundle" / "sonic").iterdir()))
     print(f"\nrender of {LARGE_GPUS} GPUs, {devices} switches: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
+
+
+def _print_credit_loops(folder: Path, quick: bool) -> None:
+    """ibdmchk ends with a fault after its verdict, so that its exit code counts for nothing."""
+    make_dumps(folder)
+    cost = run(fabricgen("simulate", "deadlock", "--lfts", str(folder)))
+    print(f"\ncredit loops on the dumps of {ADAPTERS} adapters: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
+    if (ibdmchk := shutil.which("ibdmchk")) and not quick:
+        files = f"-s {folder}/opensm-subnet.lst -f {folder}/tables.fdbs -m {folder}/none.mcfdbs"
+        peer = run(["sh", "-c", f"{ibdmchk} {files}; true"])
+        print(f"ibdmchk on the same: {peer.cpu_s:.1f} s CPU, {peer.cpu_s / cost.cpu_s:.0f}x")
 
 
 def _render(folder: Path, switches: int) -> Cost:

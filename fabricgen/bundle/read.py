@@ -158,7 +158,7 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
             root = path
             wirings.append(_read_wiring(path / "fabric.json"))
         below = _config_files(path)
-        if not below and not (wirings and root == path and _of_infiniband(wirings[-1])):
+        if not below and not any((path / "infiniband").glob("*/")):
             raise UnreadableInputError(f"holds no {CONFIG_NAME}", Location(str(path)))
         found += below
     files = _by_name(found)

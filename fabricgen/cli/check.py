@@ -79,9 +79,8 @@ def command(
         verdicts = open_verdicts(settings, [folder])
         validate(verdicts, select, ignore, [switch.platform for switch in plans.rendered.switches])
         clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
-        if plans.rendered.planes:
-            simulate_deadlock(verdicts)
-            clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
+        simulate_deadlock(verdicts)
+        clock.lap("simulated", f"routes and buffer dependencies of {len(plans.fabric.switches)} devices")
         verdicts.codes |= codes_of(*_INVENTORY)
         outcome = told(settings, verdicts, places, expand=expand, inventory=plans.findings)
         if fmt in OPENED_FROM_HERE:

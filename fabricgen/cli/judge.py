@@ -18,6 +18,7 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.outcome import Outcome, Telling
 from fabricgen.report.summary import Counts
+from fabricgen.results import DeadlockResult
 from fabricgen.suppressions import Suppression, Suppressions
 
 if TYPE_CHECKING:
@@ -40,7 +41,12 @@ class Verdicts:
     @property
     def counts(self) -> Counts:
         """What was looked at."""
-        return Counts(devices=len(self.bundle.devices), links=len(self.bundle.links), rules=self.rules)
+        devices, links, wiring = len(self.bundle.devices), len(self.bundle.links), self.bundle.wiring
+        if wiring is not None:  # switches without a file of their own: those that a subnet manager runs
+            away = {plane.name for plane in wiring.planes if plane.technology == "infiniband"}
+            devices += sum(device.plane in away for device in wiring.devices)
+            links += sum(link.plane in away for link in wiring.links)
+        return Counts(devices=devices, links=links, rules=self.rules)
 
 
 def open_observed(paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None) -> Bundle:
@@ -142,11 +148,22 @@ def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = ()
     verdicts.codes |= codes_of("FG49")
 
 
-def simulate_deadlock(verdicts: Verdicts, plane: str | None = None) -> None:
-    """The channel dependency graph of the base state."""
-    from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings
+def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path | None = None) -> None:
+    """The channel dependency graph of the base state; with `lfts` on dumped tables in place of InfiniBand planes."""
+    from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
-    results = analyse_deadlock(verdicts.bundle, plane)
+    results: list[DeadlockResult] = []
+    root = verdicts.bundle.root
+    if lfts is not None or (root and (root / "infiniband").is_dir()):
+        from fabricgen.simulate.deadlock.infiniband import analyse_dumps, analyse_subnets
+        from fabricgen.simulate.deadlock.infiniband_findings import subnet_findings
+
+        results += analyse_dumps(lfts, root, plane) if lfts else analyse_subnets(root, plane) if root else []
+        verdicts.findings += subnet_findings(results)
+        verdicts.codes |= codes_of("FG80")
+    if not (plane and results):
+        results += analyse_deadlock(verdicts.bundle, plane)
+    results.sort(key=from_worst)
     verdicts.findings += deadlock_findings(verdicts.bundle, results)
     verdicts.own["deadlock"] = deadlock_object(results)
     verdicts.lines += deadlock_lines(results)

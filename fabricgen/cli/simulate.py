@@ -18,10 +18,15 @@ def command() -> None:
 
 
 @command.command("deadlock")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
 @click.option("--failures", type=click.IntRange(0, 3), default=0, show_default=True, help="Failures to go through.")
 @click.option("--plane", help="Only this plane.")
+@click.option(
+    "--lfts",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder with dumps of OpenSM or ibdiagnet to judge, instead of running OpenSM.",
+)
 @expand_option
 @inventory_option
 @output_options
@@ -35,11 +40,17 @@ def deadlock(
     plane: str | None,
     expand: bool,
     inventory: Path | None,
+    lfts: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Prove that no cyclic buffer dependency can exist, or show the cycle that can freeze the fabric."""
+    """Prove that no cyclic buffer dependency can exist, or show the cycle that can freeze the fabric.
+
+    InfiniBand planes are proved on the real OpenSM under ibsim where both are installed, else by their wiring.
+    """
+    if not paths and lfts is None:
+        raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
     if failures:
         raise UsageError("this version proves the base state; --failures takes 0 only")
     clock = Clock(settings)
@@ -51,7 +62,7 @@ def deadlock(
     ):
         known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
-    simulate_deadlock(verdicts, plane)
+    simulate_deadlock(verdicts, plane, lfts)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
     print_result(

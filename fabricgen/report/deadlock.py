@@ -19,6 +19,9 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
     """A line for each plane."""
     for result in results:
         name = f"plane {result.name}: " if result.name else ""
+        if result.model != "bgp":
+            yield _subnet_line(result, name)
+            continue
         if not result.priorities:
             nothing = "no link between switches is lossless, so nothing can wait"
             yield f"deadlock  {name}{result.verdict}, {result.claim}: {nothing}"
@@ -30,6 +33,24 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
         else:
             verdict = f"CYCLIC, {result.claim}: {len(result.cycles)} cycles"
         yield f"deadlock  {name}{verdict} on priorities {priorities} ({size})"
+
+
+_GROUNDS = {
+    "opensm": "tables of the real OpenSM",
+    "lfts": "the dumped tables",
+    "design": "the wiring alone, not tried on OpenSM",
+}
+
+
+def _subnet_line(result: DeadlockResult, name: str) -> str:
+    grounds = _GROUNDS[result.model]
+    if not result.channels:
+        return f"deadlock  {name}no verdict from {grounds}: nothing is routed between switches"
+    loops = "no credit loop" if result.verdict == "free" else f"{len(result.cycles)} credit loop"
+    lanes = ", ".join(map(str, result.priorities))
+    verdict = "free" if result.verdict == "free" else "CYCLIC"
+    size = f"{result.channels} channels, {result.dependencies} dependencies"
+    return f"deadlock  {name}{verdict}, {result.claim}: {loops} on virtual lanes {lanes}, from {grounds} ({size})"
 
 
 def _plane(result: DeadlockResult) -> dict[str, Any]:

@@ -65,10 +65,10 @@ def analyse_deadlock(bundle: Bundle, plane: str | None = None) -> list[PlaneDead
         known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
         raise UsageError(f"no plane {plane!r} here; planes with switch configurations are {known}")
     found = [_analyse(bundle, name, switches) for name, switches in chosen]
-    return sorted(found, key=_from_worst)
+    return sorted(found, key=from_worst)
 
 
-def _from_worst(result: PlaneDeadlock) -> tuple[bool, bool, bool, str]:
+def from_worst(result: DeadlockResult) -> tuple[bool, bool, bool, str]:
     """Order of verdicts; of equal ones, a plane that carries lossless traffic comes before one that does not."""
     return result.verdict != "cyclic", result.claim == "proved", not result.priorities, result.name
 

@@ -1,0 +1,221 @@
+"""What OpenSM dumps of a subnet it has routed, as arrays.
+
+    topology      opensm-subnet.lst (or ibdiagnet's *.lst), ibnetdiscover output, or a netlist of ibsim
+    forwarding    opensm-lfts.dump, the same from dump_lfts, or *.fdbs of ibdiagnet
+    SL to VL      opensm-sl2vl.dump, where OpenSM programs it (qos TRUE)
+    path SLs      *.psl, lines `0x<source node GUID, 16 digits> <destination LID> <SL>`, as for ibdmchk -c
+
+Files of large subnets hold millions of lines of fixed columns: they are read as arrays of bytes. Formats as
+osm_dump.c of OpenSM 3.3.23 and ibdm's reader have them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.bundle.read import read_bytes
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.observed.netlist import cables_of
+from fabricgen.observed.subnet import PortEnd, Subnet, subnet_of
+
+NO_PORT = 255  # of a LID that a switch has no route to
+
+Bytes = NDArray[np.uint8]
+
+TOPOLOGY = ("opensm-subnet.lst", "*.lst", "ibnetdiscover*", "*.ibsim", "*.topology", "net")
+FORWARDING = ("opensm-lfts.dump", "*lfts*", "*.fdbs")
+SL2VL = ("opensm-sl2vl.dump", "*sl2vl*")
+PATH_SLS = ("*.psl", "psl", "path-records*")
+
+_END = re.compile(
+    r"\{ (CA|SW|Rt)(?:-SM)? +Ports:\w+ \S+ NodeGUID:(\w+) PortGUID:(\w+) [^{]*\{(.*?)\} LID:(\w+) PN:(\w+) \}"
+)
+_SWITCH_HEAD = re.compile(rb"(?:Switch 0x|Unicast lids .*? guid 0x|\w+: Switch 0x)([0-9a-fA-F]+)")
+_BLOCK = 1 << 20
+_PATH_LINE = 28  # 0x, 16 digits, blank, LID of up to 5, blank, SL of up to 2, line end
+_ADAPTER_LID = re.compile(rb"^0x(\w{4}) \d+ *[#:] *\(?Channel Adapter portguid 0x(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Dumps:
+    """A routed subnet. With S switches, P ports, A adapter ports, L LIDs (highest + 1) and D destination LIDs:
+
+    `forwarding` [S, L] is the port a switch sends a LID to, NO_PORT for none; `destinations` [D] are the adapters'
+    LIDs, and `owners` [D] the adapter ports they belong to. `sl2vl` [S, P, P, 16] (in, out, SL) is None where it was
+    not programmed. `path_sl` [A, D] is None where nobody told, and 255 for a pair that has no path.
+    """
+
+    subnet: Subnet
+    forwarding: Bytes
+    destinations: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    sl2vl: Bytes | None = None
+    path_sl: Bytes | None = None
+
+
+def read_dumps(folder: Path) -> Dumps:
+    """The dumps of one subnet. Raises UnreadableInputError when topology or forwarding tables are missing."""
+    if not folder.is_dir():
+        raise UnreadableInputError("no such folder", Location(str(folder)))
+    tables = _needed(folder, FORWARDING, "forwarding tables, such as opensm-lfts.dump")
+    topology = _needed(folder, TOPOLOGY, "topology, such as opensm-subnet.lst or the output of ibnetdiscover")
+    subnet = read_subnet(topology)
+    if not subnet.switches:
+        raise UnreadableInputError("holds no switch that is cabled", Location(str(topology)))
+    text = read_bytes(tables)
+    destinations, owners = _destinations(subnet, text)
+    if not len(destinations):
+        raise UnreadableInputError("no LID of an adapter is known", Location(str(tables)))
+    forwarding = _forwarding(subnet, text, int(destinations.max()) + 1)
+    lanes, path_sls = _first(folder, SL2VL), _first(folder, PATH_SLS)
+    return Dumps(
+        subnet,
+        forwarding,
+        destinations,
+        owners,
+        _sl2vl(subnet, read_bytes(lanes)) if lanes else None,
+        _path_sl(subnet, destinations, read_bytes(path_sls)) if path_sls else None,
+    )
+
+
+def read_subnet(file: Path) -> Subnet:
+    """The topology in a file of any of the kinds above."""
+    text = read_bytes(file).decode("utf-8", "replace")
+    return subnet_of(_listed(text) if text.lstrip().startswith("{") else cables_of(text))
+
+
+def _first(folder: Path, patterns: Sequence[str]) -> Path | None:
+    found = (file for pattern in patterns for file in sorted(folder.glob(pattern)) if file.is_file())
+    return next(found, None)
+
+
+def _needed(folder: Path, patterns: Sequence[str], what: str) -> Path:
+    if (file := _first(folder, patterns)) is None:
+        raise UnreadableInputError(f"holds no {what}", Location(str(folder)))
+    return file
+
+
+def _listed(text: str) -> Iterator[tuple[PortEnd, PortEnd]]:
+    for line in text.splitlines():
+        ends = _END.findall(line)
+        if len(ends) == 2:
+            near, far = (
+                PortEnd(kind, int(node, 16), int(port_guid, 16), name, int(lid, 16), int(port, 16))
+                for kind, node, port_guid, name, lid, port in ends
+            )
+            yield near, far
+
+
+def _destinations(subnet: Subnet, text: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(LID, adapter port). The first switch's table names the port of every LID; else the topology does."""
+    place = {adapter.port_guid: number for number, adapter in enumerate(subnet.adapters)}
+    end = text.find(b"Unicast lids", 1)
+    named = (
+        (int(lid, 16), place.get(int(guid, 16))) for lid, guid in _ADAPTER_LID.findall(text[: max(end, 0) or None])
+    )
+    owner = {lid: adapter for lid, adapter in named if adapter is not None}
+    if not owner:
+        owner = {adapter.lid: number for number, adapter in enumerate(subnet.adapters) if adapter.lid}
+    lids = sorted(owner)
+    return np.array(lids, np.int64), np.array([owner[lid] for lid in lids], np.int64)
+
+
+def _rows(subnet: Subnet, text: bytes, width: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """(start of every line of numbers, row of the switch whose part of the file it is in), block by block. Lines
+    shorter than `width` at the end of the file are no lines."""
+    raw = np.frombuffer(text, np.uint8)
+    row = {switch.node_guid: number for number, switch in enumerate(subnet.switches)}
+    current = -1
+    for starts in _lines(text):
+        letter = raw[starts]
+        is_number = (letter >= ord("0")) & (letter <= ord("9")) & (starts + width <= len(text))
+        heads = starts[(letter >= ord("A")) & ~is_number]
+        owners = [current]
+        for head in heads.tolist():
+            if text.startswith(b"LID ", head):  # names the columns
+                owners.append(owners[-1])
+                continue
+            named = _SWITCH_HEAD.match(text, head)
+            owners.append(row.get(int(named[1], 16), -1) if named else -1)
+        current = owners[-1]
+        lines = starts[is_number]
+        yield lines, np.array(owners)[np.searchsorted(heads, lines)]
+
+
+def _lines(text: bytes) -> Iterator[NDArray[np.int64]]:
+    """Where lines start, in blocks that stay in a core's cache."""
+    raw = np.frombuffer(text, np.uint8)
+    first = 0
+    while first < len(text):
+        last = text.find(b"\n", first + _BLOCK) + 1 or len(text)
+        yield np.concatenate(([first], np.flatnonzero(raw[first : last - 1] == ord("\n")) + first + 1))
+        first = last
+
+
+def _hex(raw: Bytes, at: NDArray[np.int64], digits: int) -> NDArray[np.int32]:
+    value = np.zeros(len(at), np.int32)
+    for column in range(digits):
+        letter = raw[at + column]
+        value = value << 4 | np.where(letter >= ord("A"), (letter & 0x5F) - 55, letter & 0xF)
+    return value
+
+
+def _decimal(raw: Bytes, at: NDArray[np.int64], digits: int) -> NDArray[np.int32]:
+    """Numbers of at most `digits` digits, something else behind; -1 where there is none."""
+    value = np.full(len(at), -1, np.int32)
+    goes_on = np.ones(len(at), bool)
+    for column in range(digits):
+        digit = raw[at + column] - np.uint8(ord("0"))
+        goes_on &= digit < 10
+        value = np.where(goes_on, np.maximum(value, 0) * 10 + digit, value)
+    return value
+
+
+def _forwarding(subnet: Subnet, text: bytes, lids: int) -> Bytes:
+    raw = np.frombuffer(text, np.uint8)
+    table = np.full((len(subnet.switches), lids), NO_PORT, np.uint8)
+    for starts, switch in _rows(subnet, text, 10):
+        colon = len(starts) > 0 and raw[starts[0] + 7] == ord(":")
+        lid, port = _hex(raw, starts + 2, 4), _decimal(raw, starts + (9 if colon else 7), 3)
+        wanted = (raw[starts + 1] == ord("x")) & (lid < lids) & (port >= 0) & (switch >= 0)
+        table[switch[wanted], lid[wanted]] = port[wanted]
+    return table
+
+
+def _sl2vl(subnet: Subnet, text: bytes) -> Bytes:
+    raw = np.frombuffer(text, np.uint8)
+    lanes = np.zeros((len(subnet.switches), subnet.ports, subnet.ports, 16), np.uint8)
+    for lines, owner in _rows(subnet, text, 57):
+        starts, switch = lines[owner >= 0], owner[owner >= 0]
+        into, out = _decimal(raw, starts, 3), _decimal(raw, starts + 4, 3)
+        known = (into >= 0) & (into < subnet.ports) & (out >= 0) & (out < subnet.ports)
+        place = (switch[known], into[known], out[known])
+        for service_level in range(16):
+            lanes[(*place, service_level)] = _decimal(raw, starts[known] + 10 + 3 * service_level, 2)
+    return lanes
+
+
+def _path_sl(subnet: Subnet, destinations: NDArray[np.int64], text: bytes) -> Bytes:
+    """Of a node with several ports in this subnet, every port has the SLs that the file gives to the node."""
+    text += b" " * _PATH_LINE  # so that no column is behind the end
+    raw = np.frombuffer(text, np.uint8)
+    nodes, node_of = np.unique([port.node_guid for port in subnet.adapters], return_inverse=True)
+    column_of = np.full(1 << 17, -1, np.int64)
+    column_of[destinations] = np.arange(len(destinations))
+    table = np.full((len(nodes), len(destinations)), 255, np.uint8)
+    for starts in _lines(text):
+        lines = starts[starts + _PATH_LINE <= len(text)]
+        lines = lines[(raw[lines] == ord("0")) & (raw[lines + 1] == ord("x")) & (raw[lines + 18] == ord(" "))]
+        high, low = (_hex(raw, lines + at, 8).astype(np.uint32).astype(np.uint64) for at in (2, 10))
+        guid = (high << np.uint64(32)) | low
+        lid = _decimal(raw, lines + 19, 5)
+        level = _decimal(raw, lines + 20 + sum((lid >= ten).astype(np.int64) for ten in (0, 10, 100, 1000, 10000)), 2)
+        row, column = np.minimum(np.searchsorted(nodes, guid), len(nodes) - 1), column_of[lid]
+        known = (nodes[row] == guid) & (column >= 0) & (level >= 0) & (lid > 0)
+        table[row[known], column[known]] = level[known]
+    return table[node_of]

@@ -1,0 +1,79 @@
+"""An InfiniBand subnet as somebody saw it: switches, adapter ports, and which port is cabled to which."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+
+SWITCH, ADAPTER = "SW", "CA"
+
+
+@dataclass(frozen=True, slots=True)
+class PortEnd:
+    """One end of a cable. GUIDs are numbers; `port_guid` is 0 for a switch port and `lid` 0 where none is known yet."""
+
+    kind: str  # SW | CA | Rt
+    node_guid: int
+    port_guid: int
+    name: str
+    lid: int
+    port: int
+
+
+@dataclass(frozen=True)
+class Subnet:
+    """Arrays over switches (S), ports (P, counted from 1, so that column 0 is the switch itself) and adapter ports (A).
+
+    `peer_switch` and `peer_port` [S, P] say what a switch port is cabled to: -1 where it is no switch.
+    `adapter_at` [S, P] is the adapter port there, -1 where there is none; `attached_switch` and `attached_port` [A]
+    are the same the other way round.
+    """
+
+    switches: tuple[PortEnd, ...]
+    adapters: tuple[PortEnd, ...]
+    peer_switch: Ints
+    peer_port: Ints
+    adapter_at: Ints
+    attached_switch: Ints
+    attached_port: Ints
+
+    @property
+    def ports(self) -> int:
+        """P: one more than the highest port number."""
+        return int(self.peer_switch.shape[1])
+
+
+def subnet_of(cables: Iterable[tuple[PortEnd, PortEnd]]) -> Subnet:
+    """The subnet of these cables, each given once or from both sides. Routers are left out: no path ends at one."""
+    switches: dict[int, PortEnd] = {}
+    adapters: dict[int, PortEnd] = {}
+    seen: list[tuple[PortEnd, PortEnd]] = []
+    for pair in cables:
+        for end in pair:
+            if end.kind == SWITCH:
+                switches.setdefault(end.node_guid, end)
+            elif end.kind == ADAPTER:
+                known = adapters.get(end.port_guid)
+                adapters[end.port_guid] = end if known is None or not known.lid else known
+        seen.append(pair)
+    row = {guid: number for number, guid in enumerate(switches)}
+    place = {guid: number for number, guid in enumerate(adapters)}
+    width = 1 + max((end.port for pair in seen for end in pair if end.kind == SWITCH), default=0)
+    peer_switch, peer_port, adapter_at = (np.full((len(row), width), -1, np.int32) for _ in range(3))
+    attached = np.full((2, len(place)), -1, np.int32)
+    for pair in seen:
+        for here, there in (pair, pair[::-1]):
+            if here.kind != SWITCH:
+                continue
+            if there.kind == SWITCH:
+                peer_switch[row[here.node_guid], here.port] = row[there.node_guid]
+                peer_port[row[here.node_guid], here.port] = there.port
+            elif there.kind == ADAPTER:
+                adapter_at[row[here.node_guid], here.port] = place[there.port_guid]
+                attached[:, place[there.port_guid]] = row[here.node_guid], here.port
+    return Subnet(
+        tuple(switches.values()), tuple(adapters.values()), peer_switch, peer_port, adapter_at, attached[0], attached[1]
+    )

@@ -1,0 +1,57 @@
+"""The InfiniBand subnets of a bundle: the folders with the files of their subnet managers."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabricgen.bundle.read import read_bytes
+from fabricgen.findings import Location
+from fabricgen.observed.subnet import Subnet
+
+NETLIST = "topology.ibsim"
+_NAME = re.compile(r'\s*0x([0-9a-fA-F]+)\s+"([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class SubnetFiles:
+    """One subnet: `name` is its plane, or plane/subnet where a plane is several."""
+
+    name: str
+    plane: str
+    folder: Path
+
+    @property
+    def netlist(self) -> Path:
+        """The wiring that was meant, as ibsim reads it."""
+        return self.folder / NETLIST
+
+    def locate(self, file: str, word: str = "", line: int = 0) -> Location:
+        """A line of a file, else the first one that has a word, else the file as a whole."""
+        path = self.folder / file
+        if line or not word:
+            return Location(str(path), line)
+        text = path.read_text("utf-8", "replace") if path.is_file() else ""
+        found = re.search(rf"\b{re.escape(word)}\b", text)
+        return Location(str(path), text.count("\n", 0, found.end()) + 1 if found else 0)
+
+
+def subnets_of(root: Path) -> Iterator[SubnetFiles]:
+    """Every subnet below a bundle's infiniband/ folder."""
+    below = root / "infiniband"
+    for conf in sorted([*below.glob("*/opensm.conf"), *below.glob("*/*/opensm.conf")]):
+        *parents, last = conf.parent.relative_to(below).parts
+        if parents and (last.startswith("standby-") or last == "mlnx-sm-5"):
+            continue
+        yield SubnetFiles("/".join((*parents, last)), (*parents, last)[0], conf.parent)
+
+
+def with_names(subnet: Subnet, folder: Path) -> Subnet:
+    """The subnet with the names of a folder's node-name-map, where it has one; descriptions stay elsewhere."""
+    file = folder / "node-name-map"
+    if not file.is_file():
+        return subnet
+    lines = read_bytes(file).decode("utf-8", "replace").splitlines()
+    names = {int(found[1], 16): found[2] for line in lines if (found := _NAME.match(line))}
+    switches = tuple(replace(one, name=names.get(one.node_guid, one.name)) for one in subnet.switches)
+    return replace(subnet, switches=switches)

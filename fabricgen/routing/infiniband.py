@@ -1,0 +1,119 @@
+"""OpenSM's forwarding tables to the paths that packets take, as arrays: hop by hop, for all pairs at once.
+
+A switch forwards by destination LID alone, whatever the service level (SL); the SL, with the ports a packet comes in by
+and goes out by, chooses the virtual lane (VL). So packets to one LID that meet on one link and lane with one SL share
+all the rest of their way and are followed once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.observed.opensm_dumps import Dumps
+
+Ints = NDArray[np.int64]
+
+LANES = 16
+MOST_HOPS = 64  # IBA: a directed route has no more; who goes on is in a forwarding loop
+_PACKETS_PER_PASS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One hop of many packets, on their way to the LIDs of `columns` of the destinations. A channel is a switch's port
+    and a lane, `(switch * P + port) * LANES + lane`: they hold channel `held`, -1 at the first switch, and ask for
+    `asked`."""
+
+    columns: Ints
+    held: Ints
+    asked: Ints
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Packets that get no further: at `switches`, on their way to `columns`."""
+
+    switches: Ints
+    columns: Ints
+
+
+def walk(dumps: Dumps) -> Iterator[Hop | Lost]:
+    """All paths between adapter ports, each with its SL (0 where nobody told), in passes over some destinations."""
+    sources = _Sources(dumps)
+    per_pass = max(1, _PACKETS_PER_PASS // sources.kinds)
+    for first in range(0, len(dumps.destinations), per_pass):
+        last = min(first + per_pass, len(dumps.destinations))
+        yield from _walk(dumps, *sources.packets(first, last))
+
+
+def distinct(numbers: Ints) -> Ints:
+    """The numbers in order, without repeats: np.unique, which hashes, is several times slower on tens of millions."""
+    ordered = np.sort(numbers)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
+
+
+class _Sources:
+    """Adapter ports whose packets no switch tells apart: on one switch, by in-ports with equal SL-to-VL tables."""
+
+    def __init__(self, dumps: Dumps) -> None:
+        subnet = dumps.subnet
+        self.path_sl = dumps.path_sl
+        cabled = np.flatnonzero(subnet.attached_switch >= 0)
+        kinds: dict[tuple[int, bytes], int] = {}
+        of_adapter = np.full(len(subnet.adapters), -1, np.int64)
+        first: list[int] = []
+        for adapter in cabled.tolist():
+            switch, port = int(subnet.attached_switch[adapter]), int(subnet.attached_port[adapter])
+            lanes = b"" if dumps.sl2vl is None else dumps.sl2vl[switch, port].tobytes()
+            number = kinds.setdefault((switch, lanes), len(kinds))
+            of_adapter[adapter] = number
+            if number == len(first):
+                first.append(adapter)
+        self.kind_of, self.adapters = of_adapter, cabled
+        self.switch = subnet.attached_switch[first].astype(np.int64)
+        self.port = subnet.attached_port[first].astype(np.int64)
+
+    @property
+    def kinds(self) -> int:
+        return max(1, len(self.switch))
+
+    def packets(self, first: int, last: int) -> tuple[Ints, Ints, Ints, Ints]:
+        """(destination column, switch, in-port, SL) of every kind of packet to these destinations."""
+        present = np.zeros((last - first, self.kinds, LANES), bool)
+        if self.path_sl is None:
+            present[..., 0] = True
+        else:
+            service_level = self.path_sl[self.adapters, first:last].astype(np.int64)
+            source, column = np.nonzero(service_level < LANES)
+            present[column, self.kind_of[self.adapters][source], service_level[source, column]] = True
+        column, kind, level = np.nonzero(present)
+        return column + first, self.switch[kind], self.port[kind], level
+
+
+def _walk(dumps: Dumps, column: Ints, switch: Ints, into: Ints, level: Ints) -> Iterator[Hop | Lost]:
+    subnet = dumps.subnet
+    width = subnet.ports
+    held = np.full(len(column), -1, np.int64)
+    for _ in range(MOST_HOPS):
+        out = dumps.forwarding[switch, dumps.destinations[column]].astype(np.int64)
+        known = out < width
+        out[~known] = 0
+        there = subnet.adapter_at[switch, out] == dumps.owners[column]
+        onward = (subnet.peer_switch[switch, out] >= 0) & known
+        stuck = ~onward & ~(there & known)
+        if stuck.any():
+            yield Lost(switch[stuck], column[stuck])
+        column, switch, into, level, held, out = (each[onward] for each in (column, switch, into, level, held, out))
+        if not len(column):
+            return
+        lane = level if dumps.sl2vl is None else dumps.sl2vl[switch, into, out, level]
+        asked = (switch * width + out) * LANES + lane
+        yield Hop(column, held, asked)
+        once = distinct((column << 40) + (asked << 4) + level)
+        column, held, level = once >> 40, (once >> 4) & 0xFFFFFFFFF, once & 0xF
+        switch, out = np.divmod(held // LANES, width)
+        into = subnet.peer_port[switch, out].astype(np.int64)
+        switch = subnet.peer_switch[switch, out].astype(np.int64)
+    yield Lost(switch, column)

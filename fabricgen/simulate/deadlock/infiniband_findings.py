@@ -1,0 +1,98 @@
+"""Verdicts on InfiniBand subnets to findings."""
+
+from collections.abc import Iterator, Sequence
+
+from fabricgen.findings import Confidence, Finding, Location, Severity
+from fabricgen.results import DeadlockResult
+from fabricgen.simulate.deadlock.infiniband import SubnetDeadlock
+from fabricgen.simulate.opensm import PACKAGES
+from fabricgen.simulate.opensm.findings import proof_findings
+
+
+def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
+    """FG801 to FG805 and FG807 of the run, FG806 a credit loop, FG807 traffic that gets lost, FG808 lanes that nobody
+    programmed, FG809 no run at all."""
+    for result in results:
+        if isinstance(result, SubnetDeadlock):
+            if result.proof and result.files:
+                yield from proof_findings(result.files, result.proof)
+            yield from _loop(result)
+            yield from _lost(result)
+            yield from _lanes(result)
+            yield from _not_run(result)
+
+
+def _where(result: SubnetDeadlock, word: str = "routing_engine") -> Location:
+    return result.files.locate("opensm.conf", word) if result.files else Location(str(result.folder))
+
+
+def _said(result: SubnetDeadlock, message: str) -> str:
+    return f"{result.name}: {message}" if result.name else message
+
+
+def _loop(result: SubnetDeadlock) -> Iterator[Finding]:
+    for cycle in result.cycles:
+        around = " -> ".join(f"{switch} port {port}" for switch, port in (*cycle.hops, cycle.hops[0]))
+        lids = ", ".join(dict.fromkeys(cycle.witnesses))
+        yield Finding(
+            code="FG806",
+            severity=Severity.ERROR,
+            message=_said(result, f"credit loop on virtual lane {cycle.priority}: {around}; on the way to LIDs {lids}"),
+            device=cycle.hops[0][0],
+            path=f"{result.name or 'infiniband'}.routing_engine",
+            location=_where(result),
+            hint="Route with an engine that keeps this wiring free of loops (updn or ftree on a tree, torus-2QoS on a "
+            "torus, dfsssp, lash or nue elsewhere), with qos TRUE and as many lanes as it asks for, and no_fallback.",
+            confidence=Confidence.PROVED if result.claim == "proved" else Confidence.POSSIBLE,
+        )
+
+
+def _lost(result: SubnetDeadlock) -> Iterator[Finding]:
+    if result.loops and result.loops.lost_count:
+        switch, lid = result.loops.lost[0]
+        yield Finding(
+            code="FG807",
+            severity=Severity.ERROR,
+            message=_said(result, f"packets to LID {lid} get no further than {switch}"),
+            device=switch,
+            path=f"{result.name or 'infiniband'}.lft",
+            location=_where(result),
+            hint="Look for a missing cable, or for tables that were dumped while the subnet manager was at work.",
+            count=result.loops.lost_count,
+        )
+
+
+def _lanes(result: SubnetDeadlock) -> Iterator[Finding]:
+    if (other := result.if_one_lane) is None:
+        return
+    reading = "a credit loop" if other.cycle else "no credit loop, either"
+    yield Finding(
+        code="FG808",
+        severity=Severity.WARNING,
+        message=_said(
+            result,
+            "paths use several SLs, and no SL-to-VL table is programmed: the verdict takes each SL to have the lane of "
+            f"its number; with all on lane 0 there is {reading}",
+        ),
+        path=f"{result.name or 'infiniband'}.qos",
+        location=_where(result, "qos"),
+        hint="Set `qos TRUE`, in just this spelling, so that OpenSM programs the tables.",
+    )
+
+
+def _not_run(result: SubnetDeadlock) -> Iterator[Finding]:
+    if result.wiring is None:
+        return
+    netlist = result.files.netlist.is_file() if result.files else False
+    missing = f"OpenSM and ibsim are not installed ({PACKAGES})" if netlist else "there is no topology.ibsim"
+    tree = "up-then-down paths of this wiring cannot wait for each other"
+    proved = f"the verdict is for the wiring alone: {tree}" if result.wiring.is_legal else "nothing is proved"
+    yield Finding(
+        code="FG809",
+        severity=Severity.NOTE if result.wiring.is_legal else Severity.WARNING,
+        message=_said(result, f"the files were not tried on the real OpenSM, since {missing}; {proved}"),
+        path=f"{result.name or 'infiniband'}.opensm",
+        location=_where(result),
+        hint="Install the packages, or bring the tables of a running subnet with --lfts.",
+        confidence=Confidence.POSSIBLE,
+    )

@@ -1,0 +1,6 @@
+"""The real OpenSM on a simulated subnet: proof that it does what its files are meant to say."""
+
+from fabricgen.simulate.opensm.proof import KeyDifference, Proof, prove
+from fabricgen.simulate.opensm.tools import PACKAGES, Tools, find_tools
+
+__all__ = ["PACKAGES", "KeyDifference", "Proof", "Tools", "find_tools", "prove"]

@@ -1,0 +1,131 @@
+"""What the running subnet says: the SLs of paths and the P_Keys of ports."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.errors import UsageError
+from fabricgen.observed.opensm_dumps import Dumps
+from fabricgen.simulate.opensm.bench import Bench
+from fabricgen.simulate.opensm.mad import NONE, P_KEYS, PATH
+
+_PER_PORT = ("dfsssp", "nue")  # engines that choose the SL by LIDs; others by switches, if at all
+_MOST_PATHS = 1 << 21  # some 13,000 answers a second
+_BLOCK = 32
+_RULES_BY_PORT = re.compile(r"^\s*(?:any|source|destination|use|ipoib|sdp|iser|rds|srp)\b", re.MULTILINE)
+_LEVELS = re.compile(r"^\s*qos-levels\b.*?^\s*end-qos-levels\b", re.MULTILINE | re.DOTALL)  # `use` is a remark there
+_TIMEOUT_S = 900
+
+
+Keys = Mapping[int, set[int] | None]  # by port GUID
+
+
+@dataclass(frozen=True)
+class PathLevels:
+    """`path_sl` as in Dumps. `is_complete` is False where there were too many pairs to ask for each. `refused` are some
+    pairs of adapter ports that share a P_Key and yet have no path."""
+
+    path_sl: NDArray[np.uint8]
+    is_complete: bool
+    refused: tuple[tuple[str, str], ...]
+
+
+def path_levels(bench: Bench, dumps: Dumps, engine: str, keys: Keys) -> PathLevels:
+    """The SL of every path. Ports of one switch with equal P_Keys speak for each other, where neither the engine nor a
+    QoS policy tells them apart."""
+    subnet = dumps.subnet
+    cabled = np.flatnonzero(subnet.attached_switch >= 0)
+    by_port = engine in _PER_PORT or _policy_tells_ports_apart(bench)
+    is_complete = not by_port or len(cabled) * len(dumps.destinations) <= _MOST_PATHS
+    alike: dict[object, int] = {}
+    group = np.full(len(subnet.adapters), -1, np.int64)
+    for port in cabled.tolist():
+        held = frozenset(keys.get(subnet.adapters[port].port_guid) or ())
+        kind = port if by_port and is_complete else (int(subnet.attached_switch[port]), held)
+        group[port] = alike.setdefault(kind, len(alike))
+    _, speaks = np.unique(group[cabled], return_index=True)
+    sources = cabled[speaks]
+    by_lid = by_port and is_complete  # with LMC a port has several
+    columns = np.arange(len(dumps.destinations))
+    heard, place = np.unique(columns if by_lid else group[dumps.owners], return_inverse=True)
+    asked = columns if by_lid else np.array([np.flatnonzero(place == one)[0] for one in range(len(heard))])
+    queries = np.empty((len(sources), len(asked), 3), np.uint16)
+    queries[..., 0] = PATH
+    queries[..., 1] = np.array([subnet.adapters[source].lid for source in sources.tolist()])[:, None]
+    queries[..., 2] = dumps.destinations[asked]
+    answers = _ask(bench, dumps, queries, 1).reshape(len(sources), len(asked))
+    levels = np.where(answers < 16, answers, 255).astype(np.uint8)
+    path_sl = np.full((len(subnet.adapters), len(columns)), 255, np.uint8)
+    path_sl[cabled] = levels[group[cabled]][:, place]
+    pairs = zip(*((levels == 255).nonzero()), strict=True)
+    named = ((subnet.adapters[sources[row]], subnet.adapters[dumps.owners[asked[column]]]) for row, column in pairs)
+    refused = ((a.name, b.name) for a, b in named if a is not b and _may_talk(keys, a.port_guid, b.port_guid))
+    return PathLevels(path_sl, is_complete, tuple(islice(refused, 5)))
+
+
+def _may_talk(keys: Keys, one: int, other: int) -> bool:
+    """Whether two ports share a P_Key, at least one of them as a full member."""
+    return any((a ^ b) & 0x7FFF == 0 and (a | b) & 0x8000 for a in keys.get(one) or () for b in keys.get(other) or ())
+
+
+def port_keys(bench: Bench, dumps: Dumps) -> Keys:
+    """Port GUID -> the P_Keys of its table, read from the port itself; None for a port that does not answer."""
+    adapters = dumps.subnet.adapters
+    keys: dict[int, set[int] | None] = {}
+    waiting, block = list(range(len(adapters))), 0
+    while waiting:
+        queries = np.array([(P_KEYS, adapters[port].lid, block) for port in waiting], np.uint16)
+        tables = _ask(bench, dumps, queries, _BLOCK).reshape(-1, _BLOCK)
+        more = []
+        for port, table in zip(waiting, tables, strict=True):
+            guid = adapters[port].port_guid
+            if (table == NONE).all():
+                keys.setdefault(guid, None)
+                continue
+            keys[guid] = (keys.get(guid) or set()) | {key for key in table.tolist() if key & 0x7FFF}
+            if table[-1]:
+                more.append(port)
+        waiting, block = more, block + 1
+    return keys
+
+
+def sm_port(bench: Bench) -> int:
+    """GUID of the port that OpenSM speaks through."""
+    found = re.search(r"osm_vendor_bind: .* binding to port GUID 0x(\w+)", bench.log)
+    return int(found[1], 16) if found else 0
+
+
+def _policy_tells_ports_apart(bench: Bench) -> bool:
+    """Whether a QoS policy is in force with more than a default level."""
+    name = bench.staged.options.get("qos_policy_file", "qos-policy.conf").rpartition("/")[2]
+    file = bench.scratch / name
+    if bench.staged.options.get("qos") != "TRUE" or not file.is_file():
+        return False
+    text = re.sub(r"#.*", "", file.read_text("utf-8", "replace"))
+    return bool(_RULES_BY_PORT.search(_LEVELS.sub("", text)))
+
+
+def _ask(bench: Bench, dumps: Dumps, queries: NDArray[np.uint16], per_query: int) -> NDArray[np.uint16]:
+    """The answers to all queries. Raises UsageError when the subnet does not answer any more."""
+    manager = next((port for port in dumps.subnet.adapters if port.port_guid == sm_port(bench)), None)
+    key = bench.staged.options.get("m_key", "0")
+    command = [sys.executable, "-m", "fabricgen.simulate.opensm.mad", str(manager.lid if manager else 1), key]
+    environment = bench.environment | {"PYTHONPATH": ":".join(filter(None, sys.path))}
+    try:
+        asked = subprocess.run(
+            command, input=queries.tobytes(), env=environment, cwd=bench.scratch, capture_output=True,
+            timeout=_TIMEOUT_S, check=False, start_new_session=True,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(f"the simulated subnet did not answer within {_TIMEOUT_S} s") from error
+    answers = np.frombuffer(asked.stdout, np.uint16)
+    if asked.returncode or len(answers) != len(queries.reshape(-1, 3)) * per_query:
+        said = asked.stderr.decode("utf-8", "replace").strip()[-300:]
+        raise UsageError(f"the simulated subnet cannot be asked (code {asked.returncode}): {said}")
+    return answers

@@ -1,0 +1,174 @@
+"""OpenSM at work on a simulated subnet: ibsim answers its management datagrams as the switches and adapters would.
+
+Every run has a scratch folder and a socket name of its own, so runs beside each other don't meet. All processes are
+gone and the folder is removed on every way out; a child dies with this process even where that is killed.
+"""
+
+import ctypes
+import os
+import re
+import secrets
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from fabricgen.bundle.read import read_bytes
+from fabricgen.errors import UsageError
+from fabricgen.simulate.opensm.staging import Staged, stage
+from fabricgen.simulate.opensm.tools import Tools
+
+_NODE = re.compile(r"(Switch|Ca|Hca|Rt)\s+(\d+)\s+\"([^\"]+)\"")
+_LOG_LEVEL = "0x47"  # errors, info, verbose (parse warnings), routing (the dumps)
+_POLL_S = 0.02
+_READY_S = 120
+_SWEEP_S = 600
+_GRACE_S = 20
+_PARENT_DIED = 1  # PR_SET_PDEATHSIG
+_LIBC = ctypes.CDLL(None)
+
+DONE = ("SUBNET UP", "No routing engine able", "Errors during initialization", "Fatal initialization error")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A subnet that OpenSM has swept once, and still answers for."""
+
+    staged: Staged
+    environment: dict[str, str]
+    is_up: bool
+    opensm: subprocess.Popen[bytes]
+
+    @property
+    def scratch(self) -> Path:
+        """Where the dumps are."""
+        return self.staged.scratch
+
+    @property
+    def log(self) -> str:
+        """opensm.log so far."""
+        return _text(self.scratch / "opensm.log")
+
+    @property
+    def said(self) -> str:
+        """What OpenSM said on standard output so far: the only place where it names options it refuses."""
+        return _text(self.scratch / "opensm.out")
+
+
+@contextmanager
+def swept(tools: Tools, netlist: Path, folder: Path) -> Iterator[Bench]:
+    """Run OpenSM with the files of `folder` on the subnet of `netlist`, until its first sweep is over.
+
+    Raises UsageError when ibsim refuses the netlist, OpenSM ends early, or either takes too long.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(_ended_by_sigterm())
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabricgen-opensm-")))
+        staged = stage(folder, scratch)
+        text = read_bytes(netlist).decode("utf-8", "replace")
+        shared = dict(os.environ, IBSIM_SOCKNAME=f"fabricgen-{secrets.token_hex(8)}")
+        shared |= {"OSM_CACHE_DIR": f"{scratch}/", "OSM_TMP_DIR": f"{scratch}/"}
+        sim = _start(
+            stack, [tools.ibsim, "-s", "-n", *_limits(text), str(netlist.resolve())], shared, scratch / "ibsim.out"
+        )
+        _wait(sim, scratch / "ibsim.out", ("simulator ready",), _READY_S, "ibsim")
+        client = shared | {"LD_PRELOAD": tools.umad2sim} | _attachment(text, staged)
+        command = [tools.opensm, "-F", str(scratch / "opensm.conf"), "-D", _LOG_LEVEL]
+        opensm = _start(stack, command, client, scratch / "opensm.out")
+        said = _wait(opensm, scratch / "opensm.log", DONE, _SWEEP_S, "opensm")
+        yield Bench(staged, client, said == DONE[0], opensm)
+
+
+def _limits(netlist: str) -> list[str]:
+    """ibsim's tables, as large as this netlist needs them; its defaults end at 256 switches."""
+    nodes = [(kind, int(ports)) for kind, ports, _ in _NODE.findall(netlist)]
+    switches = sum(kind == "Switch" for kind, _ in nodes)
+    ports = sum(ports + 1 for _, ports in nodes)
+    return ["-N", str(len(nodes) + 8), "-S", str(switches + 8), "-P", str(ports + 64), "-L", "49151"]
+
+
+def _attachment(netlist: str, staged: Staged) -> dict[str, str]:
+    """Where OpenSM is plugged in: at the adapter whose port GUID `guid` names, else at the netlist's first node."""
+    guid = staged.options.get("guid", "0")
+    wanted = int(guid, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", guid) else 0
+    node = ""
+    for line in netlist.splitlines() if wanted else ():
+        if found := _NODE.match(line):
+            node = found[3]
+        elif (port := re.match(r"\[\d+\]\(([0-9a-fA-F]+)\)", line)) and int(port[1], 16) == wanted:
+            return {"SIM_HOST": node}
+    return {}
+
+
+def _start(stack: ExitStack, command: Sequence[str], environment: dict[str, str], out: Path) -> subprocess.Popen[bytes]:
+    with out.open("wb") as stream:
+        process = subprocess.Popen(
+            command, cwd=out.parent, env=environment, stdin=subprocess.DEVNULL, stdout=stream,
+            stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=_die_with_parent,
+        )  # fmt: skip
+    stack.callback(_stop, process)
+    return process
+
+
+def _die_with_parent() -> None:
+    _LIBC.prctl(_PARENT_DIED, signal.SIGKILL)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], file: Path, marks: Sequence[str], most_s: float, name: str) -> str:
+    """The first of `marks` that the file has; the file is read on from where it ended."""
+    until = time.monotonic() + most_s
+    read, rest = 0, ""
+    while True:
+        ended = process.poll() is not None
+        if file.exists():
+            with file.open("rb") as stream:
+                stream.seek(read)
+                new = stream.read()
+            read += len(new)
+            rest = rest[-200:] + new.decode("utf-8", "replace")
+            if (found := next((mark for mark in marks if mark in rest), None)) is not None:
+                return found
+        if ended:
+            last = " ".join(_text(file.parent / f"{name}.out").split("\n")[-4:])[-300:].strip()
+            raise UsageError(f"{name} ended with code {process.returncode} before it was ready: {last}")
+        if time.monotonic() > until:
+            raise UsageError(f"{name} was not ready within {most_s:.0f} s")
+        time.sleep(_POLL_S)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM unwinds the stack here, as SIGINT does anyhow, so that everything is taken down."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _unwind)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _unwind(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _text(file: Path) -> str:
+    return file.read_bytes().decode("utf-8", "replace") if file.exists() else ""

@@ -1,0 +1,111 @@
+"""What OpenSM did, to findings, each at the line that asked for something else."""
+
+import re
+from collections.abc import Iterator
+
+from fabricgen.findings import Confidence, Finding, Severity
+from fabricgen.observed.subnet_files import SubnetFiles
+from fabricgen.simulate.opensm.proof import KeyDifference, Proof
+
+CONF = "opensm.conf"
+_MOST_NAMED = 3
+
+
+def proof_findings(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
+    """FG801 another engine at work; FG802 options refused; FG803 files that were not read as they are; FG804 P_Key
+    tables that differ; FG805 members that no port has; FG807 pairs that share a P_Key and have no path."""
+    yield from _engine(files, proof)
+    yield from _refused(files, proof)
+    yield from _misread(files, proof)
+    yield from _keys(files, proof)
+    for source, destination in proof.refused_paths[:1]:
+        yield _finding(
+            files, "FG807", CONF, "routing_engine",
+            f"{source} and {destination} share a P_Key, and the SM has no path between them",
+            "Look for partitions or QoS levels whose MTU or rate no path has.",
+        )  # fmt: skip
+
+
+def _engine(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
+    if not proof.fell_back:
+        return
+    wanted = proof.staged.engines[0]
+    now = f"{proof.active} is at work instead" if proof.active else "no engine is, so nothing is routed"
+    why = next((line for line in proof.failed if "ERR AC01" not in line), "")
+    yield _finding(
+        files, "FG801", CONF, "routing_engine",
+        f"OpenSM did not route with {wanted}: {now}" + (f" ({why})" if why else ""),
+        "Choose an engine that can route this wiring, and give it the files and virtual lanes it needs.",
+    )  # fmt: skip
+
+
+def _refused(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
+    words = set(proof.staged.options)
+    for line in proof.refused:
+        option = next((word for word in re.findall(r"\w+", line) if word in words), line.split()[0])
+        yield _finding(
+            files, "FG802", CONF, option, f"OpenSM refused an option and went on without it: {line}",
+            "Correct it for this version of OpenSM, or leave it out.",
+        )  # fmt: skip
+
+
+def _misread(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
+    for name, _ in proof.staged.absent:
+        option = next(key for key, value in proof.staged.options.items() if value.endswith(name))
+        yield _finding(
+            files,
+            "FG803",
+            CONF,
+            option,
+            f"{CONF} names {name}, which is not beside it",
+            "Add the file, or the line goes.",
+        )
+    for line in proof.misread:
+        file = "partitions.conf" if "PARSE" in line or "artition" in line else CONF
+        where = re.search(r"line (\d+)", line)
+        yield _finding(
+            files, "FG803", file, "", f"OpenSM did not read a file as it is: {line}",
+            "Correct the line: after one mistake OpenSM may drop the whole file.", int(where[1]) if where else 0,
+        )  # fmt: skip
+
+
+def _keys(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
+    if proof.keys:
+        named = "; ".join(_difference(one) for one in proof.keys[:_MOST_NAMED])
+        more = f"; and {len(proof.keys) - _MOST_NAMED} more ports" if len(proof.keys) > _MOST_NAMED else ""
+        yield _finding(
+            files, "FG804", "partitions.conf", "", f"P_Keys are not as partitions.conf says: {named}{more}",
+            "See what OpenSM says about the file; one syntax error gives every port full membership of 0x7fff.",
+            count=len(proof.keys),
+        )  # fmt: skip
+    if proof.strangers:
+        yield _finding(
+            files, "FG805", "partitions.conf", proof.strangers[0].partition("=")[0],
+            f"no adapter port of this subnet is member {', '.join(proof.strangers[:_MOST_NAMED])}",
+            "Name the port's GUID, not the node's; OpenSM passes over strangers without a word.",
+            count=len(proof.strangers),
+        )  # fmt: skip
+
+
+def _difference(one: KeyDifference) -> str:
+    found = "does not answer" if one.found is None else f"has {_listing(one.found)}"
+    return f"{one.port} {found}, not {_listing(one.expected)}"
+
+
+def _listing(keys: tuple[int, ...]) -> str:
+    return " ".join(f"0x{key:04x}" for key in keys) or "none"
+
+
+def _finding(
+    files: SubnetFiles, code: str, file: str, word: str, message: str, hint: str, line: int = 0, count: int = 1
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=Severity.ERROR,
+        message=f"{files.name}: {message}",
+        path=".".join(filter(None, (files.name, file.removesuffix(".conf"), word))),
+        location=files.locate(file, word, line),
+        hint=hint,
+        confidence=Confidence.OBSERVED,
+        count=count,
+    )

@@ -1,0 +1,87 @@
+"""A folder of OpenSM files made ready to run aside: every file that opensm.conf names is one of a scratch folder."""
+
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricgen.bundle.read import read_bytes
+
+# Options that name a file OpenSM reads; without one, OpenSM would look for some of them in /etc/opensm.
+FILE_OPTIONS = {
+    "partition_config_file": "partitions.conf",
+    "qos_policy_file": "qos-policy.conf",
+    "torus_config": "torus-2QoS.conf",
+    "prefix_routes_file": "prefix-routes.conf",
+    "root_guid_file": "",
+    "cn_guid_file": "",
+    "io_guid_file": "",
+    "ids_guid_file": "",
+    "guid_routing_order_file": "",
+    "port_search_ordering_file": "",
+    "port_prof_ignore_file": "",
+    "hop_weights_file": "",
+    "lfts_file": "",
+    "lid_matrix_dump_file": "",
+    "node_name_map_name": "",
+    "per_module_logging_file": "",
+}
+# What a run aside sets by itself: one sweep, everything it writes in the scratch folder.
+_OWN = ("log_file", "dump_files_dir", "force_log_flush", "accum_log_file", "sweep_interval", "daemon", "console")
+_OPTION = re.compile(r"\s*([A-Za-z0-9_]+)[ \t]+(.*?)\s*(?:#.*)?$")
+_UNSET = ("", "(null)")
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A scratch folder with opensm.conf in it. `options` are the values asked for, `absent` the files that opensm.conf
+    names and the folder does not hold, each with the line that names it."""
+
+    scratch: Path
+    options: dict[str, str]
+    absent: tuple[tuple[str, int], ...]
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The routing engines asked for, in order."""
+        return _engines(self.options)[0]
+
+
+def engines_of(folder: Path) -> tuple[tuple[str, ...], bool]:
+    """The routing engines that a folder's opensm.conf asks for, and whether OpenSM may fall back to minhop."""
+    text = read_bytes(folder / "opensm.conf").decode("utf-8", "replace")
+    return _engines({found[1]: found[2] for line in text.splitlines() if (found := _OPTION.match(line))})
+
+
+def _engines(options: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:
+    asked = options.get("routing_engine", "(null)").replace(",", " ").split()
+    named = tuple(engine for engine in asked if engine not in ("no_fallback", *_UNSET))
+    return named or ("minhop",), "no_fallback" not in asked
+
+
+def stage(folder: Path, scratch: Path) -> Staged:
+    """Copy the folder's files and write the opensm.conf to run. Raises UnreadableInputError without an opensm.conf."""
+    lines, absent = [], []
+    options: dict[str, str] = {}
+    text = read_bytes(folder / "opensm.conf").decode("utf-8", "replace")
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _OPTION.match(line)
+        if not found or found[1] in _OWN:
+            continue
+        option, value = found.groups()
+        options[option] = value
+        if option in FILE_OPTIONS and value not in _UNSET:
+            name = Path(value).name
+            if not (folder / name).is_file():
+                absent.append((name, number))
+            value = str(scratch / name)
+        lines.append(f"{option} {value}")
+    lines += [f"{option} {scratch / name}" for option, name in FILE_OPTIONS.items() if name and option not in options]
+    lines += [f"log_file {scratch}/opensm.log", f"dump_files_dir {scratch}/", "force_log_flush TRUE"]
+    lines += ["accum_log_file FALSE", "sweep_interval 0", "daemon FALSE", "console off"]
+    for file in folder.iterdir():
+        if file.is_file() and file.name != "opensm.conf":
+            shutil.copyfile(file, scratch / file.name)
+    (scratch / "opensm.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return Staged(scratch, options, tuple(absent))

@@ -1,0 +1,34 @@
+"""Where the real OpenSM and the fabric simulator ibsim are on this machine."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+PACKAGES = "opensm ibsim-utils libumad2sim0"  # of Debian
+_SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin")  # not on everybody's PATH
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Paths of the programs, and of the library that connects a program's management datagrams to ibsim."""
+
+    opensm: str
+    ibsim: str
+    umad2sim: str
+
+
+@cache
+def find_tools() -> Tools | None:
+    """The tools; None when any is missing."""
+    opensm, ibsim = _program("opensm"), _program("ibsim")
+    if opensm is None or ibsim is None:
+        return None
+    prefix = Path(ibsim).resolve().parent.parent
+    found = [file for pattern in ("lib*/umad2sim", "lib*/*/umad2sim") for file in prefix.glob(f"{pattern}/*.so")]
+    return Tools(opensm, ibsim, str(found[0])) if found else None
+
+
+def _program(name: str) -> str | None:
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *_SYSTEM_FOLDERS]))
