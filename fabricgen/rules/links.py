@@ -11,7 +11,7 @@ from fabricgen.units import format_speed
 
 # IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4 bytes around an RDMA payload; SONiC counts PORT.mtu without Ethernet.
 _ROCE_HEADER_BYTES = 60
-_BETWEEN_NAMES = re.compile(r"[\s:;,|/()\[\]]+")
+_WHOLE_NAME = r"(?<![\w./-]){}(?![\w/-])"
 # What an absent field means; SONiC's portmgrd and the YANG model.
 _PORT_DEFAULTS = {"mtu": "9100", "autoneg": "off", "link_training": "off", "fec": ""}
 
@@ -218,15 +218,15 @@ def wrong_description(fabric: Fabric) -> Iterator[Defect]:
         ends = [end for end in fabric.ends_of[switch.name].values() if end.port in switch.device.table("PORT")]
         wrong = [end for end in ends if not _is_named(end)]
         for end in wrong if 2 * len(wrong) < len(ends) else ():
-            found = end.text("description") or "missing"
-            message = f"description is {found}, the cable leads to {end.far_name} {end.far_port}"
+            found = "says otherwise" if end.text("description") else "is missing"
+            message = f"the cable leads to {end.far_name} {end.far_port}, the description {found}"
             yield Defect(end.place("PORT", "description"), message, "name the far end", far_end(end, "PORT"))
 
 
 def _is_named(end: End) -> bool:
     """Whether the description has both names as whole words."""
-    words = set(_BETWEEN_NAMES.split(end.text("description")))
-    return end.far_name in words and end.far_port in words
+    text = end.text("description")
+    return all(re.search(_WHOLE_NAME.format(re.escape(name)), text) for name in (end.far_name, end.far_port))
 
 
 def _disagreements(fabric: Fabric, field: str, only_unplanned: bool = False) -> Iterator[Defect]:
