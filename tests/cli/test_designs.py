@@ -90,7 +90,7 @@ def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) 
     code, shown = checked(cli, write(tmp_path, mixed()))
     assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG387", "FG888"}
     assert shown["deadlock"]["verdict"] == "free" and [one["name"] for one in shown["infiniband"]] == ["ib"]
-    assert shown["summary"]["devices"] == 4 and shown["summary"]["rules"] > 90
+    assert shown["summary"]["devices"] == 4 + 4 and shown["summary"]["rules"] > 90
     lines = cli("check", tmp_path).out.splitlines()
     assert lines[0].startswith("infiniband  plane ib: torus-2QoS, 2 VLs") and lines[1].startswith(
         "deadlock  plane compute"
