@@ -1,5 +1,10 @@
-"""What all tests share: golden files, and the command line in this process."""
+"""What all tests share: golden files, the command line in this process, and the real OpenSM with its helpers.
 
+Tests that need OpenSM are skipped where it is not installed; in CI that is a failure.
+"""
+
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from fabricgen.cli.main import run
+from fabricgen.simulate.opensm import PACKAGES, Tools, find_tools
 
 # How long an example takes depends on who else uses the machine; speed is measured in benchmarks/.
 settings.register_profile("fabricgen", deadline=None)
@@ -62,3 +68,22 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
         return Outcome(int(stop.value.code or 0), text.out, text.err)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def opensm() -> Tools:
+    """OpenSM and ibsim."""
+    return find_tools() or _missing("opensm and ibsim")
+
+
+@pytest.fixture(scope="session")
+def ibdmchk() -> str:
+    """The peer of our credit loop check."""
+    return shutil.which("ibdmchk") or _missing("ibdmchk")
+
+
+def _missing(what: str) -> None:
+    message = f"needs {what}: apt-get install {PACKAGES} ibutils"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message)
+    pytest.skip(message)

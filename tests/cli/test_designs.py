@@ -86,6 +86,7 @@ def mixed() -> Tree:
     return tree
 
 
+@pytest.mark.usefixtures("opensm")
 def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) -> None:
     code, shown = checked(cli, write(tmp_path, mixed()))
     assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG387", "FG888"}
