@@ -11,13 +11,14 @@ from fabricgen.adopt.settings import lossless
 from fabricgen.adopt.source import FIRST_PLANE, Source
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.inventory.profiles import NONE
+from fabricgen.joined import joined
 
 
 def split_planes(source: Source, links: Sequence[WiredLink]) -> list[Source]:
     """The planes with their switches, whose `plane` is set, and links; lossless ones first."""
-    joined = _joined(source, links)
+    pairs = ((link.a[0], link.b[0]) for link in links if link.a[0] in source.switches)
     by_settings: dict[tuple[bool, str], list[str]] = {}
-    for names in joined:
+    for names in joined(source.switches, pairs):
         part = Source({name: source.switches[name] for name in names}, (), {})
         settings = lossless(part)
         by_settings.setdefault((settings == NONE, json.dumps(settings)), []).extend(names)
@@ -31,27 +32,6 @@ def split_planes(source: Source, links: Sequence[WiredLink]) -> list[Source]:
         planes.append(Source(switches, tuple(link for link in links if link.b[0] in chosen), source.changed, name))
     _keep_a_leaf(planes)
     return planes
-
-
-def _joined(source: Source, links: Sequence[WiredLink]) -> list[list[str]]:
-    """Switches that links join, directly or over others."""
-    near: dict[str, set[str]] = {name: set() for name in source.switches}
-    for link in links:
-        if link.a[0] in near:
-            near[link.a[0]].add(link.b[0])
-            near[link.b[0]].add(link.a[0])
-    seen: set[str] = set()
-    found = []
-    for name in near:
-        edge = {name} - seen
-        members: list[str] = []
-        while edge:
-            members += sorted(edge)
-            seen |= edge
-            edge = set[str]().union(*(near[one] for one in edge)) - seen
-        if members:
-            found.append(members)
-    return found
 
 
 def _keep_a_leaf(planes: Sequence[Source]) -> None:

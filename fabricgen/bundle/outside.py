@@ -15,8 +15,6 @@ from fabricgen.sonic.image import (
 )
 from fabricgen.sonic.tables import ConfigDb
 
-EXTERNAL = "external"
-
 
 def read_speaker(config: ConfigDb) -> Speaker:
     """A switch as its image configures FRR, in whichever mode its file asks for."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fabricgen.design.model import Fabric, PlaneDesign, Switch
-from fabricgen.design.subnets import largest_subnet
+from fabricgen.design.subnets import SubnetDesign, largest_subnet
 from fabricgen.design.torus import is_ring
 from fabricgen.findings import Finding
 from fabricgen.inventory.references import error
@@ -143,8 +143,9 @@ def plan_subnets(fabric: Fabric) -> tuple[dict[str, Subnet], list[Finding]]:
     subnets = {}
     for design in fabric.planes:
         if design.plane.technology == "infiniband" and design.switches:
-            findings += _check_lids(design)
-            choice = _choose(design)
+            largest = largest_subnet(design)
+            findings += _check_lids(largest)
+            choice = _choose(design, largest.lids)
             if isinstance(choice, Finding):
                 findings.append(choice)
             else:
@@ -152,16 +153,16 @@ def plan_subnets(fabric: Fabric) -> tuple[dict[str, Subnet], list[Finding]]:
     return subnets, findings
 
 
-def _choose(design: PlaneDesign) -> Subnet | Finding:
-    """The engine asked for, if it can be, else the first that fits."""
+def _choose(design: PlaneDesign, lids: int) -> Subnet | Finding:
+    """The engine asked for, if it can be, else the first that fits; `lids` are those of the largest subnet."""
     asked, kind = design.plane.infiniband, kind_of(design)
     options = [option for option in _OPTIONS[kind] if not (asked.lmc and option.engine in _NO_LMC)]
     fitting = [option for option in options if option.vls <= asked.vls]
     if asked.engine is None:
-        return _subnet(design, fitting[0])  # nue fits always
+        return _subnet(design, fitting[0], lids)  # nue fits always
     chosen = next((option for option in fitting if option.engine == asked.engine), None)
     if chosen is not None:
-        return _subnet(design, chosen)
+        return _subnet(design, chosen, lids)
     hint = f"leave `engine` out for {fitting[0].engine}, or one of: {', '.join(option.engine for option in fitting)}"
     too_few = next((option for option in options if option.engine == asked.engine), None)
     if too_few is not None:
@@ -180,7 +181,7 @@ def _why_not(kind: str, engine: str, lmc: int) -> str:
     return measured or f"not measured to route it, and where it does not, {_FALLS_BACK}"
 
 
-def _subnet(design: PlaneDesign, option: _Option) -> Subnet:
+def _subnet(design: PlaneDesign, option: _Option, lids: int) -> Subnet:
     budget = design.plane.infiniband.vls
     vls = budget if option.engine in _SPREADS else option.vls
     reason = f"{kind_of(design)}: {option.engine} {option.evidence}"
@@ -188,7 +189,7 @@ def _subnet(design: PlaneDesign, option: _Option) -> Subnet:
     if option.engine == "torus-2QoS" and datelines:
         reason += f"; datelines at {datelines}"
     qos = option.engine in _LAYERED or vls > 1
-    return Subnet(option.engine, vls, qos, reason, largest_subnet(design).lids)
+    return Subnet(option.engine, vls, qos, reason, lids)
 
 
 def _datelines(design: PlaneDesign) -> Iterator[str]:
@@ -228,11 +229,11 @@ _KINDS: Mapping[str, Callable[[PlaneDesign], str]] = {
 }
 
 
-def _check_lids(design: PlaneDesign) -> Iterator[Finding]:
-    subnet, lmc = largest_subnet(design), design.plane.infiniband.lmc
+def _check_lids(subnet: SubnetDesign) -> Iterator[Finding]:
+    asked = subnet.plane.plane.infiniband
     if subnet.lids > UNICAST_LIDS:
         endpoints, switches = len(subnet.host_links), len(subnet.switches)
-        made = f"{endpoints} endpoints x 2^{lmc} + {switches} switches = {subnet.lids} LIDs"
+        made = f"{endpoints} endpoints x 2^{asked.lmc} + {switches} switches = {subnet.lids} LIDs"
         message = f"{made}, a subnet has {UNICAST_LIDS}"
-        hint = "a smaller `lmc`" if lmc else "several planes, each a subnet of its own"
-        yield error("FG229", message, design.plane.infiniband, "lmc", hint=hint)
+        hint = "a smaller `lmc`" if asked.lmc else "several planes, each a subnet of its own"
+        yield error("FG229", message, asked, "lmc", hint=hint)

@@ -6,6 +6,7 @@ from functools import cached_property
 from string import ascii_lowercase
 
 from fabricgen.design.model import ROLES, Host, Link, PlaneDesign, Switch
+from fabricgen.joined import joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,26 +42,18 @@ class SubnetDesign:
 
 def split_subnets(design: PlaneDesign) -> list[SubnetDesign]:
     """The subnets of a plane, in the order of their first switches."""
-    above = {switch.key: switch.key for switch in design.switches}
-
-    def root(key: str) -> str:
-        while above[key] != key:
-            above[key] = key = above[above[key]]
-        return key
-
-    for link in design.links:
-        if isinstance(link.a, Switch):
-            above[root(link.a.key)] = root(link.b.key)
-    switches: dict[str, list[Switch]] = {}
+    pairs = ((link.a.key, link.b.key) for link in design.links if isinstance(link.a, Switch))
+    groups = joined((switch.key for switch in design.switches), pairs)
+    subnet_of = {key: number for number, keys in enumerate(groups) for key in keys}
+    switches: list[list[Switch]] = [[] for _ in groups]
     for switch in design.switches:
-        switches.setdefault(root(switch.key), []).append(switch)
-    links: dict[str, list[Link]] = {key: [] for key in switches}
+        switches[subnet_of[switch.key]].append(switch)
+    links: list[list[Link]] = [[] for _ in groups]
     for link in design.links:
-        links[root(link.b.key)].append(link)
-    names = _names(list(switches.values()))
+        links[subnet_of[link.b.key]].append(link)
     return [
-        SubnetDesign(design, name, tuple(switches[key]), tuple(links[key]))
-        for name, key in zip(names, switches, strict=True)
+        SubnetDesign(design, name, tuple(own), tuple(its_links))
+        for name, own, its_links in zip(_names(switches), switches, links, strict=True)
     ]
 
 

@@ -1,6 +1,5 @@
 """Verdicts on InfiniBand subnets: on the tables that the real OpenSM makes, on dumped ones, or on the wiring alone."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,9 +119,3 @@ def _result(name: str, model: str, loops: CreditLoops, sure: bool) -> DeadlockRe
         cycles=(loops.cycle,) if loops.cycle else (),
         name=name,
     )
-
-
-def known_planes(root: Path) -> Iterator[str]:
-    """Planes and subnets by name."""
-    for files in subnets_of(root):
-        yield from dict.fromkeys((files.plane, files.name))
