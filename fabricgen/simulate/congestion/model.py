@@ -39,15 +39,18 @@ class Ports:
     peer_of: Callable[[int], tuple[str, str]] = field(repr=False)
     packet_bytes: int = 4178
     ack_bytes: float = 0.0  # on the way back for every packet; 0 where adapters merge them
+    response_bytes: Floats | float = 0.0  # what a port still sends while it makes up its mind to obey a pause
 
     def __len__(self) -> int:
         return len(self.switch)
 
     @cached_property
     def reaction_bytes(self) -> Floats:
-        """What a port still sends between the decision to pause it and its effect: a round trip and two packets."""
+        """What a port still sends between the decision to pause it and its effect: a round trip, two packets, its
+        response."""
         round_trip = 2 * self.delay_ns + 2 * self.packet_bytes / self.bytes_per_ns
-        return self.bytes_per_ns * round_trip
+        reaction: Floats = self.bytes_per_ns * round_trip + self.response_bytes
+        return reaction
 
 
 @dataclass(frozen=True)
