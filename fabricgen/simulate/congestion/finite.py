@@ -28,19 +28,20 @@ _STABLE = 0.25  # of the softest group's reaction: the scheme oscillates above 0
 _ACK_STEPS = 200
 _TAIL_BYTES = 1.0
 _COMPACT = 0.8
+_OPEN = 0.97  # a duty above this is no pause
+_FULL = 1.001
 
 
 @dataclass(frozen=True)
 class Run:
-    """`time_ns`: each flow's completion from its start, NaN where it has none within the horizon. Per port: the time
-    during which it was full (`busy_ns`, sending at capacity with more waiting), paused (`paused_ns`, what its duty
-    cycle withheld while it had packets), and the mean backlog over the run in bytes."""
+    """`time_ns`: each flow's completion from its start, NaN where it has none within the horizon. Per port: for how long
+    it had packets to send (`wanted_ns`), sent all it could with more waiting (`busy_ns`), and was paused meanwhile
+    (`paused_ns`)."""
 
     time_ns: Floats
+    wanted_ns: Floats
     busy_ns: Floats
     paused_ns: Floats
-    backlog_bytes: Floats
-    ended_ns: float
 
 
 def run_fluid(ports: Ports, flows: Flows, horizon_ns: float) -> Run:
@@ -53,7 +54,7 @@ class _Fluid:
         self.ports, self.flows = ports, flows
         self.step_ns = _step_ns(ports, flows)
         self.time_ns = np.full(len(flows), np.nan)
-        self.totals = np.zeros((3, len(ports)))  # busy, paused, backlog x time
+        self.totals = np.zeros((3, len(ports)))  # wanted, busy, paused
         self.capacity = ports.bytes_per_ns.copy()
         self.acked = np.zeros(len(flows))
         self.alive = np.arange(len(flows))
@@ -77,8 +78,7 @@ class _Fluid:
                 self.alive = self.alive[~through]
                 layer = _Layer(self.ports, self.flows, self.alive, layer)
         delay = latency_of(self.ports, self.flows) - self.step_ns * (self.flows.hops - 1)
-        busy, paused, backlog = self.totals
-        return Run(self.time_ns + delay, busy, paused, backlog / max(now, 1.0), now)
+        return Run(self.time_ns + delay, *self.totals)
 
     def _advance(self, layer: "_Layer", now: float) -> None:
         crossed, step_ns = layer.crossed, self.step_ns
@@ -127,14 +127,12 @@ class _Fluid:
         self.ahead[flows], self.tail_hop[flows] = ahead, hop
 
     def _count(self, layer: "_Layer", service: Floats, backlog: Floats, duty: Floats) -> None:
-        wants = (backlog > service * 1.001) | (layer.sending > 0)
+        full = backlog > service * _FULL
+        wants = full | (layer.sending > 0)
         ports, step_ns = layer.crossed.ports, self.step_ns
-        self.totals[0, ports] += np.where((backlog > service * 1.001) & (duty > _OPEN), step_ns, 0.0)
-        self.totals[1, ports] += np.where(wants, (1 - duty) * step_ns, 0.0)
-        self.totals[2, ports] += np.maximum(backlog - service, 0.0) * step_ns
-
-
-_OPEN = 0.97  # a duty above this is no pause
+        self.totals[0, ports] += wants * step_ns
+        self.totals[1, ports] += (full & (duty > _OPEN)) * step_ns
+        self.totals[2, ports] += wants * (1 - duty) * step_ns
 
 
 class _Layer:

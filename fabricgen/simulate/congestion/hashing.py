@@ -34,7 +34,7 @@ def flow_keys(source: Ints, target: Ints, seed: int) -> NDArray[np.uint64]:
     first = np.maximum.accumulate(np.where(begins, np.arange(len(pair)), 0))
     twin = np.empty(len(pair), np.uint64)
     twin[order] = (np.arange(len(pair)) - first).astype(np.uint64)
-    return mixed(pair * _U64(0x9E3779B97F4A7C15) + mixed(twin + _U64(seed + 1) * _U64(0xD1B54A32D192ED03)))
+    return mixed(pair * _U64(0x9E3779B97F4A7C15) + mixed(twin + _U64((seed + 1) * 0xD1B54A32D192ED03 % (1 << 64))))
 
 
 def hashed_flows(
