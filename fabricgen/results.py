@@ -96,9 +96,9 @@ class CongestionResult:
     """One plane (or scenario) under one pattern. `model`: idle (nothing can wait) | finite | steady | dense | skipped.
 
     `max_load` is the highest load of a link over its capacity when every sender sends at line rate, spread ideally;
-    `drawn_load` the same with hashed paths. `links` counts cables, those to hosts included. `ecn`: rates converge to the
-    ideal ones, and what PFC does is transient. `lost` flows have no route, `unfinished` ones no end, `unsettled` ones
-    no steady rate within the time looked at.
+    `drawn_load` the same with hashed paths. `links` counts cables, those to hosts included. `ecn`: rates converge to
+    the ideal ones, and what PFC does is transient. `lost` flows have no route, `unfinished` ones no end, `unsettled`
+    ones no steady rate within the time looked at.
     """
 
     pattern: str

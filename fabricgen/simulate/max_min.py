@@ -37,7 +37,8 @@ def ack_load(ports: Ports, flows: Flows, rates: Floats) -> Floats:
         return np.zeros(len(ports))
     flow, hop = (flows.back != NO_PORT).nonzero()
     share = ports.ack_bytes / ports.packet_bytes
-    return share * np.bincount(flows.back[flow, hop], weights=rates[flow], minlength=len(ports))
+    taken = np.bincount(flows.back[flow, hop], weights=share * rates[flow], minlength=len(ports))
+    return taken.astype(float)
 
 
 def _fill(capacity: Floats, crossed: Crossings) -> Floats:

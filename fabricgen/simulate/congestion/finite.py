@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Flags, Floats, Flows, Ints, Ports, crossings
+from fabricgen.simulate.congestion.model import NO_SWITCH, Flags, Floats, Flows, Ints, Ports, crossings
 from fabricgen.simulate.congestion.model import latency_ns as latency_of
 from fabricgen.simulate.max_min import ack_load
 
@@ -34,8 +34,8 @@ _FULL = 1.001
 
 @dataclass(frozen=True)
 class Run:
-    """`time_ns`: each flow's completion from its start, NaN where it has none within the horizon. Per port: for how long
-    it had packets to send (`wanted_ns`), sent all it could with more waiting (`busy_ns`), and was paused meanwhile
+    """`time_ns`: each flow's completion from its start, NaN where it has none within the horizon. Per port: for how
+    long it had packets to send (`wanted_ns`), sent all it could with more waiting (`busy_ns`), and was paused meanwhile
     (`paused_ns`)."""
 
     time_ns: Floats
@@ -108,7 +108,7 @@ class _Fluid:
         return sent
 
     def _follow_tails(self, layer: "_Layer", served: Floats, backlog: Floats, now: float) -> None:
-        alive, crossed = self.alive, layer.crossed
+        alive = self.alive
         out = np.flatnonzero((self.left[alive] <= 0) & np.isnan(self.time_ns[alive]))
         if not len(out):
             return
@@ -177,8 +177,21 @@ class _Layer:
 
 
 def _step_ns(ports: Ports, flows: Flows) -> float:
+    """The step: short against the softness of the hardest group, and against the shortest flow."""
     nic = ports.bytes_per_ns[flows.path[:, 0]]
     shortest = float((flows.bytes / nic).min(initial=np.inf))
-    used = np.unique(flows.path[flows.path >= 0])
-    softest = float((SOFTNESS_OF_REACTION * ports.reaction_bytes[used] / ports.bytes_per_ns[used]).min(initial=np.inf))
+    used = np.unique(flows.path[flows.path >= 0]).astype(np.int64)
+    width = SOFTNESS_OF_THRESHOLD * least_threshold_bytes(ports, used)
+    width += SOFTNESS_OF_REACTION * ports.reaction_bytes[used]
+    softest = float((width / ports.bytes_per_ns[used]).min(initial=np.inf))
     return min(max(_STEP_NS, shortest / _STEPS_OF_SHORTEST), _STABLE * softest)
+
+
+def least_threshold_bytes(ports: Ports, used: Ints) -> Floats:
+    """T of each of the used ports when all used groups of its switch are full (infinite where nothing pauses it)."""
+    switch = ports.switch[used]
+    guided = switch != NO_SWITCH
+    alphas = np.bincount(switch[guided], weights=ports.alpha[used][guided], minlength=len(ports.pool_bytes))
+    share = ports.pool_bytes / (1 + alphas)
+    threshold: Floats = np.where(guided, ports.alpha[used] * share[switch] + ports.reserve_bytes[used], np.inf)
+    return threshold

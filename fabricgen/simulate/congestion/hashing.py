@@ -5,11 +5,11 @@ chip computes is nowhere in its files, so a draw is a *possible* outcome; what i
 seed decide alike, which polarises flows (each tier gets only those that the tier below hashed the same way).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.routing.bits import Words
-from fabricgen.routing.network import Network
 from fabricgen.simulate.congestion.model import NO_PORT, Flags, Floats, Flows, Ints
 from fabricgen.simulate.congestion.plane import NO_COLUMN, HostNetwork
 
@@ -37,60 +37,67 @@ def flow_keys(source: Ints, target: Ints, seed: int) -> NDArray[np.uint64]:
     return mixed(pair * _U64(0x9E3779B97F4A7C15) + mixed(twin + _U64((seed + 1) * 0xD1B54A32D192ED03 % (1 << 64))))
 
 
+@dataclass(frozen=True)
+class Hashed:
+    """The flows that arrive, on their drawn paths; `arrived` tells which of those asked for they are. For each link of
+    a path (flows x hops, from the leaf on) it was chosen among `choices` next hops, the first of which is `group`."""
+
+    flows: Flows
+    arrived: Flags
+    choices: NDArray[np.int32]
+    group: NDArray[np.int32]
+
+
 def hashed_flows(
     plane: HostNetwork, source: Ints, target: Ints, size_bytes: Floats, start_ns: Floats, seed: int
-) -> tuple[Flows, Flags]:
-    """The flows that arrive, on their drawn paths, and which of those asked for they are."""
+) -> Hashed:
+    """One draw of the paths of flows between adapters."""
     keys = flow_keys(source, target, seed)
     rows, arrived = [], np.zeros(len(source), bool)
     for first in range(0, len(source), _FLOWS_AT_ONCE):
         part = slice(first, first + _FLOWS_AT_ONCE)
-        links, arrived[part] = _walk(plane, source[part], target[part], keys[part])
-        rows.append(links)
-    width = max((row.shape[1] for row in rows), default=0)
+        steps, arrived[part] = _walk(plane, source[part], target[part], keys[part])
+        rows.append((first, steps))
+    width = max((steps.shape[2] for _, steps in rows), default=0)
     path = np.full((len(source), width + 2), NO_PORT, np.int32)
+    made = np.zeros((2, len(source), width + 1), np.int32)
     path[:, 0] = plane.nic_port(source)
-    for number, row in enumerate(rows):
-        first = number * _FLOWS_AT_ONCE
-        path[first : first + len(row), 1 : 1 + row.shape[1]] = row
+    for first, steps in rows:
+        last, hops = first + steps.shape[1], steps.shape[2]
+        path[first:last, 1 : 1 + hops], made[:, first:last, :hops] = steps[0], steps[1:]
     length = (path != NO_PORT).sum(axis=1)
     path[np.arange(len(source)), length] = plane.host_port(target)
-    return Flows(source, target, size_bytes, start_ns, path).only(arrived), arrived
+    return Hashed(Flows(source, target, size_bytes, start_ns, path).only(arrived), arrived, *made[:, arrived])
 
 
-def _walk(
-    plane: HostNetwork, source: Ints, target: Ints, keys: NDArray[np.uint64]
-) -> tuple[NDArray[np.int32], Flags]:
-    """Links of each flow (flows x hops), and whether it gets to its leaf."""
+def _walk(plane: HostNetwork, source: Ints, target: Ints, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], Flags]:
+    """(link, choices, group) of each flow and hop, and whether a flow gets to its leaf."""
     at, goal, column = plane.leaf[source].copy(), plane.leaf[target], plane.column[target]
-    taken: list[NDArray[np.int32]] = []
+    taken = [np.empty((3, len(source), 0), np.int32)]
     moving = np.flatnonzero((at != goal) & (column != NO_COLUMN))
     while len(moving) and len(taken) < _MOST_HOPS:
-        link = _next_links(plane.network, plane.hops, at[moving], column[moving], keys[moving], plane.hash_seed)
-        step = np.full(len(source), NO_PORT, np.int32)
-        step[moving] = link
-        moving, link = moving[link != NO_PORT], link[link != NO_PORT]
-        if not len(moving):
-            break
+        step = np.full((3, len(source), 1), NO_PORT, np.int32)
+        step[:, moving, 0] = _next_links(plane, at[moving], column[moving], keys[moving])
         taken.append(step)
-        at[moving] = plane.network.target[link]
+        moving = moving[step[0, moving, 0] != NO_PORT]
+        at[moving] = plane.network.target[step[0, moving, 0]]
         moving = moving[at[moving] != goal[moving]]
-    links = np.stack(taken, axis=1) if taken else np.empty((len(source), 0), np.int32)
-    return links, at == goal
+    return np.concatenate(taken, axis=2), at == goal
 
 
-def _next_links(
-    network: Network, hops: Words, at: Ints, column: Ints, keys: NDArray[np.uint64], hash_seed: Ints
-) -> NDArray[np.int32]:
-    """The link each packet leaves by; NO_PORT where its switch knows none."""
-    width = np.diff(network.offsets)[at]
-    candidate = network.offsets[at][:, None] + np.arange(int(width.max(initial=0)))
+def _next_links(plane: HostNetwork, at: Ints, column: Ints, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """The link each packet leaves by (NO_PORT where its switch knows none), how many it could, the first of those."""
+    offsets, seeds = plane.network.offsets, plane.hash_seed[at].astype(np.uint64)
+    width = np.diff(offsets)[at]
+    candidate = offsets[at][:, None] + np.arange(int(width.max(initial=0)))
     there = np.arange(candidate.shape[1]) < width[:, None]
     candidate[~there] = 0
     word, bit = column >> 6, (column & 63).astype(np.uint64)
-    usable = there & ((hops[candidate, word[:, None]] >> bit[:, None] & _U64(1)) != 0)
+    usable = there & ((plane.hops[candidate, word[:, None]] >> bit[:, None] & _U64(1)) != 0)
     count = usable.sum(axis=1)
-    choice = mixed(keys + hash_seed[at].astype(np.uint64) * _U64(0xA24BAED4963EE407))
+    choice = mixed(keys + seeds * _U64(0xA24BAED4963EE407))
     picked = (choice % np.maximum(count, 1).astype(np.uint64)).astype(np.int64) + 1
+    row, first = np.arange(len(at)), np.argmax(usable, axis=1)
     place = np.argmax(np.cumsum(usable, axis=1) == picked[:, None], axis=1)
-    return np.where(count > 0, candidate[np.arange(len(at)), place], NO_PORT).astype(np.int32)
+    link = np.where(count > 0, candidate[row, place], NO_PORT)
+    return np.stack([link, count, candidate[row, first]]).astype(np.int32)

@@ -71,7 +71,8 @@ class Flows:
     @cached_property
     def hops(self) -> Ints:
         """Ports on each path."""
-        return (self.path != NO_PORT).sum(axis=1)
+        hops: Ints = (self.path != NO_PORT).sum(axis=1)
+        return hops
 
     def only(self, chosen: Ints | Flags) -> "Flows":
         """Some of the flows."""
@@ -88,7 +89,8 @@ def latency_ns(ports: Ports, flows: Flows) -> Floats:
     there = _sum(ports.delay_ns, flows.path) + (flows.hops - 1) * ports.packet_bytes / nic
     if flows.back is None:
         return there + _sum(ports.delay_ns, flows.path)
-    return there + _sum(ports.delay_ns, flows.back) + (flows.back != NO_PORT).sum(axis=1) * ports.ack_bytes / nic
+    acks: Floats = (flows.back != NO_PORT).sum(axis=1) * ports.ack_bytes / nic
+    return there + _sum(ports.delay_ns, flows.back) + acks
 
 
 def _sum(per_port: Floats, path: NDArray[np.int32]) -> Floats:
@@ -98,8 +100,8 @@ def _sum(per_port: Floats, path: NDArray[np.int32]) -> Floats:
 
 @dataclass(frozen=True)
 class Crossings:
-    """Flows by the ports they cross: entry e is flow `flow[e]` at port `ports[port[e]]`, sorted by port. `onward[e]` and
-    `before[e]` are the entries of the flow's next and last port, `size` where there is none; `first` and `last` are
+    """Flows by the ports they cross: entry e is flow `flow[e]` at port `ports[port[e]]`, sorted by port. `onward[e]`
+    and `before[e]` are the entries of the flow's next and last port, `size` where there is none; `first` and `last` are
     each flow's entries at its NIC and at its last port. `starts` cuts the entries into ports. Only ports that some flow
     crosses are there."""
 

@@ -29,8 +29,6 @@ _MBPS_PER_BYTE_PER_NS = 8_000
 _HASH_SEED = {"LeafRouter": 10, "SpineRouter": 25}
 
 
-
-
 @dataclass(frozen=True)
 class HostNetwork:
     """A plane. `leaf[a]` and `column[a]` are the switch of adapter a and the destination that its address belongs to.

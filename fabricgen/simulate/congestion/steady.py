@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.simulate.congestion.compiled import WORTH_COMPILING, compiled_window
-from fabricgen.simulate.congestion.finite import SOFTNESS_OF_REACTION, SOFTNESS_OF_THRESHOLD
+from fabricgen.simulate.congestion.finite import SOFTNESS_OF_REACTION, SOFTNESS_OF_THRESHOLD, least_threshold_bytes
 from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Floats, Flows, Ports, crossings
 
 _STEP = 0.2
@@ -130,12 +130,7 @@ class _Relaxation:
 def _softness(ports: Ports, crossed: Crossings) -> Floats:
     """How softly each group pauses, as part of its threshold, with all groups of its switch that are in use full."""
     used = crossed.ports
-    switch = ports.switch[used]
-    guided = switch != NO_SWITCH
-    total_alpha = np.bincount(switch[guided], weights=ports.alpha[used][guided], minlength=len(ports.pool_bytes))
-    pool = ports.pool_bytes / (1 + total_alpha)
-    threshold = np.where(guided, ports.alpha[used] * pool[switch] + ports.reserve_bytes[used], np.inf)
-    reaction = ports.reaction_bytes[used] / np.maximum(threshold, 1.0)
+    reaction = ports.reaction_bytes[used] / np.maximum(least_threshold_bytes(ports, used), 1.0)
     softness: Floats = np.clip(SOFTNESS_OF_THRESHOLD + SOFTNESS_OF_REACTION * reaction, _HARDEST, _SOFTEST)
     return softness
 

@@ -16,8 +16,8 @@ _MOST_LINKS = 64  # of a tree, told one by one
 
 @dataclass(frozen=True)
 class Blockage:
-    """Per port: whether it is a root (saturated, not paused itself) or paused. `waits` (pairs of ports) are paused ports
-    and what they wait for: a port of the next switch that is a root or paused itself."""
+    """Per port: whether it is a root (saturated, not paused itself) or paused. `waits` (pairs of ports) are paused
+    ports and what they wait for: a port of the next switch that is a root or paused itself."""
 
     roots: Flags
     paused: Flags
@@ -62,7 +62,7 @@ def _tree(ports: Ports, flows: Flows, waits: Ints, root: int, victims: Flags) ->
     edges = np.concatenate(links)[:_MOST_LINKS]
     return CongestionTree(
         root=ports.name_of(root),
-        kind=_kind(ports, flows, root),
+        kind=_kind(flows, root),
         depth=depth,
         channels=int(member.sum()),
         victims=int((held & victims).sum()),
@@ -70,9 +70,9 @@ def _tree(ports: Ports, flows: Flows, waits: Ints, root: int, victims: Flags) ->
     )
 
 
-def _kind(ports: Ports, flows: Flows, root: int) -> str:
+def _kind(flows: Flows, root: int) -> str:
     """A port towards a host is an incast; with a single sender it is the receiver that is slow."""
-    through = (flows.path == root).any(axis=1)
+    through = _crossing(flows.path, np.arange(int(flows.path.max()) + 1) == root)
     ends = flows.path[np.arange(len(flows)), flows.hops - 1] == root
     if not bool((ends & through).any()):
         return "collision"
@@ -80,12 +80,12 @@ def _kind(ports: Ports, flows: Flows, root: int) -> str:
 
 
 def _crossing(path: NDArray[np.int32], member: Flags) -> Flags:
-    crossed: Flags = (np.append(member, False)[path]).any(axis=1)
+    crossed: Flags = np.any(np.append(member, False)[path], axis=1)
     return crossed
 
 
-def labels(flows: Flows, roots: Flags, victims: Flags) -> Sequence[str]:
-    """off-path for a victim whose own way has no root, unfair-share for one that does not get its part of one."""
-    on_path = _crossing(flows.path, roots)
+def labels(flows: Flows, saturated: Flags, victims: Flags) -> Sequence[str]:
+    """off-path for a victim on whose own way nothing is saturated, unfair-share for one that gets too little of it."""
+    on_path = _crossing(flows.path, saturated)
     return ["" if not victim else "unfair-share" if crossed else "off-path"
             for victim, crossed in zip(victims.tolist(), on_path.tolist(), strict=True)]  # fmt: skip

@@ -8,7 +8,7 @@ from fabricgen.results import CongestionTree
 from fabricgen.simulate.congestion.finite import run_fluid
 from fabricgen.simulate.congestion.model import NO_PORT, Flags, Floats, Flows, Ports, latency_ns
 from fabricgen.simulate.congestion.steady import steady_rates
-from fabricgen.simulate.congestion.trees import PAUSED_DUTY, Blockage, blockage, labels, trees
+from fabricgen.simulate.congestion.trees import PAUSED_DUTY, blockage, labels, trees
 from fabricgen.simulate.max_min import max_min_rates, max_min_times_ns
 
 VICTIM = 1.2  # times the ideal completion
@@ -70,19 +70,16 @@ def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
         ideal[affected] = waiting.bytes / max_min_rates(ports, waiting) + latency[affected]
         duty, unsettled = steady.duty, steady.unsettled
         busy = (steady.throughput >= _SATURATED * ports.bytes_per_ns) & (steady.backlog > 1 - _SATURATED)
-    found = blockage(waiting, busy & (duty >= PAUSED_DUTY), duty < PAUSED_DUTY)
+    saturated = busy & (duty >= PAUSED_DUTY)
+    found = blockage(waiting, saturated, duty < PAUSED_DUTY)
     victims = ~(time / ideal <= VICTIM)
     held = np.flatnonzero(affected)
-    for index, text in zip(held, labels(waiting, found.roots, victims[affected]), strict=True):
+    for index, text in zip(held, labels(waiting, saturated, victims[affected]), strict=True):
         label[index] = text
     return Verdict(
         "finite" if finite else "steady", time, ideal, tuple(label), trees(ports, waiting, found, victims[affected]),
-        int(found.roots.sum()), _used_paused(found), unsettled,
+        int(found.roots.sum()), int(found.paused.sum()), unsettled,
     )  # fmt: skip
-
-
-def _used_paused(found: Blockage) -> int:
-    return int(found.paused.sum())
 
 
 def offered_load(ports: Ports, flows: Flows) -> Floats:

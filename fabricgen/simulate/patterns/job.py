@@ -46,7 +46,7 @@ class Job:
     @property
     def channels(self) -> int:
         """Number of channels."""
-        return self.members.shape[1]
+        return int(self.members.shape[1])
 
 
 def make_job(adapters: Sequence[Adapter], placement: str | Sequence[str] = ALIGNED, seed: int = 0) -> Job:
@@ -69,7 +69,7 @@ def make_job(adapters: Sequence[Adapter], placement: str | Sequence[str] = ALIGN
         members[row, [channel[name] for name in names]] = numbers
     if storing:
         return Job(members, np.array(storing, np.int64))
-    stand_ins = members[:: -1][: max(1, len(members) // _HOSTS_PER_TARGET)]
+    stand_ins = members[::-1][: max(1, len(members) // _HOSTS_PER_TARGET)]
     return Job(members, stand_ins[stand_ins != ABSENT], stand_in=True)
 
 
