@@ -91,7 +91,7 @@ def command(
         clock.lap("simulated", f"routes and buffer dependencies of {len(plans.fabric.switches)} devices")
         from fabricgen.simulate.congestion.analysis import Options
 
-        simulate_congestion(verdicts, Options())
+        simulate_congestion(verdicts, Options(), at_gate=True)
         clock.lap("simulated", f"congestion of {len(verdicts.routed)} planes")
         verdicts.codes |= codes_of(*_INVENTORY)
         outcome = told(settings, verdicts, places, expand=expand, inventory=plans.findings)

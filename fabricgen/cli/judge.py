@@ -176,13 +176,16 @@ def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path |
     verdicts.codes |= codes_of("FG6")
 
 
-def simulate_congestion(verdicts: Verdicts, options: "Options", plane: str | None = None) -> list[CongestionResult]:
-    """A traffic pattern on every plane that it is for."""
+def simulate_congestion(
+    verdicts: Verdicts, options: "Options", plane: str | None = None, *, at_gate: bool = False
+) -> list[CongestionResult]:
+    """A traffic pattern on every plane that it is for. Of planes that cannot be simulated the gate has no findings."""
     from fabricgen.simulate.congestion.analysis import analyse_congestion
     from fabricgen.simulate.congestion.findings import congestion_findings
 
     results = analyse_congestion(verdicts.bundle, options, plane, verdicts.routed)
-    verdicts.findings += congestion_findings(verdicts.bundle, results)
+    judged = [result for result in results if result.model != "skipped" or not at_gate]
+    verdicts.findings += congestion_findings(verdicts.bundle, judged)
     verdicts.own["congestion"] = congestion_object(results)
     verdicts.lines += congestion_lines(results)
     verdicts.codes |= codes_of("FG7")

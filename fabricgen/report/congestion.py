@@ -19,8 +19,9 @@ def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
     """A line for each plane."""
     for result in results:
         name = f"plane {result.name}: " if result.name else ""
-        if result.model == "skipped":
-            yield f"congestion  {name}no verdict: {result.reason}"
+        if not result.flows:
+            why = f"no verdict: {result.reason}" if result.model == "skipped" else result.reason or "no flow arrives"
+            yield f"congestion  {name}{why}"
             continue
         flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
         yield f"congestion  {name}{result.pattern}, {flows} flows: {_verdict(result, victims)}"

@@ -35,7 +35,8 @@ def _tiers(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
 
 
 def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
-    for tree in result.trees[:_MOST_TREES]:
+    telling = [tree for tree in result.trees if tree.victims or not _is_luck(result)]  # of bad luck FG707 tells
+    for tree in telling[:_MOST_TREES]:
         device, port = tree.root
         certain = result.single_path and not result.ecn
         if tree.kind == "slow-receiver":
@@ -44,9 +45,13 @@ def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
             yield _at(bundle, "FG706", Severity.WARNING, message, device, hint, port, certain=certain)
             continue
         severity = Severity.WARNING if tree.victims and not _is_luck(result) else Severity.NOTE
-        message = f"{_cause(tree)} at {port} pauses {_counted(tree.channels, 'port')} up to {tree.depth} links away; "
-        message += f"{_counted(tree.victims, 'flow')} held up by it{_transient(result)}"
-        hint = "Fewer senders at a time, or another placement, takes the root away." if tree.kind == "incast" else ""
+        message = f"{_cause(tree)} at {port} pauses {_counted(tree.channels, 'port')}, the farthest "
+        message += f"{_counted(tree.depth, 'link')} away; "
+        message += f"{_counted(tree.victims, 'victim')} among the flows they hold{_transient(result)}"
+        incast = tree.kind == "incast"
+        hint = (
+            "Let fewer send at a time." if incast else "Another placement, more paths or queue pairs spread the load."
+        )
         yield _at(bundle, "FG702", severity, message, device, hint, port, certain=certain)
 
 
@@ -60,11 +65,12 @@ def _victims(bundle: Bundle | None, result: CongestionResult) -> Iterator[Findin
         return
     count, total = sum(flow.count for flow in victims), sum(flow.count for flow in result.flows)
     worst = victims[0]
-    factor = "never ends" if worst.hol_factor is None else f"takes {worst.hol_factor:.1f} times its ideal time"
-    message = f"{count} of {total} flows are victims of head-of-line blocking; {worst.src} to {worst.dst} {factor}"
+    factor = "never ends" if worst.hol_factor is None else f"takes {worst.hol_factor:.1f} times as long"
+    message = f"{count} of {total} flows are victims: others hold them up beyond 1.2 times their ideal time; "
+    message += f"{worst.src} to {worst.dst} {factor}"
     message += f" ({worst.label}){_transient(result)}" if worst.label else _transient(result)
     severity = Severity.NOTE if _is_luck(result) else Severity.WARNING
-    hint = "The congestion trees (FG702) name the ports that hold them up."
+    hint = "FG702 names the roots of congestion trees; without roots, victims are gone." if result.trees else ""
     yield _at(bundle, "FG703", severity, message, "", hint, certain=result.single_path and not result.ecn)
 
 
@@ -102,7 +108,7 @@ def _collisions(bundle: Bundle | None, result: CongestionResult) -> Iterator[Fin
 def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
     if result.model == "skipped":
         yield _at(bundle, "FG708", Severity.NOTE, f"{_plane(result)}not simulated: {result.reason}", "", certain=True)
-    elif result.reason:
+    elif result.reason and result.flows:
         yield _at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.reason}", "", certain=True)
     if result.unfinished:
         message = f"{_counted(result.unfinished, 'flow')} still not through after 40 times the ideal time"
