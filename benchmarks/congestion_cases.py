@@ -90,7 +90,7 @@ def two_incasts(count: int, random: np.random.Generator) -> list[tuple[int, int]
 
 
 def scenario(
-    name: str, wiring: Wiring, pairs: list[tuple[int, int]], *, buffer_bytes: int = 4 << 20, delay_ns: int = 1000
+    name: str, wiring: Wiring, pairs: list[tuple[int, int]], *, buffer_bytes: int = 2 << 20, delay_ns: int = 1000
 ) -> dict[str, Any]:
     """The scenario file: 1 MB for every pair."""
     fast = any(speed > 100 for _, _, speed in wiring.links)
@@ -103,7 +103,7 @@ def scenario(
         "nodes": [{"name": host, "kind": "host"} for host in wiring.hosts]
         + [{"name": switch, "kind": "switch"} for switch in wiring.switches],
         "switch_defaults": {
-            "buffer_bytes": buffer_bytes * (2 if fast else 1), "pg_reserve_bytes": 4096, "pg_headroom_bytes": headroom,
+            "buffer_bytes": buffer_bytes, "pg_reserve_bytes": 4096, "pg_headroom_bytes": headroom,
             "alpha": 0.125, "xon_offset_bytes": 3072,
         },
         "transport": {
@@ -128,7 +128,7 @@ def cases(seed: int) -> Iterator[dict[str, Any]]:
     tree = fat_tree(4, random)
     yield scenario(f"ft4-incasts-{seed}", tree, two_incasts(16, random))
     yield scenario(f"ft4-short-{seed}", tree, permutation(16, random), delay_ns=200)
-    yield scenario(f"ft4-small-{seed}", tree, permutation(16, random), buffer_bytes=2 << 20)
+    yield scenario(f"ft4-small-{seed}", tree, permutation(16, random), buffer_bytes=1 << 20)
     trunks = leaf_spine(4, 2, 8, 400, random)
     yield scenario(f"trunk400-{seed}", trunks, two_incasts(32, random))
     large = fat_tree(8, random)
