@@ -12,6 +12,7 @@ import resource
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -93,7 +94,7 @@ def packet_times_ns(oracle: Path, tree: dict[str, Any]) -> Floats:
     """Completion times of the packet simulator; NaN for a flow without an end."""
     sys.path.insert(0, str(oracle))
     try:
-        import runcase
+        runcase = import_module("runcase")
     finally:
         sys.path.remove(str(oracle))
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

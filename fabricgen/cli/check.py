@@ -89,9 +89,9 @@ def command(
         clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
         simulate_deadlock(verdicts)
         clock.lap("simulated", f"routes and buffer dependencies of {len(plans.fabric.switches)} devices")
-        from fabricgen.simulate.congestion.analysis import Options
+        from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, Options
 
-        simulate_congestion(verdicts, Options(), at_gate=True)
+        simulate_congestion(verdicts, Options(most_finite=MOST_FINITE_AT_GATE), at_gate=True)
         clock.lap("simulated", f"congestion of {len(verdicts.routed)} planes")
         verdicts.codes |= codes_of(*_INVENTORY)
         outcome = told(settings, verdicts, places, expand=expand, inventory=plans.findings)

@@ -26,13 +26,14 @@ from fabricgen.simulate.patterns.job import ALIGNED
 from fabricgen.simulate.scenario import Scenario
 
 MOST_FINITE = 4096  # flows whose completions are followed in time; more are judged by steady rates, or as dense demand
+MOST_FINITE_AT_GATE = 1024
 
 
 @dataclass(frozen=True)
 class Options:
     """What is asked. `size_bytes`: the buffer of one rank. `placement`: aligned | fragmented | hosts in rank order.
     `queue_pairs`: how many a connection has, each hashed for itself. `draws`: how many hashes are drawn for the spread
-    of loads, the first of which (`seed`) is judged."""
+    of loads, the first of which (`seed`) is judged. `most_finite`: see MOST_FINITE."""
 
     pattern: str = DEFAULT_PATTERN
     size_bytes: float = DEFAULT_BYTES
@@ -40,6 +41,7 @@ class Options:
     queue_pairs: int = 1
     seed: int = 0
     draws: int = 1
+    most_finite: int = MOST_FINITE
 
 
 def analyse_scenario(scenario: Scenario) -> CongestionResult:
@@ -132,7 +134,7 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
         reason=f"no host is for storage: {len(job.targets)} adapters of others stand in" if stood_in else "",
     )
     if isinstance(traffic, Everyone):
-        if len(traffic) * options.queue_pairs > MOST_FINITE:
+        if len(traffic) * options.queue_pairs > options.most_finite:
             return _dense(plane, traffic, basic)
         traffic = traffic.messages()
     return _hashed(plane, traffic.split(options.queue_pairs), options, basic)
@@ -151,7 +153,7 @@ def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: Cong
     flows = drawn.flows
     if not len(flows):
         return replace(basic, model="idle", lost=len(traffic))
-    verdict = judge(plane.ports, flows, finite=len(flows) <= MOST_FINITE)
+    verdict = judge(plane.ports, flows, finite=len(flows) <= options.most_finite)
     chosen = spread(plane, drawn)
     ends = [tuple(f"{plane.adapters[end].host}|{plane.adapters[end].nic}" for end in pair)
             for pair in zip(flows.source.tolist(), flows.target.tolist(), strict=True)]  # fmt: skip

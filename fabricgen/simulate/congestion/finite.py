@@ -26,6 +26,7 @@ _STEP_NS = 100.0
 _STEPS_OF_SHORTEST = 400  # no flow is through in fewer steps, unless they would get shorter than _STEP_NS
 _STABLE = 0.25  # of the softest group's reaction: the scheme oscillates above 0.66
 _ACK_STEPS = 200
+_WATCHED_STEPS = 4
 _TAIL_BYTES = 1.0
 _COMPACT = 0.8
 _OPEN = 0.97  # a duty above this is no pause
@@ -66,7 +67,7 @@ class _Fluid:
         now, steps = float(self.flows.start_ns.min(initial=0.0)), 0
         layer = _Layer(self.ports, self.flows, self.alive, None)
         while now < horizon_ns and len(self.alive):
-            self._advance(layer, now)
+            self._advance(layer, now, watched=steps % _WATCHED_STEPS == 0)
             now += self.step_ns
             steps += 1
             if steps % _ACK_STEPS == 0 and self.ports.ack_bytes:
@@ -80,21 +81,23 @@ class _Fluid:
         delay = latency_of(self.ports, self.flows) - self.step_ns * (self.flows.hops - 1)
         return Run(self.time_ns + delay, *self.totals)
 
-    def _advance(self, layer: "_Layer", now: float) -> None:
+    def _advance(self, layer: "_Layer", now: float, *, watched: bool) -> None:
         crossed, step_ns = layer.crossed, self.step_ns
         total = layer.queued[:-1] + layer.arriving[:-1]
         held = crossed.gather(layer.queued[crossed.onward])
         backlog = crossed.gather(total)
         duty = layer.duty(held)
         service = self.capacity[crossed.ports] * duty * step_ns
-        moved = total * crossed.spread(np.minimum(1.0, service / np.maximum(backlog, 1e-9)))
-        layer.queued[:-1] = total - moved
-        sent = self._send(layer, service, now)
-        moved[crossed.first] = sent
-        self.acked[self.alive] += moved[crossed.last]
-        layer.arriving[:-1] = np.append(moved, 0.0)[crossed.before]
+        moved = layer.moved
+        moved[:-1] = total * crossed.spread(np.minimum(1.0, service / np.maximum(backlog, 1e-9)))
+        layer.queued[:-1] = total - moved[:-1]
+        moved[crossed.first] = self._send(layer, service, now)
+        if self.ports.ack_bytes:
+            self.acked[self.alive] += moved[crossed.last]
+        layer.arriving[:-1] = moved[crossed.before]
         self._follow_tails(layer, np.minimum(service, backlog), backlog, now)
-        self._count(layer, service, backlog, duty)
+        if watched:
+            self._count(layer, service, backlog, duty)
 
     def _send(self, layer: "_Layer", service: Floats, now: float) -> Floats:
         """NICs serve their flows in turn, so that all of a NIC's flows get the same."""
@@ -129,7 +132,7 @@ class _Fluid:
     def _count(self, layer: "_Layer", service: Floats, backlog: Floats, duty: Floats) -> None:
         full = backlog > service * _FULL
         wants = full | (layer.sending > 0)
-        ports, step_ns = layer.crossed.ports, self.step_ns
+        ports, step_ns = layer.crossed.ports, self.step_ns * _WATCHED_STEPS
         self.totals[0, ports] += wants * step_ns
         self.totals[1, ports] += (full & (duty > _OPEN)) * step_ns
         self.totals[2, ports] += wants * (1 - duty) * step_ns
@@ -142,7 +145,7 @@ class _Layer:
         chosen = flows.only(alive)
         self.alive, self.crossed = alive, crossings(chosen)
         crossed = self.crossed
-        self.queued, self.arriving = np.zeros(crossed.size + 1), np.zeros(crossed.size + 1)
+        self.queued, self.arriving, self.moved = np.zeros((3, crossed.size + 1))
         self.nic = crossed.port[crossed.first]
         self.sending = np.zeros(len(crossed.ports), np.int64)
         self.port_at = np.append(crossed.port, 0)[crossed.at]
@@ -178,8 +181,9 @@ class _Layer:
 
 def _step_ns(ports: Ports, flows: Flows) -> float:
     """The step: short against the softness of the hardest group, and against the shortest flow."""
-    nic = ports.bytes_per_ns[flows.path[:, 0]]
-    shortest = float((flows.bytes / nic).min(initial=np.inf))
+    _, nic = np.unique(flows.path[:, 0], return_inverse=True)
+    sharers = np.bincount(nic)[nic]
+    shortest = float((flows.bytes * sharers / ports.bytes_per_ns[flows.path[:, 0]]).min(initial=np.inf))
     used = np.unique(flows.path[flows.path >= 0]).astype(np.int64)
     width = SOFTNESS_OF_THRESHOLD * least_threshold_bytes(ports, used)
     width += SOFTNESS_OF_REACTION * ports.reaction_bytes[used]
