@@ -37,6 +37,8 @@ def main() -> None:
         _print_credit_loops(Path(folder) / "dumps", quick)
         if not quick:
             _print_large(Path(folder))
+    print("\ncongestion", flush=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.congestion", "--seeds", "0" if quick else "3"], check=True)
 
 
 def _print_large(folder: Path) -> None:

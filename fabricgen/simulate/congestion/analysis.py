@@ -72,7 +72,7 @@ def analyse_congestion(
     Raises UnreadableInputError when a file is no JSON, UsageError for an unknown plane.
     """
     away = [one.name for one in (bundle.wiring.planes if bundle.wiring else ()) if one.technology == "infiniband"]
-    chosen = [(name, switches) for name, switches in planes(bundle) if _is_meant(bundle, name, plane, options)]
+    chosen = [(name, switches) for name, switches in planes(bundle) if is_meant(bundle, name, plane, options)]
     if plane is not None and not chosen and plane not in away:
         known = ", ".join(filter(None, [*(name for name, _ in planes(bundle)), *away])) or "none: loose files are one"
         raise UsageError(f"no plane {plane!r} here; planes are {known}")
@@ -89,7 +89,7 @@ def analyse_congestion(
     return sorted(found, key=lambda one: (one.model == "skipped", -len(one.victims), -one.max_load, one.name))
 
 
-def _is_meant(bundle: Bundle, name: str, plane: str | None, options: Options) -> bool:
+def is_meant(bundle: Bundle, name: str, plane: str | None, options: Options) -> bool:
     """Whether a pattern runs on a plane: as asked; else storage patterns where there is a storage plane, none on planes
     for management."""
     if plane is not None:
@@ -105,7 +105,7 @@ def _is_meant(bundle: Bundle, name: str, plane: str | None, options: Options) ->
 
 def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> CongestionResult:
     priorities = lossless_links(bundle, fabric).priorities
-    plane = read_plane(bundle, fabric, name, _priority(bundle, fabric, priorities))
+    plane = read_plane(bundle, fabric, name, judged_priority(bundle, fabric, priorities))
     result = judge_plane(plane, options)
     return replace(result, ecn=_marks(bundle, fabric))
 
@@ -238,7 +238,7 @@ def _with_verdict(result: CongestionResult, verdict: Verdict, ends: Sequence[tup
     )
 
 
-def _priority(bundle: Bundle, fabric: RoutedFabric, priorities: Sequence[int]) -> int | None:
+def judged_priority(bundle: Bundle, fabric: RoutedFabric, priorities: Sequence[int]) -> int | None:
     """The lossless priority that is judged: the first that links carry; with a single switch, its ports' first."""
     if priorities:
         return priorities[0]
