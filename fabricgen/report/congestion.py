@@ -34,9 +34,9 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     if result.model == "idle":
         return f"{load}, nothing waits"
     slowest = max((flow.fct_ns or 0 for flow in result.flows), default=0)
-    parts = [load, f"{victims} victims"]
+    parts = [load, _counted(victims, "victim")]
     if result.model != "dense":
-        parts.append(f"{result.roots} roots, {result.paused} paused ports")
+        parts.append(f"{_counted(result.roots, 'root')}, {_counted(result.paused, 'paused port')}")
     if result.unfinished:
         parts.append(f"{result.unfinished} without an end")
     else:
@@ -44,6 +44,10 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     if not result.lossless:
         parts.append("no PFC")
     return ", ".join(parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _plane(result: CongestionResult) -> dict[str, Any]:

@@ -190,7 +190,7 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
     flows = [("h0a", "h1z"), ("h0b", "h1y"), *((f"h1{letter}", "h1z") for letter in "abc")]
     file.write_text(json.dumps(chain(2, flows)))
     outcome = cli("simulate", "congestion", "--scenario", file)
-    assert outcome.code == 0 and "1 victims" in outcome.out and "FG702" in outcome.out
+    assert outcome.code == 0 and "1 victim," in outcome.out and "FG702" in outcome.out
 
 
 @pytest.mark.parametrize(

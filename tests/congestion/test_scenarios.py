@@ -55,6 +55,18 @@ def test_all_cases_together() -> None:
     assert np.median(factors) > 1.5  # ideal sharing must not pass for it
 
 
+@pytest.mark.parametrize("name", ["hol_victim8", "hol_parking5", "hol_two_roots", "hol_chain_mixed", "hol_ft4_tree"])
+def test_without_the_flows_of_its_roots_nobody_is_a_victim(name: str) -> None:
+    ports, flows = from_scenario(read_scenario(shared("data", "congestion", name) / "scenario.json"))
+    _, verdict = judged(shared("data", "congestion", name))
+    assert verdict.victims.any()
+    roots = {tree.root for tree in verdict.trees}
+    numbers = [port for port in range(len(ports)) if ports.name_of(port) in roots]
+    rest = flows.only(~np.isin(flows.path, numbers).any(axis=1))
+    assert len(rest)
+    assert judge(ports, rest, finite=True).hol_factor.max() <= 1.02
+
+
 def chain(switches: int, flows: list[tuple[str, str]], **more: Any) -> dict[str, Any]:
     """Switches in a row, s0 to the left; host hNx is the x-th at switch N."""
     names = sorted({end for pair in flows for end in pair})
