@@ -150,8 +150,10 @@ def dense_flows(plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_eac
     line = demand.rate[here, there] / demand.pairs[here, there]
     paused = np.round(bytes_each / (line * rates.paused[here, there]), _CLASS_DIGITS)
     ideal = np.round(bytes_each / (line * rates.ideal[here, there]), _CLASS_DIGITS)
-    _, example, of = np.unique(np.round(np.stack([paused, ideal]), 0), axis=1, return_index=True, return_inverse=True)
-    count = np.bincount(of.ravel(), weights=demand.pairs[here, there])
+    of_paused, of_ideal = (np.unique(np.round(times), return_inverse=True)[1] for times in (paused, ideal))
+    alike = of_paused.astype(np.int64) * len(ideal) + of_ideal
+    _, example, of = np.unique(alike, return_index=True, return_inverse=True)
+    count = np.bincount(of, weights=demand.pairs[here, there])
     found = []
     for number, row in enumerate(example):
         source, target = (plane.adapters[int(demand.first[side[row]])] for side in (here, there))
