@@ -4,8 +4,8 @@ Times are ns, sizes are bytes, speeds Gb/s. `routes` name the next node at a swi
 nodes, each direction of which is a port of its own.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,17 @@ class Ecn:
 
 
 @dataclass(frozen=True, slots=True)
+class Watchdog:
+    """SONiC's PFC watchdog of a switch: looks at every queue once a poll, calls it a storm when it was paused and sent
+    nothing for the detection time, and ends that when no pause came for the restoration time."""
+
+    detection_ns: int
+    restoration_ns: int
+    poll_ns: int
+    action: str = "drop"  # drop | forward | alert
+
+
+@dataclass(frozen=True, slots=True)
 class SwitchBuffers:
     """A switch's buffer: shared by all ports but for what each priority group keeps for itself. A group pauses its
     sender at `alpha` of what is free, and lets it go on `xon_offset_bytes` below."""
@@ -36,6 +47,10 @@ class SwitchBuffers:
     alpha: float
     xon_offset_bytes: int
     ecn: Ecn | None = None
+    xon_bytes: int = 0
+    headroom_pool_bytes: int = 0  # for all groups together; 0: each has `pg_headroom_bytes` for itself
+    static_threshold_bytes: int = 0  # in place of alpha
+    watchdog: Watchdog | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,8 @@ class Dcqcn:
     rate_ai_mbps: float
     rate_hai_mbps: float
     min_rate_mbps: float
+    byte_counter_bytes: int = 0  # 0: increases by time alone
+    cnp_interval_ns: int = 0  # least time between two notifications of a flow
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,7 @@ class Transport:
     ack_lossless: bool
     congestion_control: str  # none | dcqcn
     dcqcn: Dcqcn | None = None
+    retransmission_timeout_ns: int = 1_000_000
 
     @property
     def packet_bytes(self) -> int:
@@ -77,16 +95,20 @@ class Node:
     name: str
     kind: str  # host | switch
     buffers: SwitchBuffers | None = None
+    drain_gbps: float = 0  # what a slow host takes in; 0: it keeps up
+    receive_buffer_bytes: int = 65_536  # a slow host pauses its switch above this
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cable between two nodes."""
+    """A cable between two nodes. `a_buffers` and `b_buffers` are what the port at that end has other than its switch."""
 
     a: str
     b: str
     speed_gbps: float
     delay_ns: int
+    a_buffers: Mapping[str, Any] = field(default_factory=dict)
+    b_buffers: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +119,46 @@ class Flow:
     dst: str
     bytes: int
     start_ns: int = 0
+    priority: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficClass:
+    """A priority: whether PFC holds it, and its scheduler. Strict ones go first, the others share by weight."""
+
+    priority: int
+    lossless: bool = True
+    scheduler: str = "dwrr"  # dwrr | strict
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Pfc:
+    """Pause frames: how long one holds in quanta of 512 bit times (0: until resumed), how often it is repeated (0: at
+    half of that), how long the peer takes to obey."""
+
+    pause_quanta: int = 65_535
+    refresh_ns: int = 0
+    response_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PauseStorm:
+    """A broken NIC that pauses its switch from one time to another."""
+
+    host: str
+    at_ns: int
+    until_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFailure:
+    """A link that goes down, and the routes that are other from then on."""
+
+    a: str
+    b: str
+    at_ns: int
+    routes: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,6 +174,10 @@ class Scenario:
     stop_ns: int
     compat: str = ""  # "" | hpcc
     description: str = ""
+    classes: tuple[TrafficClass, ...] = ()
+    pfc: Pfc = Pfc()
+    storms: tuple[PauseStorm, ...] = ()
+    failures: tuple[LinkFailure, ...] = ()
 
 
 def read_scenario(file: Path) -> Scenario:
@@ -138,11 +204,18 @@ def parse_scenario(tree: Mapping[str, Any]) -> Scenario:
         nodes=nodes,
         links=tuple(Link(**link) for link in tree["links"]),
         flows=tuple(Flow(**flow) for flow in tree["flows"]),
-        routes={(route["at"], route["to"]): route["via"] for route in tree["routes"]},
+        routes=_routes(tree["routes"]),
         transport=Transport(**transport),
         stop_ns=int(tree["stop_ns"]),
         compat=tree.get("compat") or "",
         description=tree.get("description", ""),
+        classes=tuple(TrafficClass(**each) for each in tree.get("classes", ())),
+        pfc=Pfc(**tree.get("pfc", {})),
+        storms=tuple(PauseStorm(**each) for each in tree.get("storms", ())),
+        failures=tuple(
+            LinkFailure(each["a"], each["b"], each["at_ns"], _routes(each.get("routes", ())))
+            for each in tree.get("failures", ())
+        ),
     )
     _check_names(scenario)
     return scenario
@@ -151,14 +224,21 @@ def parse_scenario(tree: Mapping[str, Any]) -> Scenario:
 def _node(node: Mapping[str, Any], defaults: Mapping[str, Any]) -> Node:
     """A node; a switch may have any of the defaults' fields for itself."""
     if node["kind"] == "host":
-        return Node(node["name"], "host")
+        own = {name: node[name] for name in ("drain_gbps", "receive_buffer_bytes") if name in node}
+        return Node(node["name"], "host", **own)
     if node["kind"] != "switch":
         raise ValueError(f"node {node['name']!r} is a {node['kind']!r}, neither host nor switch")
     own = {field.name: node[field.name] for field in fields(SwitchBuffers) if field.name in node}
     settings = {**defaults, **own}
     if settings.get("ecn"):
         settings["ecn"] = Ecn(**settings["ecn"])
+    if settings.get("watchdog"):
+        settings["watchdog"] = Watchdog(**settings["watchdog"])
     return Node(node["name"], "switch", SwitchBuffers(**settings))
+
+
+def _routes(routes: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], str]:
+    return {(route["at"], route["to"]): route["via"] for route in routes}
 
 
 def _check_names(scenario: Scenario) -> None:

@@ -1,0 +1,42 @@
+"""Two instructions of the processor that Python has no word for."""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def trailing_zeros(_context: Any, word: Any) -> Any:
+    """Index of the lowest bit that is set in a uint64; undefined for 0."""
+
+    def generate(_: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(_context: Any, records: Any, index: Any) -> Any:
+    """Have the processor load a record that will be needed soon, while it works on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = cgutils.get_item_pointer2(
+            context, builder, array.data, cgutils.unpack_tuple(builder, array.shape),
+            cgutils.unpack_tuple(builder, array.strides), "C", [arguments[1]],
+        )  # fmt: skip
+        bytes_type, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [bytes_type, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        address = builder.bitcast(place, bytes_type)
+        builder.call(function, [address, *(ir.Constant(flag, value) for value in (1, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(records, types.int64), generate
+
+
+ONE, BITS = np.uint64(1), np.uint64(63)
