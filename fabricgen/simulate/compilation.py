@@ -24,12 +24,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def compiled(function: Function) -> Function:
     """Machine code, kept for the next start."""
-    return cast("Function", numba.njit(cache=True, error_model="numpy")(function))
+    return cast("Function", numba.njit(cache=True, error_model="numpy", _nrt=False)(function))
 
 
 def inlined(function: Function) -> Function:
     """Machine code that becomes a part of each caller: a name for a few lines, at no cost."""
-    return cast("Function", numba.njit(error_model="numpy", forceinline=True)(function))
+    return cast("Function", numba.njit(error_model="numpy", forceinline=True, _nrt=False)(function))
 
 
 def use_cache(folder: Path) -> bool:
