@@ -130,3 +130,103 @@ class CongestionResult:
         """The flows that others hold up, worst first."""
         found = [flow for flow in self.flows if flow.victim]
         return tuple(sorted(found, key=lambda flow: (-(flow.hol_factor or 1e9), flow.src, flow.dst)))
+
+
+@dataclass(frozen=True, slots=True)
+class PacketFlow:
+    """A flow of a packet run. `ideal_fct_ns` is its completion under max-min sharing of the same routes, `slowdown` that
+    over the flow alone, known for victims only. `fct_ns` is None where it never finished."""
+
+    src: str
+    dst: str
+    bytes: int
+    start_ns: int
+    fct_ns: int | None
+    ideal_fct_ns: int | None = None
+    hol_factor: float | None = None
+    slowdown: float | None = None
+    victim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """Paused queues that wait for each other for ever: since when, and the ports (node, peer) around the cycle.
+    `over_ns` is when something moved again, which takes a watchdog."""
+
+    time_ns: int
+    cycle: tuple[tuple[str, str], ...]
+    over_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PfcStorm:
+    """What a watchdog called a storm: the paused port (node, peer), detection and, if it came, restoration."""
+
+    port: tuple[str, str]
+    priority: int
+    time_ns: int
+    restored_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupUse:
+    """A priority group of a switch: the port (node, peer) that it belongs to and what it came to. `early_pauses` were
+    sent while the queue ahead was still below Kmin, so that nothing had been marked for it."""
+
+    port: tuple[str, str]
+    priority: int
+    headroom_bytes: int
+    headroom_most_bytes: int
+    pauses: int
+    early_pauses: int
+    drops: int
+    lossless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRoot:
+    """Where pauses begin: a port (node, peer) that keeps its switch's groups full and is not paused itself, or a host
+    that pauses its switch. `kind`: incast | slow-receiver. `paused_share` of the run is the most that it held a link."""
+
+    port: tuple[str, str]
+    kind: str
+    paused_links: int
+    paused_share: float
+
+
+@dataclass(frozen=True)
+class PacketsResult:
+    """One packet run. `pfc_frames` are (ns, receiving node, 1 pause or 0 resume); `drops` counts packets."""
+
+    name: str
+    flows: tuple[PacketFlow, ...]
+    pfc_frames: tuple[tuple[int, str, int], ...]
+    drops: int
+    retransmissions: int
+    wire_transmissions: int
+    events: int
+    max_queue_bytes: int
+    simulated_ns: int
+    seed: int
+    compat: str = ""
+    freeze: Freeze | None = None
+    storms: tuple[PfcStorm, ...] = ()
+    groups: tuple[GroupUse, ...] = ()
+    roots: tuple[PauseRoot, ...] = ()
+    marked: int = 0
+    ecn: bool = False
+    pattern: str = ""
+    reason: str = ""  # what of the fabric the run leaves out
+
+    @property
+    def finished(self) -> int:
+        """Flows that came to their end."""
+        return sum(flow.fct_ns is not None for flow in self.flows)
+
+    @property
+    def collective_ns(self) -> int | None:
+        """From the first start to the last completion; None where a flow never finished."""
+        ends = [flow.start_ns + flow.fct_ns for flow in self.flows if flow.fct_ns is not None]
+        if len(ends) < len(self.flows) or not ends:
+            return None
+        return max(ends) - min(flow.start_ns for flow in self.flows)

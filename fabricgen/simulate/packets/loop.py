@@ -10,6 +10,7 @@ from fabricgen.simulate.packets.records import (
     CONTROL,
     DECREASE,
     EXPIRE,
+    FLUSH,
     INCREASE,
     NAK,
     NONE,
@@ -22,7 +23,7 @@ from fabricgen.simulate.packets.records import (
 )
 from fabricgen.simulate.packets.recovery import timed_out
 from fabricgen.simulate.packets.state import Run
-from fabricgen.simulate.packets.switch import forward, next_of_switch
+from fabricgen.simulate.packets.switch import flush, forward, next_of_switch
 from fabricgen.simulate.packets.wheel import next_event, schedule
 
 # Why the loop came back.
@@ -86,6 +87,8 @@ def _timer(run: Run, event: int, kind: int, port: int) -> tuple[int, int]:
         return expire(run, event), NONE
     elif kind == REFRESH:
         return refresh(run, event), NONE
+    elif kind == FLUSH:
+        flush(run, port, run.events[event].queue)
     return NONE, NONE
 
 

@@ -1,5 +1,6 @@
 """A scenario as the arrays that the event loop works on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -32,6 +33,12 @@ class Network:
     ports: list[tuple[str, str]]
     classes: list[int]
     ticks_per_ns: int
+    steps: Steps
+
+    @property
+    def now(self) -> int:
+        """Ticks."""
+        return int(self.run.clock["now"][0])
 
     def ns(self, ticks: int) -> int:
         """Whole nanoseconds of a time."""
@@ -50,7 +57,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     largest = max(scenario.transport.packet_bytes, scenario.transport.ack_bytes, scenario.transport.pfc_frame_bytes)
     settings = _settings(scenario, len(ends), len(nodes), len(classes), ticks_per_ns)
     home = _homes(scenario, ends)
-    steps = Steps(scenario.routes, {end: port for port, end in enumerate(ends)}, home)
+    steps = Steps(scenario.routes, {end: port for port, end in enumerate(ends)})
     node_of = {name: index for index, name in enumerate(nodes)}
     flows = _flows(scenario, home, ends, node_of, classes, steps, ticks_per_ns)
     first_flow, order = _turns(flows["node"], len(nodes))
@@ -84,8 +91,8 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     run.clock["epoch"], run.clock["slot"], run.clock["random"] = -1, SLOTS - 1, seed
     _name_events(run)
     free_packets(run, settings.first_packet)
-    _schedule_beginnings(run)
-    return Network(scenario, run, nodes, ends, classes, ticks_per_ns)
+    _schedule_beginnings(run, scenario, home, ticks_per_ns)
+    return Network(scenario, run, nodes, ends, classes, ticks_per_ns, steps)
 
 
 _PER_CLASS = (records.QUEUE, records.GROUP)
@@ -112,7 +119,7 @@ def _settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_pe
         header=int(transport.header_bytes),
         ack_size=int(transport.ack_bytes),
         pause_size=int(transport.pfc_frame_bytes),
-        first_packet=first_pause + 2 * ports * classes,
+        first_packet=first_pause + 3 * ports * classes,
         first_wake=ports,
         first_flow=first_flow,
         first_pause=first_pause,
@@ -194,19 +201,38 @@ def _name_events(run: Run) -> None:
         run.events["flow"][first + offset : run.settings.first_pause : 3] = np.arange(len(run.flows))
 
 
-def _schedule_beginnings(run: Run) -> None:
-    """The beginning of every flow, into the epochs: the clock stands before the first one."""
+def _schedule_beginnings(run: Run, scenario: Scenario, home: Mapping[str, int], ticks_per_ns: int) -> None:
+    """The beginning of every flow and of every storm."""
     for flow, start in enumerate(run.flows["start"].tolist()):
         schedule_at(run, run.settings.first_flow + 3 * flow, start)
+    for storm in scenario.storms:
+        for lane in range(run.settings.classes):
+            event = pause_event(run, home[storm.host], lane, records.REFRESH)
+            schedule_at(run, event, storm.at_ns * ticks_per_ns)
+
+
+def pause_event(run: Run, port: int, lane: int, kind: int) -> int:
+    """One of the three events of a port's class: EXPIRE, REFRESH, FLUSH."""
+    offset = (records.EXPIRE, records.REFRESH, records.FLUSH).index(kind)
+    event = run.settings.first_pause + 3 * (port * run.settings.classes + lane) + offset
+    run.events["kind"][event], run.events["port"][event], run.events["queue"][event] = kind, port, lane
+    return event
 
 
 def schedule_at(run: Run, event: int, time: int) -> None:
-    """Let an event happen in an epoch that has not begun yet."""
+    """Let an event happen, between two stretches of the loop; what `wheel.schedule` does within them."""
     run.events["time"][event], run.events["next"][event] = time, NONE
-    epoch = run.epochs[(time >> SLOT_BITS) % EPOCHS]
-    if epoch["head"] == NONE:
-        epoch["head"] = event
+    slot = time % SLOTS
+    if time >> SLOT_BITS == run.clock["epoch"][0]:
+        if run.slots["head"][slot] == NONE:
+            run.words[slot >> 6] |= np.uint64(1 << (slot & 63))
+            run.summary[slot >> 12] |= np.uint64(1 << (slot >> 6 & 63))
+        waiting = run.slots[slot]
     else:
-        run.events["next"][epoch["tail"]] = event
-    epoch["tail"] = event
+        waiting = run.epochs[(time >> SLOT_BITS) % EPOCHS]
+    if waiting["head"] == NONE:
+        waiting["head"] = event
+    else:
+        run.events["next"][waiting["tail"]] = event
+    waiting["tail"] = event
     run.clock["pending"] += 1

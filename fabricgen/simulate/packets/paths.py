@@ -13,9 +13,9 @@ class Steps:
     """The steps of all ways that flows take; ways to one host share theirs from where they meet."""
 
     def __init__(
-        self, routes: Mapping[tuple[str, str], str], port: Mapping[tuple[str, str], int], home: Mapping[str, int]
+        self, routes: Mapping[tuple[str, str], str], port: Mapping[tuple[str, str], int]
     ) -> None:
-        self._routes, self._port, self._home = routes, port, home
+        self._routes, self._port = dict(routes), port
         self.number: dict[tuple[str, str], int] = {}  # of (switch, host)
         self._rows: list[list[int]] = []
 
@@ -41,6 +41,14 @@ class Steps:
         if before != NONE and at != target:
             self._rows[before][1] = self.number[at, target]
         return begin
+
+    def change(self, routes: Mapping[tuple[str, str], str]) -> None:
+        """Let other routes hold from now on, for packets on their way, too. Raises UsageError as `way` does."""
+        self._routes.update(routes)
+        for (at, target), via in routes.items():
+            if (at, target) in self.number:
+                row = self._rows[self.number[at, target]]
+                row[0], row[1] = self._port[at, via], self.way(at, target, via)
 
     def array(self) -> Records:
         """All steps so far."""

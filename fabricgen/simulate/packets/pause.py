@@ -66,7 +66,8 @@ def refresh(run: Run, event: int) -> int:
     else:
         if node.drain > 0:
             drain(run, port)
-        if run.clock[0].now >= node.storm_until and node.backlog <= node.backlog_limit // 2:
+        storming = node.storm_from <= run.clock[0].now < node.storm_until
+        if not storming and node.backlog <= node.backlog_limit // 2:
             kind = RESUME
         if kind == RESUME and not group.pausing:
             return NONE
@@ -85,7 +86,7 @@ def repeat_later(run: Run, port: int, lane: int) -> None:
     node, now = run.nodes[run.ports[port].node], run.clock[0].now
     wait = np.int64(run.ports[port].refresh)
     if not node.is_switch:
-        end = node.storm_until - now
+        end = node.storm_until - now if node.storm_from <= now else 0
         if node.drain > 0:
             end = max(end, np.int64((node.backlog - node.backlog_limit // 2) * node.drain) + 1)
         wait = min(wait, end) if wait > 0 else end
@@ -118,7 +119,7 @@ def _go_on(run: Run, port: int, lane: int) -> int:
 @inlined
 def _time(run: Run, port: int, lane: int, kind: int, time: int) -> None:
     """Start one of the two timers of a port's class."""
-    event = run.settings.first_pause + 2 * (port * run.settings.classes + lane) + (kind == REFRESH)
+    event = run.settings.first_pause + 3 * (port * run.settings.classes + lane) + (kind == REFRESH)
     run.events[event].kind, run.events[event].port, run.events[event].queue = kind, port, lane
     schedule(run, event, time)
 

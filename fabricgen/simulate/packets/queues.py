@@ -83,6 +83,7 @@ def fill_switches(nodes: Records, groups: Records, ports: Records, scenario: Sce
         row["pool_limit"] = pool or UNLIMITED
     for storm in scenario.storms:
         index = [node.name for node in scenario.nodes].index(storm.host)
+        nodes["storm_from"][index] = storm.at_ns * ticks_per_ns
         nodes["storm_until"][index] = storm.until_ns * ticks_per_ns
 
 

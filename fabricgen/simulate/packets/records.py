@@ -11,7 +11,7 @@ NONE = -1
 CONTROL = 15  # the queue of pause frames, and of ACKs that no pause holds: before all others
 
 # Kinds of events. What stands above `BEFORE_PACKETS` comes before packets of the same tick, the others in their order.
-DATA, MARKED_DATA, ACK, ECHO, NAK, PAUSE, RESUME, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH = range(13)
+DATA, MARKED_DATA, ACK, ECHO, NAK, PAUSE, RESUME, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH = range(14)
 BEFORE_PACKETS = 20
 DECREASE, INCREASE = 20, 21
 
@@ -90,7 +90,7 @@ GROUP = np.dtype(
         ("early", np.int32),  # pauses sent while ECN did not mark yet
         ("pausing", np.uint8),  # whether the peer is told to pause
         ("lossless", np.uint8),
-        ("repeating", np.uint16),  # whether the timer for a repetition runs
+        ("repeating", np.uint16),  # whether the timer of a repetition runs
     ]
 )
 
@@ -110,7 +110,8 @@ NODE = np.dtype(
         ("backlog_limit", np.int32),
         ("drain", np.float64),  # ticks that it needs for a byte; 0: it keeps up
         ("drained_at", np.int64),
-        ("storm_until", np.int64),  # a broken NIC pauses until then
+        ("storm_from", np.int64),  # a broken NIC pauses its switch from then on
+        ("storm_until", np.int64),
     ]
 )
 

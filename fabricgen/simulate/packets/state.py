@@ -17,7 +17,7 @@ class Settings(NamedTuple):
     first_packet: int  # events from here on are packets
     first_wake: int  # event of node 0's wake-up; the others follow
     first_flow: int  # three events for each flow: start or timeout, decrease, increase
-    first_pause: int  # two events for each port and class: end of the pause, repetition of the pause
+    first_pause: int  # three events for each port and class: end of a pause, its repetition, flush of the queue
     classes: int
     ticks_per_s: float
     data_acks: bool  # whether ACKs travel in the class of their flow

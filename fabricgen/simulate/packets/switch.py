@@ -3,12 +3,13 @@
 import numpy as np
 
 from fabricgen.simulate.compilation import inlined
-from fabricgen.simulate.packets.buffer import admit, pause_if_full, release
+from fabricgen.simulate.packets.buffer import admit, pause_if_full, release, resume_if_empty
 from fabricgen.simulate.packets.intrinsics import BITS, ONE, trailing_zeros
-from fabricgen.simulate.packets.packet import pop, pop_control, push, push_control
-from fabricgen.simulate.packets.records import CONTROL, DATA, MARKED_DATA, NONE
+from fabricgen.simulate.packets.packet import give_back, pop, pop_control, push, push_control
+from fabricgen.simulate.packets.records import BUSY, CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE
 from fabricgen.simulate.packets.recovery import lost
 from fabricgen.simulate.packets.state import Run
+from fabricgen.simulate.packets.wheel import schedule
 
 
 @inlined
@@ -19,6 +20,9 @@ def forward(run: Run, packet: int) -> tuple[int, int]:
     out = step.port
     event.step = step.next
     if lane == CONTROL:
+        if run.ports[out].state & DOWN:
+            lost(run, packet)
+            return NONE, NONE
         push_control(run, out, packet)
         return out, NONE
     if (run.ports[out].discard | run.ports[port].discard) >> lane & 1 or not admit(run, port, lane, event.size):
@@ -50,6 +54,27 @@ def next_of_switch(run: Run, port: int) -> int:
     if run.settings.ecn and run.events[packet].kind == DATA:
         _mark(run, port, lane, packet)
     return packet
+
+
+@inlined
+def flush(run: Run, port: int, lane: int) -> None:
+    """Throw away what waits in a queue: the watchdog's doing, or a dead link's."""
+    while run.ports[port].state & DOWN and run.ports[port].control_head != NONE:
+        frame = pop_control(run, port)
+        if run.events[frame].kind <= NAK:
+            lost(run, frame)
+        else:
+            give_back(run, frame)
+    while run.queues[port, lane].head != NONE:
+        packet = pop(run, port, lane)
+        came_by, size = run.events[packet].port, run.events[packet].size
+        run.queues[port, lane].bytes -= size
+        run.groups[came_by, lane].drops += 1
+        release(run, came_by, lane, size)
+        lost(run, packet)
+        if resume_if_empty(run, came_by, lane) != NONE and run.ports[came_by].state == 0:
+            run.ports[came_by].state |= BUSY  # as if a packet had just been sent: the frame is next
+            schedule(run, came_by, run.clock[0].now)
 
 
 @inlined
