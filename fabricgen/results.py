@@ -134,7 +134,7 @@ class CongestionResult:
 
 @dataclass(frozen=True, slots=True)
 class PacketFlow:
-    """A flow of a packet run. `ideal_fct_ns` is its completion under max-min sharing of the same routes, `slowdown` that
+    """A flow of a packet run. `ideal_fct_ns` is its completion under max-min sharing of the same routes; `slowdown` is
     over the flow alone, known for victims only. `fct_ns` is None where it never finished."""
 
     src: str
@@ -186,7 +186,7 @@ class GroupUse:
 @dataclass(frozen=True, slots=True)
 class PauseRoot:
     """Where pauses begin: a port (node, peer) that keeps its switch's groups full and is not paused itself, or a host
-    that pauses its switch. `kind`: incast | slow-receiver. `paused_share` of the run is the most that it held a link."""
+    that pauses its switch. `kind`: incast | slow-receiver. `paused_share` of the run is the most that a link was."""
 
     port: tuple[str, str]
     kind: str

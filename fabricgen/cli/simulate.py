@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.cli import packets
 from fabricgen.cli.clock import Clock
 from fabricgen.cli.judge import codes_of, link_options, open_verdicts, simulate_congestion, simulate_deadlock, told
 from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
@@ -199,3 +200,4 @@ def _placement(text: str) -> str | tuple[str, ...]:
     if not Path(text).is_file():
         raise UsageError(f"--placement takes aligned, fragmented or a file of hosts; there is no file {text!r}")
     return tuple(filter(None, map(str.strip, Path(text).read_text(encoding="utf-8").splitlines())))
+command.add_command(packets.command)

@@ -37,8 +37,8 @@ def inlined(function: Function) -> Function:
 
 
 def use_cache(folder: Path) -> bool:
-    """Keep the machine code of what is in `folder` apart from that of any other version of it, interpreter or processor.
-    Whether there is some already. Call it before the first import of a kernel."""
+    """Keep the machine code of what is in `folder` apart from that of other versions, interpreters and processors, and
+    tell whether there is some already. Call it before the first import of a kernel."""
     if "NUMBA_CACHE_DIR" not in os.environ:
         numba.config.CACHE_DIR = str(_cache_root() / f"{folder.name}-{_digest(folder)}")
     return any(Path(numba.config.CACHE_DIR).rglob("*.nbc"))

@@ -101,7 +101,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cable between two nodes. `a_buffers` and `b_buffers` are what the port at that end has other than its switch."""
+    """A cable between two nodes. `a_buffers`, `b_buffers`: what the port at that end has other than its switch."""
 
     a: str
     b: str

@@ -32,11 +32,8 @@ def exact_durations(speeds_gbps: Sequence[float], tick_s: Fraction, largest: int
 
 
 def floored_durations(speeds_gbps: Sequence[float], largest: int) -> NDArray[np.int32]:
-    """Whole nanoseconds on the wire of 0 to `largest` bytes: the quotient is rounded to a double, the product is not."""
+    """Whole nanoseconds on the wire of 0 to `largest` bytes: a rounded quotient, then an exact product."""
     return np.array(
-        [
-            [floor(Fraction(size * 8.0 / (speed * 1e9)) * 10**9) for size in range(largest + 1)]
-            for speed in speeds_gbps
-        ],
+        [[floor(Fraction(size * 8.0 / (speed * 1e9)) * 10**9) for size in range(largest + 1)] for speed in speeds_gbps],
         np.int32,
     )

@@ -26,9 +26,7 @@ def notify(run: Run, flow: int) -> None:
     if not its.decreasing:
         its.decreasing = 1
         turn = (now - its.decrease_origin) // settings.decrease_interval + 1
-        schedule(
-            run, settings.first_flow + 3 * flow + 1, its.decrease_origin + turn * settings.decrease_interval
-        )
+        schedule(run, settings.first_flow + 3 * flow + 1, its.decrease_origin + turn * settings.decrease_interval)
 
 
 @inlined
@@ -105,5 +103,3 @@ def _update_alpha(run: Run, flow: int, now: int) -> None:
         its.alpha *= 1 - g
     its.alpha_at += ticks * run.settings.alpha_interval
     its.notified = 0
-
-

@@ -26,7 +26,7 @@ class FreezeWatch:
     def __init__(self, network: Network) -> None:
         self.found: Freeze | None = None
         self.over_ns: int | None = None
-        self.period = CHECK_NS * network.ticks_per_ns
+        self.period = self.first = CHECK_NS * network.ticks_per_ns
         self._cycle: list[Queue] = []
         self._stuck, self._sent = _stuck(network.run), network.run.queues["sent"].copy()
 
@@ -44,6 +44,9 @@ class FreezeWatch:
                 self._cycle = cycle
                 since = max(int(run.queues["paused_at"][queue]) for queue in cycle)
                 self.found = Freeze(network.ns(since), tuple(network.ports[port] for port, _ in cycle))
+
+    def close(self) -> None:
+        """Nothing to put away."""
 
 
 def _stuck(run: Run) -> NDArray[np.bool_]:

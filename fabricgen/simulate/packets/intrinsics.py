@@ -8,19 +8,21 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from fabricgen.simulate.compilation import inlined
+
 
 @intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(_context: Any, word: Any) -> Any:
+def trailing_zeros(_context: Any, word: Any) -> Any:  # noqa: ARG001
     """Index of the lowest bit that is set in a uint64; undefined for 0."""
 
-    def generate(_: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(_: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def prefetch(_context: Any, records: Any, index: Any) -> Any:
+def prefetch(_context: Any, records: Any, index: Any) -> Any:  # noqa: ARG001
     """Have the processor load a record that will be needed soon, while it works on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -37,6 +39,12 @@ def prefetch(_context: Any, records: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(records, types.int64), generate
+
+
+@inlined
+def whole(number: Any) -> int:
+    """A number of any width as a signed one of 64 bits, cut off towards zero: narrow unsigned ones do not mix well."""
+    return np.int64(number)  # type: ignore[return-value]
 
 
 ONE, BITS = np.uint64(1), np.uint64(63)

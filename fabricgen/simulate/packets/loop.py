@@ -33,7 +33,7 @@ SPARE_PACKETS = 8  # more than an event can take
 
 @compiled
 def advance(run: Run, until: int) -> int:
-    """Run up to a time, or until all flows are done; earlier where the caller has to make room for packets or frames."""
+    """Run up to a time or until all flows are done; less far where the caller has to make room first."""
     clock = run.clock[0]
     while clock.finished < len(run.flows):
         if clock.free_count < SPARE_PACKETS:
@@ -129,5 +129,3 @@ def _transmit(run: Run, port: int, packet: int) -> None:
     clock.transmissions += 1
     schedule(run, port, sent)
     schedule(run, packet, arrives)
-
-

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fabricgen.errors import UsageError
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
-from fabricgen.simulate.packets.queues import fill_ports, fill_queues, fill_switches
 from fabricgen.simulate.packets.paths import Steps
+from fabricgen.simulate.packets.queues import fill_ports, fill_queues, fill_switches
 from fabricgen.simulate.packets.records import NONE, aligned
 from fabricgen.simulate.packets.state import Records, Run, Settings
 from fabricgen.simulate.packets.wheel import EPOCHS, SLOT_BITS, SLOTS

@@ -4,7 +4,9 @@ import numpy as np
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.dcqcn import increase_by_bytes, notify
+from fabricgen.simulate.packets.intrinsics import whole
 from fabricgen.simulate.packets.packet import give_back, pop_control, push_control, push_pause, take
+from fabricgen.simulate.packets.pause import drain, repeat_later
 from fabricgen.simulate.packets.records import (
     ACK,
     CONTROL,
@@ -16,7 +18,6 @@ from fabricgen.simulate.packets.records import (
     PAUSE,
     WAKE,
 )
-from fabricgen.simulate.packets.pause import drain, repeat_later
 from fabricgen.simulate.packets.recovery import go_back
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import schedule
@@ -99,12 +100,12 @@ def _acknowledged(run: Run, packet: int) -> None:
 
 @inlined
 def next_of_host(run: Run, port: int) -> int:
-    """The next packet of a NIC: an ACK before data, then the flows in turn; NONE where none may send, with a wake-up for
-    the one that may next."""
+    """The next packet of a NIC: an ACK before data, then the flows in turn; NONE where none may send, with a wake-up
+    for the one that may next."""
     out = run.ports[port]
     if out.control_head != NONE:
         first = run.events[out.control_head]
-        if first.kind > NAK or not np.int64(out.paused) >> first.queue & 1:
+        if first.kind > NAK or not whole(out.paused) >> first.queue & 1:
             return pop_control(run, port)
     host = run.nodes[out.node]
     place = _turn(run, port)
@@ -122,12 +123,12 @@ def _turn(run: Run, port: int) -> int:
     out = run.ports[port]
     host = run.nodes[out.node]
     now, first, count = run.clock[0].now, host.first_flow, host.flows
-    found, done = np.int64(NONE), np.int64(count)
-    place = np.int64(host.last_flow)
+    found, done = whole(NONE), whole(count)
+    place = whole(host.last_flow)
     for _ in range(count):
         place = place + 1 if place + 1 < count else (place + 1) % count
         its = run.flows[run.order[first + place]]
-        if its.sent < its.packets and not np.int64(out.paused) >> its.queue & 1:
+        if its.sent < its.packets and not whole(out.paused) >> its.queue & 1:
             if its.available <= now:
                 found = place
                 break
@@ -153,7 +154,7 @@ def _wake_later(run: Run, node: int) -> None:
     host = run.nodes[node]
     if host.awake:
         return
-    soonest, never = np.int64(1 << 62), np.int64(1 << 62)
+    soonest, never = whole(1 << 62), whole(1 << 62)
     for place in range(host.first_flow, host.first_flow + host.flows):
         its = run.flows[run.order[place]]
         if its.sent < its.packets:
@@ -177,7 +178,7 @@ def _packet_of(run: Run, flow: int) -> int:
     event.size = its.last_size if last else run.settings.payload + run.settings.header
     its.sent += 1
     if its.rate == its.line_rate:
-        interval = np.int64(run.durations[run.ports[its.port].speed, event.size])
+        interval = whole(run.durations[run.ports[its.port].speed, event.size])
     else:
         interval = _ticks(event.size * 8.0 / its.rate, run.settings.ticks_per_s)
     its.available = run.clock[0].now + interval
@@ -198,7 +199,7 @@ def _ticks(seconds: float, ticks_per_s: float) -> int:
         low, low_per = seconds - high, ticks_per_s - high_per
         if ((high * high_per - product) + high * low_per + low * high_per) + low * low_per < 0:
             ticks -= 1
-    return np.int64(ticks)
+    return whole(ticks)
 
 
 @inlined

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +114,7 @@ def _onward(network: Network) -> dict[int, set[int]]:
     most = network.run.queues["most"].max(axis=1)
     packet = network.run.settings.payload + network.run.settings.header
     for path in flow_paths(network):
-        for port, following in zip(path, path[1:], strict=False):
+        for port, following in pairwise(path):
             if most[following] > 2 * packet:
                 after.setdefault(port, set()).add(following)
     return after

@@ -71,8 +71,8 @@ def pop_control(run: Run, port: int) -> int:
 
 @inlined
 def push_pause(run: Run, port: int, lane: int, kind: int) -> None:
-    """A pause frame about a class, PAUSE or RESUME, towards the peer of a port. A host's own comes before its ACKs, which
-    may be paused."""
+    """A pause frame about a class, PAUSE or RESUME, towards the peer of a port. A host's own comes before its ACKs,
+    which may be paused."""
     frame = take(run)
     event = run.events[frame]
     event.kind, event.size, event.queue = kind, run.settings.pause_size, lane

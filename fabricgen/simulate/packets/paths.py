@@ -12,9 +12,7 @@ from fabricgen.simulate.packets.state import Records
 class Steps:
     """The steps of all ways that flows take; ways to one host share theirs from where they meet."""
 
-    def __init__(
-        self, routes: Mapping[tuple[str, str], str], port: Mapping[tuple[str, str], int]
-    ) -> None:
+    def __init__(self, routes: Mapping[tuple[str, str], str], port: Mapping[tuple[str, str], int]) -> None:
         self._routes, self._port = dict(routes), port
         self.number: dict[tuple[str, str], int] = {}  # of (switch, host)
         self._rows: list[list[int]] = []

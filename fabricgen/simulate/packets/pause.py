@@ -4,9 +4,8 @@ IEEE 802.1Qbb: a pause holds for a number of quanta of 512 bit times, so that it
 while to obey it.
 """
 
-import numpy as np
-
 from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.intrinsics import whole
 from fabricgen.simulate.packets.packet import give_back, push_pause
 from fabricgen.simulate.packets.records import EXPIRE, NONE, PAUSE, REFRESH, RESUME
 from fabricgen.simulate.packets.state import Run
@@ -84,11 +83,11 @@ def repeat_later(run: Run, port: int, lane: int) -> None:
     if run.groups[port, lane].repeating:
         return
     node, now = run.nodes[run.ports[port].node], run.clock[0].now
-    wait = np.int64(run.ports[port].refresh)
+    wait = whole(run.ports[port].refresh)
     if not node.is_switch:
         end = node.storm_until - now if node.storm_from <= now else 0
         if node.drain > 0:
-            end = max(end, np.int64((node.backlog - node.backlog_limit // 2) * node.drain) + 1)
+            end = max(end, whole((node.backlog - node.backlog_limit // 2) * node.drain) + 1)
         wait = min(wait, end) if wait > 0 else end
     if wait > 0:
         run.groups[port, lane].repeating = 1
@@ -99,12 +98,12 @@ def repeat_later(run: Run, port: int, lane: int) -> None:
 def drain(run: Run, port: int) -> None:
     """Bring a slow receiver's backlog up to date."""
     host, now = run.nodes[run.ports[port].node], run.clock[0].now
-    taken = np.int64((now - host.drained_at) / host.drain)
+    taken = whole((now - host.drained_at) / host.drain)
     if taken >= host.backlog:
         host.backlog, host.drained_at = 0, now
     else:
         host.backlog -= taken
-        host.drained_at += np.int64(taken * host.drain)
+        host.drained_at += whole(taken * host.drain)
 
 
 @inlined

@@ -35,9 +35,7 @@ def fill_ports(
     ports["response"] = pfc.response_ns * ticks_per_ns
 
 
-def fill_queues(
-    queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]
-) -> None:
+def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:
     """Buffers, WRED and schedulers of each port's classes."""
     known = {each.priority: each for each in scenario.classes}
     mtu = scenario.transport.packet_bytes

@@ -3,23 +3,20 @@
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from typing import Protocol
 
 from fabricgen.results import PfcStorm
-from fabricgen.simulate.packets.failing import take_down
+from fabricgen.simulate.packets.failing import Failing
 from fabricgen.simulate.packets.freeze import FreezeWatch
 from fabricgen.simulate.packets.network import Network, build
 from fabricgen.simulate.packets.run import advance_to
 from fabricgen.simulate.packets.watchdog import SwitchWatchdog
 from fabricgen.simulate.scenario import Scenario
 
-Look = Callable[[Network], None]
-
 
 class Observer(Protocol):
-    """Looks at the network once in `period` ticks, `first` for the first time."""
+    """Looks at the network, `first` ticks after the beginning for the first time, and every `period` from then on."""
 
     period: int
     first: int
@@ -27,38 +24,42 @@ class Observer(Protocol):
     def look(self, network: Network) -> None:
         """Now."""
 
+    def close(self) -> None:
+        """The run is over."""
+
 
 @dataclass
 class Finished:
-    """A run that is over. `idle` tells that nothing was left to happen."""
+    """A run that is over."""
 
     network: Network
     freeze: FreezeWatch
     storms: list[PfcStorm]
-    idle: bool
 
 
 class _Agenda:
     """What is to be done between stretches, in the order of time."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Look, int]] = []
+        self._heap: list[tuple[int, int, Observer]] = []
         self._number = count()
 
-    def add(self, time: int, look: Look, period: int = 0) -> None:
-        heapq.heappush(self._heap, (time, next(self._number), look, period))
+    def add(self, observer: Observer, time: int | None = None) -> None:
+        """At its first time, or at one that is given."""
+        heapq.heappush(self._heap, (observer.first if time is None else time, next(self._number), observer))
 
     @property
     def next(self) -> int:
+        """When the next is due."""
         return self._heap[0][0]
 
     def do(self, network: Network) -> None:
         """All that is due."""
         while self._heap and self._heap[0][0] <= network.now:
-            time, _, look, period = heapq.heappop(self._heap)
-            look(network)
-            if period:
-                self.add(time + period, look, period)
+            time, _, observer = heapq.heappop(self._heap)
+            observer.look(network)
+            if observer.period:
+                self.add(observer, time + observer.period)
 
 
 def run(
@@ -66,34 +67,31 @@ def run(
 ) -> Finished:
     """Simulate a scenario up to the end of its flows, to its `stop_ns`, or until nothing can happen any more."""
     network = build(scenario, seed)
-    agenda = _Agenda()
-    freeze = FreezeWatch(network)
-    watchdogs = _watchdogs(network)
-    for failure in scenario.failures:
-        agenda.add(failure.at_ns * network.ticks_per_ns, partial(take_down, failure=failure))
-    for observer in (*watchdogs, *observers(network)):
-        agenda.add(observer.first, observer.look, observer.period)
-    agenda.add(freeze.period, freeze.look, freeze.period)
+    agenda, freeze = _Agenda(), FreezeWatch(network)
+    watchdogs, others = _watchdogs(network), observers(network)
+    failures = [Failing(network, failure) for failure in scenario.failures]
+    everyone: list[Observer] = [*failures, *watchdogs, *others, freeze]
+    for each in everyone:
+        agenda.add(each)
     stop = scenario.stop_ns * network.ticks_per_ns
-    waiting_for_more = len(watchdogs) > 0 or scenario.failures
     done = idle = False
     while not (done or idle) and network.now < stop:
         moved = _moved(network)
         done = advance_to(network, min(stop, agenda.next))
         if not done:
             agenda.do(network)
-        idle = not waiting_for_more and _over(network, moved, freeze)
-    if not done and idle:
+        idle = not (watchdogs or failures) and _over(network, moved, freeze)
+    if idle and not done:
         freeze.look(network)
         freeze.look(network)
-    return Finished(network, freeze, [storm for each in watchdogs for storm in each.storms], idle)
+    for each in others:
+        each.close()
+    return Finished(network, freeze, [storm for each in watchdogs for storm in each.storms])
 
 
 def _watchdogs(network: Network) -> list[SwitchWatchdog]:
     guarded = [
-        (node.name, node.buffers.watchdog)
-        for node in network.scenario.nodes
-        if node.buffers and node.buffers.watchdog
+        (node.name, node.buffers.watchdog) for node in network.scenario.nodes if node.buffers and node.buffers.watchdog
     ]
     return [
         SwitchWatchdog(network, name, settings, place, len(guarded)) for place, (name, settings) in enumerate(guarded)

@@ -4,7 +4,7 @@ import numpy as np
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.buffer import admit, pause_if_full, release, resume_if_empty
-from fabricgen.simulate.packets.intrinsics import BITS, ONE, trailing_zeros
+from fabricgen.simulate.packets.intrinsics import trailing_zeros, whole
 from fabricgen.simulate.packets.packet import give_back, pop, pop_control, push, push_control
 from fabricgen.simulate.packets.records import BUSY, CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE
 from fabricgen.simulate.packets.recovery import lost
@@ -43,7 +43,7 @@ def next_of_switch(run: Run, port: int) -> int:
     out = run.ports[port]
     if out.control_head != NONE:
         return pop_control(run, port)
-    ready = np.int64(out.waiting) & ~np.int64(out.paused)
+    ready = whole(out.waiting) & ~whole(out.paused)
     if ready == 0:
         return NONE
     lane = _choose(run, port, ready)
@@ -83,7 +83,7 @@ def _choose(run: Run, port: int, ready: int) -> int:
     if ready & (ready - 1) == 0:
         return trailing_zeros(np.uint64(ready))
     out = run.ports[port]
-    strict = ready & np.int64(out.strict)
+    strict = ready & whole(out.strict)
     if strict:
         lane = CONTROL
         while not strict >> lane & 1:

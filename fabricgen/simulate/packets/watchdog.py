@@ -47,6 +47,9 @@ class SwitchWatchdog:
                     self._detect(network, port, lane, seen)
                 seen.pauses = int(run.queues["pauses"][port, lane])
 
+    def close(self) -> None:
+        """Nothing to put away."""
+
     def _detect(self, network: Network, port: int, lane: int, seen: _Seen) -> None:
         run, queue = network.run, network.run.queues[port, lane]
         paused = int(run.ports["paused"][port]) >> lane & 1 and queue["paused_at"] <= network.now - self.period
