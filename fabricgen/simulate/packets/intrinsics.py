@@ -23,18 +23,15 @@ def trailing_zeros(_context: Any, word: Any) -> Any:  # noqa: ARG001
 
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(_context: Any, records: Any, index: Any) -> Any:  # noqa: ARG001
-    """Have the processor load a record that will be needed soon, while it works on."""
+    """Have the processor load a record (of several dimensions: the first of a row) that will be needed soon."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = cgutils.get_item_pointer2(
-            context, builder, array.data, cgutils.unpack_tuple(builder, array.shape),
-            cgutils.unpack_tuple(builder, array.strides), "C", [arguments[1]],
-        )  # fmt: skip
-        bytes_type, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [bytes_type, flag, flag, flag])
+        address_type, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        stride = builder.extract_value(array.strides, 0)
+        address = builder.gep(builder.bitcast(array.data, address_type), [builder.mul(arguments[1], stride)])
+        kind = ir.FunctionType(ir.VoidType(), [address_type, flag, flag, flag])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        address = builder.bitcast(place, bytes_type)
         builder.call(function, [address, *(ir.Constant(flag, value) for value in (1, 3, 1))])
         return context.get_dummy_value()
 
