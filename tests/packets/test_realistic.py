@@ -95,8 +95,8 @@ def test_dedicated_headroom_comes_out_of_the_pool() -> None:
 
 
 def test_xon_is_an_offset_below_the_limit_or_an_absolute_size() -> None:
-    """SAI: resume when usage <= max(XON_TH, limit - XON_OFFSET_TH). A far offset means fewer, longer pauses; an XON size
-    above it makes the offset count for nothing."""
+    """SAI: resume when usage <= max(XON_TH, limit - XON_OFFSET_TH). A far offset means fewer, longer pauses; with an
+    XON size above it the offset counts for nothing."""
 
     def pauses(offset: int, xon: int) -> int:
         tree = star(2, 4_000_000, switch_defaults={"xon_offset_bytes": offset, "xon_bytes": xon})
