@@ -42,7 +42,7 @@ class FreezeWatch:
             cycle = _cycle(run, still)
             if cycle:
                 self._cycle = cycle
-                since = max(int(run.queues["paused_at"][queue]) for queue in cycle)
+                since = max(int(run.holds["since"][queue]) for queue in cycle)
                 self.found = Freeze(network.ns(since), tuple(network.ports[port] for port, _ in cycle))
 
     def close(self) -> None:

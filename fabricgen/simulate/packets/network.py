@@ -63,7 +63,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     first_flow, order = _turns(flows["node"], len(nodes))
     ports = aligned(len(ends), records.PORT)
     fill_ports(ports, scenario, ends, node_of, speeds, ticks_per_ns)
-    queues, groups = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
+    queues, groups, holds = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
     fill_queues(queues, groups, ports, scenario, classes)
     hosts = np.zeros(len(nodes), records.NODE)
     fill_switches(hosts, groups, ports, scenario, ticks_per_ns)
@@ -81,6 +81,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         ports=ports,
         queues=queues,
         groups=groups,
+        holds=holds,
         nodes=hosts,
         flows=flows,
         order=order,
@@ -95,7 +96,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     return Network(scenario, run, nodes, ends, classes, ticks_per_ns, steps)
 
 
-_PER_CLASS = (records.QUEUE, records.GROUP)
+_PER_CLASS = (records.QUEUE, records.GROUP, records.HOLD)
 
 
 def free_packets(run: Run, first: int) -> None:

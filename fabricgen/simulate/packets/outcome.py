@@ -58,7 +58,7 @@ def _frames(network: Network) -> tuple[tuple[int, str, int], ...]:
 def _groups(network: Network) -> tuple[GroupUse, ...]:
     """The groups of switches that anything came to."""
     run = network.run
-    pauses = run.queues["pauses"][run.ports["peer"]]
+    pauses = run.holds["frames"][run.ports["peer"]]
     touched = (run.groups["headroom_most"] > 0) | (run.groups["drops"] > 0) | (pauses > 0)
     touched &= run.nodes["is_switch"][run.ports["node"]].astype(bool)[:, None]
     return tuple(
@@ -80,7 +80,7 @@ def paused_share(network: Network) -> NDArray[np.float64]:
     """[port]: how much of the run so far each port was paused, in its worst class."""
     run, now = network.run, max(network.now, 1)
     still = (run.ports["paused"][:, None] >> np.arange(run.settings.classes) & 1).astype(bool)
-    ticks = run.queues["paused_for"] + np.where(still, now - run.queues["paused_at"], 0)
+    ticks = run.holds["total"] + np.where(still, now - run.holds["since"], 0)
     return np.asarray(ticks.max(axis=1) / now)
 
 

@@ -21,18 +21,18 @@ def obey(run: Run, frame: int) -> int:
     give_back(run, frame)
     if not pauses:
         return _go_on(run, port, lane)
-    out, queue = run.ports[port], run.queues[port, lane]
-    queue.pauses += 1
+    out, hold = run.ports[port], run.holds[port, lane]
+    hold.frames += 1
     if out.deaf >> lane & 1:
         return NONE
     if not out.paused >> lane & 1:
-        queue.paused_at = run.clock[0].now
+        hold.since = run.clock[0].now
         out.paused |= 1 << lane
     if out.pause > 0:
-        queue.expires = run.clock[0].now + out.pause
-        if not queue.armed:
-            queue.armed = 1
-            _time(run, port, lane, EXPIRE, queue.expires)
+        hold.expires = run.clock[0].now + out.pause
+        if not hold.armed:
+            hold.armed = 1
+            _time(run, port, lane, EXPIRE, hold.expires)
     return NONE
 
 
@@ -40,14 +40,14 @@ def obey(run: Run, frame: int) -> int:
 def expire(run: Run, event: int) -> int:
     """The time of a pause may be over; the port that may go on, or NONE."""
     port, lane = run.events[event].port, run.events[event].queue
-    queue = run.queues[port, lane]
-    queue.armed = 0
+    hold = run.holds[port, lane]
+    hold.armed = 0
     if not run.ports[port].paused >> lane & 1:
         return NONE
-    if run.clock[0].now >= queue.expires:
+    if run.clock[0].now >= hold.expires:
         return _go_on(run, port, lane)
-    queue.armed = 1
-    _time(run, port, lane, EXPIRE, queue.expires)
+    hold.armed = 1
+    _time(run, port, lane, EXPIRE, hold.expires)
     return NONE
 
 
@@ -108,9 +108,9 @@ def drain(run: Run, port: int) -> None:
 
 @inlined
 def _go_on(run: Run, port: int, lane: int) -> int:
-    out, queue = run.ports[port], run.queues[port, lane]
+    out, hold = run.ports[port], run.holds[port, lane]
     if out.paused >> lane & 1:
-        queue.paused_for += run.clock[0].now - queue.paused_at
+        hold.total += run.clock[0].now - hold.since
         out.paused &= ~(1 << lane)
     return port
 

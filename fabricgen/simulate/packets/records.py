@@ -33,7 +33,16 @@ EVENT = np.dtype(
 
 LIST = np.dtype([("head", np.int32), ("tail", np.int32)])
 
-PORT = np.dtype(
+LINE = 64  # bytes that a processor loads at once
+
+
+def _on_a_line(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
+    """A record that begins where a cache line does and fills it."""
+    names, formats = zip(*fields, strict=True)
+    return np.dtype({"names": names, "formats": formats, "itemsize": LINE})
+
+
+PORT = _on_a_line(
     [
         ("node", np.int32),
         ("peer", np.int32),  # the port at the far end
@@ -54,7 +63,7 @@ PORT = np.dtype(
     ]
 )
 
-QUEUE = np.dtype(
+QUEUE = _on_a_line(
     [
         ("head", np.int32),
         ("tail", np.int32),
@@ -66,16 +75,11 @@ QUEUE = np.dtype(
         ("quantum", np.int32),  # bytes of a DWRR round
         ("deficit", np.int32),
         ("sent", np.int32),  # packets
-        ("pauses", np.int32),  # pause frames received
-        ("marked", np.int32),  # packets
-        ("armed", np.int32),  # whether the timer of the pause's end is running
-        ("expires", np.int64),
-        ("paused_at", np.int64),
-        ("paused_for", np.int64),
+        ("marked", np.int32),
     ]
 )
 
-GROUP = np.dtype(
+GROUP = _on_a_line(
     [
         ("used", np.int32),  # bytes in the reserve and in the shared pool
         ("headroom", np.int32),  # bytes in headroom
@@ -91,6 +95,16 @@ GROUP = np.dtype(
         ("pausing", np.uint8),  # whether the peer is told to pause
         ("lossless", np.uint8),
         ("repeating", np.uint16),  # whether the timer of a repetition runs
+    ]
+)
+
+HOLD = np.dtype(
+    [
+        ("expires", np.int64),
+        ("since", np.int64),  # when the pause began that is on, or was the last
+        ("total", np.int64),  # ticks of all pauses that are over
+        ("frames", np.int32),  # pause frames received
+        ("armed", np.int32),  # whether the timer of the pause's end is running
     ]
 )
 
@@ -177,7 +191,6 @@ FRAME = np.dtype([("time", np.int64), ("port", np.int32), ("queue", np.int16), (
 
 def aligned(count: int, dtype: np.dtype[np.void]) -> NDArray[np.void]:
     """Zeros that start on a cache line."""
-    line = 64
-    room = np.zeros(count * dtype.itemsize + line, np.uint8)
-    start = -room.ctypes.data % line
+    room = np.zeros(count * dtype.itemsize + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
     return room[start : start + count * dtype.itemsize].view(dtype)

@@ -53,6 +53,7 @@ class Run(NamedTuple):
     ports: Records
     queues: Records  # [port, class]
     groups: Records  # [port, class]
+    holds: Records  # [port, class]: what pauses did to the queue
     nodes: Records
     flows: Records
     order: NDArray[Any]  # int32

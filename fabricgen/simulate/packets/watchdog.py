@@ -45,14 +45,16 @@ class SwitchWatchdog:
                     self._restore(network, port, lane, seen)
                 else:
                     self._detect(network, port, lane, seen)
-                seen.pauses = int(run.queues["pauses"][port, lane])
+                seen.pauses = int(run.holds["frames"][port, lane])
 
     def close(self) -> None:
         """Nothing to put away."""
 
     def _detect(self, network: Network, port: int, lane: int, seen: _Seen) -> None:
         run, queue = network.run, network.run.queues[port, lane]
-        paused = int(run.ports["paused"][port]) >> lane & 1 and queue["paused_at"] <= network.now - self.period
+        paused = (
+            int(run.ports["paused"][port]) >> lane & 1 and run.holds["since"][port, lane] <= network.now - self.period
+        )
         sent = int(queue["sent"])
         seen.stuck_for = seen.stuck_for + self.settings.poll_ns if paused and sent == seen.sent else 0
         seen.sent = sent
@@ -69,7 +71,7 @@ class SwitchWatchdog:
 
     def _restore(self, network: Network, port: int, lane: int, seen: _Seen) -> None:
         run = network.run
-        quiet = int(run.queues["pauses"][port, lane]) == seen.pauses
+        quiet = int(run.holds["frames"][port, lane]) == seen.pauses
         seen.quiet_for = seen.quiet_for + self.settings.poll_ns if quiet else 0
         if seen.quiet_for < self.settings.restoration_ns:
             return
@@ -85,7 +87,7 @@ def release(network: Network, port: int, lane: int) -> None:
     """Let a paused class of a port go on."""
     run = network.run
     run.ports["paused"][port] &= 0xFFFF & ~(1 << lane)
-    run.queues["paused_for"][port, lane] += network.now - run.queues["paused_at"][port, lane]
+    run.holds["total"][port, lane] += network.now - run.holds["since"][port, lane]
     if run.ports["state"][port] == 0:
         run.ports["state"][port] = 1  # as if a packet had just been sent: the next one follows
         schedule_at(run, port, network.now)

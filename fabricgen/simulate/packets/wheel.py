@@ -60,18 +60,24 @@ def next_event(run: Run, until: int) -> int:
 @inlined
 def _foresee(run: Run, event: int) -> None:
     """Have loaded what the next events of this tick will touch: records of a large network are far from the processor.
-    Each is followed in three steps, one an event, so that no step waits for the one before."""
+    Each event is followed in three steps, one at every event before it, so that no step waits for the one before."""
+    queue = run.queues[_port_used(run, event), 0]
+    prefetch(run.events, queue.head if run.events[event].kind == SENT else queue.tail)
     second = run.events[event].next
-    prefetch(run.events, run.events[second].next)
-    port = run.events[second].port
+    port, out = run.events[second].port, _port_used(run, second)
     prefetch(run.ports, port)
-    prefetch(run.queues, port)
+    prefetch(run.groups, port)
+    prefetch(run.ports, out)
+    prefetch(run.queues, out)
+    prefetch(run.events, run.events[second].next)
+
+
+@inlined
+def _port_used(run: Run, event: int) -> int:
+    """The port whose queue an event takes a packet from, or puts one into."""
     if run.events[event].kind == SENT:
-        prefetch(run.events, run.queues[run.events[event].port, 0].head)
-    else:
-        out = run.steps[run.events[event].step].port
-        prefetch(run.ports, out)
-        prefetch(run.queues, out)
+        return run.events[event].port
+    return run.steps[run.events[event].step].port
 
 
 @inlined
