@@ -50,6 +50,7 @@ class SwitchBuffers:
     xon_bytes: int = 0
     headroom_pool_bytes: int = 0  # for all groups together; 0: each has `pg_headroom_bytes` for itself
     static_threshold_bytes: int = 0  # in place of alpha
+    pfc: bool = True
     watchdog: Watchdog | None = None
 
 
@@ -109,6 +110,9 @@ class Link:
     delay_ns: int
     a_buffers: Mapping[str, Any] = field(default_factory=dict)
     b_buffers: Mapping[str, Any] = field(default_factory=dict)
+    a_port: str = ""  # what the ends are called, where nodes have names for their ports
+    b_port: str = ""
+    response_ns: int | None = None  # in place of the one of `pfc`
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class Flow:
     bytes: int
     start_ns: int = 0
     priority: int = 3
+    path: tuple[int, ...] = ()  # in place of routes: ports, 2l from a to b of link l and 2l + 1 back, the NIC's first
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ class Failing:
         network.run = run._replace(steps=network.steps.array())
         a, b = self._failure.a, self._failure.b
         for end in ((a, b), (b, a)):
-            port = network.ports.index(end)
+            port = network.ends.index(end)
             run.ports["state"][port] |= DOWN
             run.ports["discard"][port] = 0xFFFF
             for lane in range(run.settings.classes):

@@ -9,7 +9,7 @@ from fabricgen.results import PacketFlow, PacketsResult
 from fabricgen.simulate.congestion.model import Flows, Ports, latency_ns
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.packets.simulation import run
-from fabricgen.simulate.scenario import Flow, Scenario
+from fabricgen.simulate.scenario import Scenario
 
 VICTIM_FACTOR = 1.2
 _GAP_NS = 10_000
@@ -45,7 +45,7 @@ def lone_times_ns(scenario: Scenario, chosen: Sequence[int]) -> list[int | None]
     flows, start = [], 0
     for index in chosen:
         flow = scenario.flows[index]
-        flows.append(Flow(flow.src, flow.dst, flow.bytes, start, flow.priority))
+        flows.append(replace(flow, start_ns=start))
         wire = flow.bytes * scenario.transport.packet_bytes / scenario.transport.payload_bytes
         start += int(2 * wire * 8 / slowest) + 2 * longest + _GAP_NS
     lone = replace(scenario, flows=tuple(flows), stop_ns=start, storms=(), failures=())

@@ -12,7 +12,7 @@ from fabricgen.errors import UsageError
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
 from fabricgen.simulate.packets.paths import Steps
-from fabricgen.simulate.packets.queues import fill_ports, fill_queues, fill_switches
+from fabricgen.simulate.packets.queues import fill_ports, fill_queues, fill_switches, port_buffers
 from fabricgen.simulate.packets.records import NONE, aligned
 from fabricgen.simulate.packets.state import Records, Run, Settings
 from fabricgen.simulate.packets.wheel import EPOCHS, SLOT_BITS, SLOTS
@@ -25,12 +25,14 @@ NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
 
 @dataclass
 class Network:
-    """A run that has not begun, and the names behind its numbers: `ports` are (node, peer), `classes` priorities."""
+    """A run that has not begun, and the names behind its numbers: `ports` are (node, name of the port or of its peer),
+    `ends` (node, peer), `classes` priorities."""
 
     scenario: Scenario
     run: Run
     nodes: list[str]
     ports: list[tuple[str, str]]
+    ends: list[tuple[str, str]]
     classes: list[int]
     ticks_per_ns: int
     steps: Steps
@@ -93,7 +95,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     _name_events(run)
     free_packets(run, settings.first_packet)
     _schedule_beginnings(run, scenario, home, ticks_per_ns)
-    return Network(scenario, run, nodes, ends, classes, ticks_per_ns, steps)
+    return Network(scenario, run, nodes, _labels(scenario), ends, classes, ticks_per_ns, steps)
 
 
 _PER_CLASS = (records.QUEUE, records.GROUP, records.HOLD)
@@ -130,7 +132,7 @@ def _settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_pe
         round_robin=compat,
         sai=not compat,
         dcqcn=transport.congestion_control == "dcqcn",
-        ecn=any(node.buffers is not None and node.buffers.ecn is not None for node in scenario.nodes),
+        ecn=any(buffers is not None and buffers.ecn is not None for buffers in port_buffers(scenario)),
         older_acks=int(compat and alpha_ns <= 1004),
         alpha_interval=int(alpha_ns * ticks_per_ns),
         decrease_interval=int(dcqcn.rate_decrease_interval_ns * ticks_per_ns),
@@ -144,6 +146,15 @@ def _settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_pe
         least_rate=dcqcn.min_rate_mbps * 1e6,
         timeout=int(transport.retransmission_timeout_ns * ticks_per_ns),
     )
+
+
+def _labels(scenario: Scenario) -> list[tuple[str, str]]:
+    """What people know each port as."""
+    return [
+        end
+        for link in scenario.links
+        for end in ((link.a, link.a_port or link.b), (link.b, link.b_port or link.a))
+    ]
 
 
 def _homes(scenario: Scenario, ends: list[tuple[str, str]]) -> dict[str, int]:
@@ -172,8 +183,12 @@ def _flows(
         row["port"], row["node"], row["packets"] = port, node_of[flow.src], packets
         row["last_size"] = flow.bytes - (packets - 1) * transport.payload_bytes + transport.header_bytes
         row["queue"] = classes.index(flow.priority)
-        row["out"] = steps.way(flow.src, flow.dst, ends[port][1])
-        row["back"] = steps.way(flow.dst, flow.src, ends[home[flow.dst]][1])
+        if flow.path:
+            row["out"] = steps.along(flow.path[1:])
+            row["back"] = steps.along([hop ^ 1 for hop in reversed(flow.path)][1:])
+        else:
+            row["out"] = steps.way(flow.src, flow.dst, ends[port][1])
+            row["back"] = steps.way(flow.dst, flow.src, ends[home[flow.dst]][1])
         row["start"] = flow.start_ns * ticks_per_ns
         row["line_rate"] = line_rate[ends[port]]
     flows["completion"], flows["alpha"], flows["noticed_at"] = -1, 1.0, -(1 << 60)

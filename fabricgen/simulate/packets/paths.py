@@ -1,6 +1,6 @@
 """Static routes as steps: at a switch on the way to a host, the port to leave by and the step that follows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -39,6 +39,14 @@ class Steps:
         if before != NONE and at != target:
             self._rows[before][1] = self.number[at, target]
         return begin
+
+    def along(self, ports: Sequence[int]) -> int:
+        """The first step of a way that is given port by port."""
+        first = len(self._rows)
+        self._rows += [[port, first + place + 1] for place, port in enumerate(ports)]
+        if ports:
+            self._rows[-1][1] = NONE
+        return first if ports else NONE
 
     def change(self, routes: Mapping[tuple[str, str], str]) -> None:
         """Let other routes hold from now on, for packets on their way, too. Raises UsageError as `way` does."""

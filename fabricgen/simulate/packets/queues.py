@@ -32,7 +32,8 @@ def fill_ports(
     pause_ns = np.repeat(pfc.pause_quanta * quantum_ns, 2)
     ports["pause"] = pause_ns * ticks_per_ns
     ports["refresh"] = (pfc.refresh_ns or pause_ns / 2) * ticks_per_ns
-    ports["response"] = pfc.response_ns * ticks_per_ns
+    responses = [pfc.response_ns if link.response_ns is None else link.response_ns for link in scenario.links]
+    ports["response"] = np.repeat(responses, 2) * ticks_per_ns
 
 
 def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:
@@ -57,11 +58,11 @@ def _fill_group(group: Records, buffers: SwitchBuffers | None, traffic: TrafficC
     if buffers is None:
         return
     group["reserve"] = buffers.pg_reserve_bytes
-    group["headroom_limit"] = buffers.pg_headroom_bytes if traffic.lossless else 0
+    group["headroom_limit"] = buffers.pg_headroom_bytes if traffic.lossless and buffers.pfc else 0
     group["alpha"] = round(buffers.alpha * ALPHA_ONE)
     group["static"] = buffers.static_threshold_bytes
     group["xon"], group["xon_offset"] = buffers.xon_bytes, buffers.xon_offset_bytes
-    group["lossless"] = traffic.lossless
+    group["lossless"] = traffic.lossless and buffers.pfc
 
 
 def fill_switches(nodes: Records, groups: Records, ports: Records, scenario: Scenario, ticks_per_ns: int) -> None:

@@ -10,9 +10,10 @@ from fabricgen.results import PfcStorm
 from fabricgen.simulate.packets.failing import Failing
 from fabricgen.simulate.packets.freeze import FreezeWatch
 from fabricgen.simulate.packets.network import Network, build
+from fabricgen.simulate.packets.queues import port_buffers
 from fabricgen.simulate.packets.run import advance_to
 from fabricgen.simulate.packets.watchdog import SwitchWatchdog
-from fabricgen.simulate.scenario import Scenario
+from fabricgen.simulate.scenario import Scenario, Watchdog
 
 
 class Observer(Protocol):
@@ -90,11 +91,14 @@ def run(
 
 
 def _watchdogs(network: Network) -> list[SwitchWatchdog]:
-    guarded = [
-        (node.name, node.buffers.watchdog) for node in network.scenario.nodes if node.buffers and node.buffers.watchdog
-    ]
+    guarded: dict[tuple[str, Watchdog], list[int]] = {}
+    for port, buffers in enumerate(port_buffers(network.scenario)):
+        if buffers and buffers.watchdog:
+            guarded.setdefault((network.ends[port][0], buffers.watchdog), []).append(port)
+    switches = list(dict.fromkeys(node for node, _ in guarded))
     return [
-        SwitchWatchdog(network, name, settings, place, len(guarded)) for place, (name, settings) in enumerate(guarded)
+        SwitchWatchdog(network, ports, settings, switches.index(node), len(switches))
+        for (node, settings), ports in guarded.items()
     ]
 
 

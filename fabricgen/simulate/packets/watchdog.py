@@ -4,6 +4,7 @@ Once a poll it looks at each queue. One that was paused all the time since the l
 in a storm when this has lasted for the detection time; it is restored when no pause came for the restoration time.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricgen.results import PfcStorm
@@ -25,12 +26,13 @@ class _Seen:
 
 
 class SwitchWatchdog:
-    """The watchdog of one switch. Switches do not look at the same moment: `place` of `switches` sets them apart."""
+    """The watchdog of ports with the same settings on one switch. Switches do not look at the same moment: `place` of
+    `switches` sets them apart."""
 
-    def __init__(self, network: Network, node: str, settings: Watchdog, place: int, switches: int) -> None:
+    def __init__(self, network: Network, ports: Sequence[int], settings: Watchdog, place: int, switches: int) -> None:
         self.settings = settings
         self.storms: list[PfcStorm] = []
-        self._ports = [port for port, (near, _) in enumerate(network.ports) if near == node]
+        self._ports = ports
         self._seen: dict[Queue, _Seen] = {}
         self.period = settings.poll_ns * network.ticks_per_ns
         self.first = self.period * (place + 1) // switches
