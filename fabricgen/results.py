@@ -175,12 +175,25 @@ class GroupUse:
 
     port: tuple[str, str]
     priority: int
+    alpha: float
     headroom_bytes: int
     headroom_most_bytes: int
     pauses: int
     early_pauses: int
     drops: int
     lossless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUse:
+    """A queue of a switch: its port (node, peer), the most it held, how long that takes to send, and its marks."""
+
+    port: tuple[str, str]
+    priority: int
+    most_bytes: int
+    most_ns: int
+    kmin_bytes: int | None
+    marked: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +225,7 @@ class PacketsResult:
     freeze: Freeze | None = None
     storms: tuple[PfcStorm, ...] = ()
     groups: tuple[GroupUse, ...] = ()
+    queues: tuple[QueueUse, ...] = ()
     roots: tuple[PauseRoot, ...] = ()
     marked: int = 0
     ecn: bool = False
@@ -230,3 +244,26 @@ class PacketsResult:
         if len(ends) < len(self.flows) or not ends:
             return None
         return max(ends) - min(flow.start_ns for flow in self.flows)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSeries:
+    """A queue's bytes at each time of its series, and where it marks; None where it marks nothing."""
+
+    name: str
+    bytes: list[int]
+    kmin_bytes: int | None
+    kmax_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A packet run over time, in ns. `xoff_bytes` is, at each time, where a group of the fullest queue's switch pauses
+    its sender. `pauses` are the intervals of each paused port, `rates` each flow's acknowledged payload in Gb/s."""
+
+    name: str
+    times_ns: list[int]
+    queues: list[QueueSeries]
+    xoff_bytes: list[int]
+    pauses: dict[str, list[tuple[int, int]]]
+    rates: dict[str, list[float]]

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.cli.settings import Settings, interactive
@@ -15,13 +16,52 @@ _STRETCH_NS = 20_000
 _LEAST_S = 0.2
 
 
-def watching(settings: Settings) -> "Callable[[Network], Sequence[Observer]]":
-    """Progress for people who watch, nothing for others."""
+def watching(settings: Settings, series: Path | None) -> "Callable[[Network], Sequence[Observer]]":
+    """Progress for people who watch, and time series where a folder was named: in it a folder for each further plane."""
+    runs = 0
 
     def observers(network: "Network") -> "Sequence[Observer]":
-        return [Progress(network)] if interactive() and not settings.quiet else []
+        nonlocal runs
+        runs += 1
+        found: list[Observer] = [Progress(network)] if interactive() and not settings.quiet else []
+        if series is not None:
+            found.append(SeriesWriter(network, series if runs == 1 else series / network.scenario.name))
+        return found
 
     return observers
+
+
+class SeriesWriter:
+    """Samples a run and writes the series when it is over."""
+
+    def __init__(self, network: "Network", folder: Path) -> None:
+        from fabricgen.simulate.packets.series import Sampler
+
+        self._sampler = Sampler(network)
+        self._folder = folder
+
+    @property
+    def period(self) -> int:
+        """Of the sampler."""
+        return self._sampler.period
+
+    @property
+    def first(self) -> int:
+        """Of the sampler."""
+        return self._sampler.first
+
+    def look(self, network: "Network") -> None:
+        """Sample."""
+        self._sampler.look(network)
+
+    def close(self) -> None:
+        """Write."""
+        from fabricgen.report.series import series_files
+
+        self._sampler.close()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for name, content in series_files(self._sampler.series()):
+            (self._folder / name).write_bytes(content)
 
 
 class Progress:

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fabricgen.results import Freeze, GroupUse, PacketFlow, PacketsResult, PauseRoot, PfcStorm
+from fabricgen.results import Freeze, GroupUse, PacketFlow, PacketsResult, PauseRoot, PfcStorm, QueueUse
+
+MOST_QUEUES = 64
 
 
 def packets_object(result: PacketsResult) -> dict[str, Any]:
@@ -33,12 +35,24 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "simulated_ns": result.simulated_ns,
         "max_queue_bytes": result.max_queue_bytes,
         "groups": [_group(group) for group in result.groups],
+        "queues": [_queue(queue) for queue in result.queues[:MOST_QUEUES]],
         "victims": [
             {"flow": index, "src": flow.src, "dst": flow.dst, "hol_factor": flow.hol_factor, "slowdown": flow.slowdown}
             for index, flow in enumerate(result.flows)
             if flow.victim
         ],
     }
+
+
+def packets_objects(results: Sequence[PacketsResult]) -> dict[str, Any]:
+    """The `packets` object of the worst run; with several planes one for each under `planes`."""
+    objects = [packets_object(result) for result in sorted(results, key=_from_worst)]
+    return {**objects[0], "planes": objects} if len(objects) > 1 else objects[0] if objects else {}
+
+
+def _from_worst(result: PacketsResult) -> tuple[bool, int, int, str]:
+    victims = sum(flow.victim for flow in result.flows)
+    return result.freeze is None, -result.drops, -victims, result.name
 
 
 def packets_lines(result: PacketsResult) -> Iterator[str]:
@@ -116,6 +130,17 @@ def _root(root: PauseRoot) -> dict[str, Any]:
         "kind": root.kind,
         "paused_links": root.paused_links,
         "paused_share": root.paused_share,
+    }
+
+
+def _queue(queue: QueueUse) -> dict[str, Any]:
+    return {
+        "port": list(queue.port),
+        "priority": queue.priority,
+        "most_bytes": queue.most_bytes,
+        "most_ns": queue.most_ns,
+        "kmin_bytes": queue.kmin_bytes,
+        "marked": queue.marked,
     }
 
 

@@ -161,7 +161,7 @@ def test_watchdog_breaks_a_freeze_and_restores() -> None:
     assert first.restored_ns - first.time_ns >= 200_000_000
     assert run.drops > 0
     assert run.finished == 3
-    assert run.freeze.over_ns == pytest.approx(first.time_ns, abs=100_000)
+    assert run.freeze.over_ns == pytest.approx(first.time_ns, abs=1_100_000)
 
 
 def test_watchdog_that_forwards_drops_nothing_by_itself() -> None:

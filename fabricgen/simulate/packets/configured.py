@@ -47,11 +47,14 @@ class SwitchSettings:
         row = self._profile(port)
         group = self.groups.group(port)
         found: dict[str, object] = {"ecn": self._ecn(port), "watchdog": self._watchdog(port), "pfc": group is not None}
+        if "dynamic_th" in row:
+            found |= {"alpha": 2.0 ** _exponent(row), "pg_reserve_bytes": _number(row, "size")}
+        elif "static_th" in row:
+            found |= {"static_threshold_bytes": max(1, _number(row, "static_th"))}
+        elif group is not None:  # the dynamic model: the switch makes the profile itself
+            found |= {"alpha": group.alpha, "pg_reserve_bytes": int(group.reserve_bytes)}
         if group is None:
             return found
-        found |= {"alpha": group.alpha or 1.0, "pg_reserve_bytes": int(group.reserve_bytes)}
-        if group.alpha == 0:
-            found |= {"static_threshold_bytes": int(group.reserve_bytes), "pg_reserve_bytes": 0}
         if row:
             headroom = _number(row, "xoff")
             found |= {"xon_bytes": _number(row, "xon"), "xon_offset_bytes": _number(row, "xon_offset")}
@@ -95,7 +98,7 @@ class SwitchSettings:
         mode = _text(row, "ecn")
         if mode != "ecn_all" and "green" not in mode:
             return None
-        kmin, kmax = (min(_number(row, f"green_{end}_threshold"), 1 << 30) for end in ("min", "max"))
+        kmin, kmax = (min(_number(row, f"green_{end}_threshold"), (1 << 30) - 1) for end in ("min", "max"))
         return Ecn(kmin, max(kmin, kmax), _number(row, "green_drop_probability") / 100)
 
     def _watchdog(self, port: str) -> Watchdog | None:
@@ -122,3 +125,9 @@ def _text(row: Row, field: str) -> str:
 def _number(row: Row, field: str) -> int:
     text = _text(row, field)
     return int(text) if text.isdecimal() else 0
+
+
+def _exponent(row: Row) -> int:
+    """dynamic_th, as far as a chip can have it; the schema check reports others."""
+    text = _text(row, "dynamic_th")
+    return max(-8, min(7, int(text))) if text.lstrip("-").isdecimal() else 0

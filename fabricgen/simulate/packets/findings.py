@@ -1,16 +1,33 @@
 """What a packet run observed, as findings. FG640 to FG649 freezes, FG750 to FG799 congestion."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Severity, in_order
-from fabricgen.results import GroupUse, PacketFlow, PacketsResult
+from fabricgen.results import GroupUse, PacketFlow, PacketsResult, QueueUse
 
+LONG_QUEUE_NS = 100_000  # a queue that marks nothing below this much time is no help to its senders
 LONG_PAUSE = 0.2  # of the run: a host that pauses its switch for longer is the root of a storm
 
 
-def packet_findings(result: PacketsResult, place: Location | None = None) -> list[Finding]:
-    """The findings of a run; `place` is where they are located, which is the scenario file."""
-    return in_order([*_freezes(result, place), *_losses(result, place), *_delays(result, place)])
+def packet_findings(
+    result: PacketsResult, place: Location | None = None, bundle: Bundle | None = None
+) -> list[Finding]:
+    """The findings of a run, located at `place`, the scenario file, or in the files of a bundle."""
+    found = [*_freezes(result, place), *_losses(result, place), *_delays(result, place)]
+    if bundle is not None:
+        found = [_placed(bundle, finding) for finding in found]
+    return in_order(found)
+
+
+def _placed(bundle: Bundle, finding: Finding) -> Finding:
+    """At the row of the switch's file that it is about."""
+    device = bundle.devices.get(finding.device)
+    if device is None:
+        return finding
+    table, _, key = finding.path.partition("|")
+    return replace(finding, location=device.locate(*filter(None, (table, key))))
 
 
 def _finding(
@@ -63,6 +80,37 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             device=lossy[0].port[0], count=len(lossy), hint="",
         )  # fmt: skip
     yield from _early(result, place)
+    if result.pattern:
+        yield from _marks(result, place)
+
+
+def _marks(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
+    """Of a fabric that is built to run with ECN: marks that come too late, pauses that should not be needed."""
+    late = [queue for queue in result.queues if queue.most_ns > LONG_QUEUE_NS and _is_late(queue)]
+    if late:
+        worst = late[0]
+        why = "marks nothing" if worst.kmin_bytes is None else f"marks from {worst.kmin_bytes} B on"
+        yield _finding(
+            "FG753", Severity.WARNING,
+            f"ECN comes too late: {worst.port[0]} {worst.port[1]} held {worst.most_bytes} B, "
+            f"{worst.most_ns / 1000:.0f} us of its line rate, and {why}",
+            place, device=worst.port[0], path=f"QUEUE|{worst.port[1]}|{worst.priority}", count=len(late),
+            hint="Give the queue a WRED profile with ECN whose Kmin is a few tens of microseconds of the port's speed.",
+        )  # fmt: skip
+    pausing = [group for group in result.groups if group.pauses]
+    if pausing and result.ecn:
+        worst_group = max(pausing, key=lambda group: (group.pauses, group.port))
+        yield _finding(
+            "FG754", Severity.WARNING,
+            f"{sum(group.pauses for group in pausing)} pauses although ECN slows the senders: what comes in by "
+            f"{worst_group.port[0]} {worst_group.port[1]} may take {worst_group.alpha:g} of the free pool only",
+            place, device=worst_group.port[0], path=f"BUFFER_PG|{worst_group.port[1]}", count=len(pausing),
+            hint="Raise dynamic_th of the group's profile, so that the pool can hold what arrives before ECN works.",
+        )  # fmt: skip
+
+
+def _is_late(queue: QueueUse) -> bool:
+    return queue.kmin_bytes is None or queue.kmin_bytes * queue.most_ns > LONG_QUEUE_NS * queue.most_bytes
 
 
 def _early(result: PacketsResult, place: Location | None) -> Iterator[Finding]:

@@ -16,12 +16,13 @@ from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.state import Run
 
 CHECK_NS = 50_000
+MOST_CHECK_NS = 1_000_000  # while nothing moves, it looks less and less often
 
 Queue = tuple[int, int]  # port, class
 
 
 class FreezeWatch:
-    """Looks at the network every `CHECK_NS`; `found` is the first freeze."""
+    """Looks at the network every `CHECK_NS`; `found` is the first freeze, `over_ns` when something moved again."""
 
     def __init__(self, network: Network) -> None:
         self.found: Freeze | None = None
@@ -35,6 +36,8 @@ class FreezeWatch:
         run = network.run
         stuck, sent = _stuck(run), run.queues["sent"].copy()
         still = stuck & self._stuck & (sent == self._sent)
+        slower = min(2 * self.period, MOST_CHECK_NS * network.ticks_per_ns)
+        self.period = slower if (sent == self._sent).all() else self.first
         self._stuck, self._sent = stuck, sent
         if self._cycle and self.over_ns is None and not all(still[queue] for queue in self._cycle):
             self.over_ns = network.ns(network.now)

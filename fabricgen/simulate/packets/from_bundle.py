@@ -69,10 +69,14 @@ def plane_scenario(
                 path=tuple(builder.port[hop] for hop in path if hop != NO_PORT),
             )
             for source, target, size, start, path in zip(
-                flows.source.tolist(), flows.target.tolist(), payload.tolist(), flows.start_ns.tolist(),
-                flows.path.tolist(), strict=True,
+                flows.source.tolist(),
+                flows.target.tolist(),
+                payload.tolist(),
+                flows.start_ns.tolist(),
+                flows.path.tolist(),
+                strict=True,
             )
-        ),  # fmt: skip
+        ),
         routes={},
         transport=builder.transport(),
         stop_ns=STOP_NS,
@@ -137,9 +141,7 @@ class _Builder:
         for name, settings in self.settings.items():
             shared = settings.switch()
             outside = settings.reserved_in_all() - inside[name]
-            switches.append(
-                Node(name, "switch", replace(shared, buffer_bytes=shared.buffer_bytes - max(0, outside)))
-            )
+            switches.append(Node(name, "switch", replace(shared, buffer_bytes=shared.buffer_bytes - max(0, outside))))
         return (*(Node(name, "host") for name in adapters), *switches)
 
     def transport(self) -> Transport:
@@ -201,5 +203,3 @@ class _Builder:
 def _plain(number: float) -> float:
     """Without the dust of a division, so that links have a common clock."""
     return round(number, 6)
-
-

@@ -151,9 +151,7 @@ def _settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_pe
 def _labels(scenario: Scenario) -> list[tuple[str, str]]:
     """What people know each port as."""
     return [
-        end
-        for link in scenario.links
-        for end in ((link.a, link.a_port or link.b), (link.b, link.b_port or link.a))
+        end for link in scenario.links for end in ((link.a, link.a_port or link.b), (link.b, link.b_port or link.a))
     ]
 
 

@@ -7,10 +7,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseRoot
+from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseRoot, QueueUse
 from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
 from fabricgen.simulate.packets.simulation import Finished
 
+FEW_PACKETS = 8
 PAUSED_LONG = 0.05  # of the run: below, a link counts as not paused
 
 
@@ -34,6 +36,7 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
         freeze=freeze,
         storms=tuple(finished.storms),
         groups=_groups(network),
+        queues=_queues(network),
         roots=_roots(network),
         marked=int(run.queues["marked"].sum()),
         ecn=run.settings.ecn,
@@ -65,6 +68,7 @@ def _groups(network: Network) -> tuple[GroupUse, ...]:
         GroupUse(
             port=network.ports[port],
             priority=network.classes[lane],
+            alpha=int(run.groups["alpha"][port, lane]) / ALPHA_ONE,
             headroom_bytes=int(run.groups["headroom_limit"][port, lane]),
             headroom_most_bytes=int(run.groups["headroom_most"][port, lane]),
             pauses=int(pauses[port, lane]),
@@ -74,6 +78,27 @@ def _groups(network: Network) -> tuple[GroupUse, ...]:
         )
         for port, lane in zip(*touched.nonzero(), strict=True)
     )
+
+
+def _queues(network: Network) -> tuple[QueueUse, ...]:
+    """The queues of switches that held more than a few packets, fullest first."""
+    run = network.run
+    full = run.queues["most"] > FEW_PACKETS * (run.settings.payload + run.settings.header)
+    full &= run.nodes["is_switch"][run.ports["node"]].astype(bool)[:, None]
+    speeds = [link.speed_gbps for link in network.scenario.links for _ in (link.a, link.b)]
+    found = [
+        QueueUse(
+            port=network.ports[port],
+            priority=network.classes[lane],
+            most_bytes=int(queue["most"]),
+            most_ns=round(int(queue["most"]) * 8 / speeds[port]),
+            kmin_bytes=int(queue["kmin"]) if queue["kmin"] < UNMARKED else None,
+            marked=int(queue["marked"]),
+        )
+        for port, lane in zip(*full.nonzero(), strict=True)
+        for queue in (run.queues[port, lane],)
+    ]
+    return tuple(sorted(found, key=lambda queue: (-queue.most_bytes, queue.port)))
 
 
 def paused_share(network: Network) -> NDArray[np.float64]:

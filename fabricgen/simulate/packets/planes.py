@@ -43,9 +43,7 @@ def simulate_bundle(
         known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
         raise UsageError(f"no plane {plane!r} here; planes are {known}" if plane else "no plane that this is for")
     found = [
-        one
-        for name, switches in chosen
-        if (one := _simulate(bundle, name, switches, options, observers)) is not None
+        one for name, switches in chosen if (one := _simulate(bundle, name, switches, options, observers)) is not None
     ]
     if not found:
         raise UsageError(f"{pattern} sends nothing over these planes, or no file tells of any host")

@@ -11,6 +11,7 @@ from fabricgen.simulate.scenario import Ecn, Scenario, SwitchBuffers, TrafficCla
 
 UNLIMITED = 1 << 40
 ALPHA_ONE = 256
+UNMARKED = 1 << 30  # Kmin of a queue that marks nothing
 QUANTUM_BITS = 512
 
 
@@ -48,7 +49,7 @@ def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scen
             ports["strict"] |= 1 << lane
         for port, buffers in enumerate(port_buffers(scenario)):
             _fill_group(groups[port, lane], buffers, traffic)
-            ecn = (buffers.ecn if buffers else None) or Ecn(1 << 30, 1 << 30, 0.0)
+            ecn = (buffers.ecn if buffers else None) or Ecn(UNMARKED, UNMARKED, 0.0)
             queue = queues[port, lane]
             queue["kmin"], queue["kmax"], queue["pmax"] = ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax
 

@@ -19,8 +19,13 @@ from fabricgen.simulate.scenario import Scenario, Watchdog
 class Observer(Protocol):
     """Looks at the network, `first` ticks after the beginning for the first time, and every `period` from then on."""
 
-    period: int
-    first: int
+    @property
+    def period(self) -> int:
+        """Ticks; 0: only once."""
+
+    @property
+    def first(self) -> int:
+        """Ticks."""
 
     def look(self, network: Network) -> None:
         """Now."""
