@@ -17,7 +17,7 @@ _LEAST_S = 0.2
 
 
 def watching(settings: Settings, series: Path | None) -> "Callable[[Network], Sequence[Observer]]":
-    """Progress for people who watch, and time series where a folder was named: in it a folder for each further plane."""
+    """Progress for people who watch; time series where a folder is named, in it one for each further plane."""
     runs = 0
 
     def observers(network: "Network") -> "Sequence[Observer]":
