@@ -1,5 +1,6 @@
 """`fabricgen simulate packets`: packet by packet."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from fabricgen.findings import Location
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.packets import packets_lines, packets_object, packets_objects
 from fabricgen.report.summary import Counts
+from fabricgen.results import DeadlockResult
 from fabricgen.units import parse_bytes
 
 CODES = ("FG64", "FG75", "FG76", "FG79")
@@ -145,6 +147,23 @@ def _run_bundle(
     clock.lap("probed", "headroom and watchdog of each kind of port")
     verdicts.own["packets"] = packets_objects(results)
     verdicts.codes |= codes_of(*CODES)
+
+
+def demonstrate(settings: Settings, verdicts: Verdicts, results: Sequence[DeadlockResult]) -> None:
+    """Run the worst plane's first cycle packet by packet, where there is one that config_db files make."""
+    from fabricgen.simulate.deadlock import PlaneDeadlock
+    from fabricgen.simulate.packets import prepare
+
+    cyclic = [result for result in results if isinstance(result, PlaneDeadlock) and result.cycles]
+    if not cyclic:
+        return
+    prepare(settings.say)
+    from fabricgen.simulate.packets.demonstration import demonstrate as tried
+
+    result, finding = tried(verdicts.bundle, cyclic[0])
+    verdicts.findings.append(finding)
+    verdicts.own["packets"] = packets_object(result)
+    verdicts.lines += packets_lines(result)
 
 
 def _bytes(text: str) -> int:

@@ -32,6 +32,7 @@ def command() -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder with dumps of OpenSM or ibdiagnet to judge, instead of running OpenSM.",
 )
+@click.option("--demonstrate", is_flag=True, help="Run flows around a cycle packet by packet, and show the freeze.")
 @expand_option
 @inventory_option
 @output_options
@@ -46,6 +47,7 @@ def deadlock(
     expand: bool,
     inventory: Path | None,
     lfts: Path | None,
+    demonstrate: bool,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -67,8 +69,11 @@ def deadlock(
     ):
         known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
-    simulate_deadlock(verdicts, plane, lfts)
+    results = simulate_deadlock(verdicts, plane, lfts)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
+    if demonstrate:
+        packets.demonstrate(settings, verdicts, results)
+        clock.lap("tried", "the worst cycle, packet by packet")
     outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
     print_result(
         settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines,
@@ -200,4 +205,6 @@ def _placement(text: str) -> str | tuple[str, ...]:
     if not Path(text).is_file():
         raise UsageError(f"--placement takes aligned, fragmented or a file of hosts; there is no file {text!r}")
     return tuple(filter(None, map(str.strip, Path(text).read_text(encoding="utf-8").splitlines())))
+
+
 command.add_command(packets.command)

@@ -47,13 +47,14 @@ class SwitchSettings:
         row = self._profile(port)
         group = self.groups.group(port)
         found: dict[str, object] = {"ecn": self._ecn(port), "watchdog": self._watchdog(port), "pfc": group is not None}
+        found["pfc"] = group is not None or self._all_by_itself(port)
         if "dynamic_th" in row:
             found |= {"alpha": 2.0 ** _exponent(row), "pg_reserve_bytes": _number(row, "size")}
         elif "static_th" in row:
             found |= {"static_threshold_bytes": max(1, _number(row, "static_th"))}
         elif group is not None:  # the dynamic model: the switch makes the profile itself
             found |= {"alpha": group.alpha, "pg_reserve_bytes": int(group.reserve_bytes)}
-        if group is None:
+        if not found["pfc"]:
             return found
         if row:
             headroom = _number(row, "xoff")
@@ -61,9 +62,14 @@ class SwitchSettings:
         else:
             speed = self.groups.speed_mbps(port)
             headroom = headroom_floor_bytes(speed, self.groups.cable_m(port), self.mtu_bytes)
-            headroom += peer_response_bytes(speed) or 0
+            headroom += (peer_response_bytes(speed) or 0) + self.mtu_bytes  # one more, for the pipeline of the chip
             found |= {"pg_reserve_bytes": _DYNAMIC_XON_BYTES, "xon_bytes": _DYNAMIC_XON_BYTES}
         return found | {"pg_headroom_bytes": headroom}
+
+    def _all_by_itself(self, port: str) -> bool:
+        """Whether PFC is on and no file says anything of groups, so that the switch does as it thinks best."""
+        enabled = parse_priorities(_text(self.groups.qos_of.get(port, {}), "pfc_enable"))
+        return self.priority in enabled and not self.device.table("BUFFER_PG")
 
     def reserved_in_all(self) -> int:
         """What the pool keeps for all groups of the switch: their reserves, and headroom where each has its own."""

@@ -23,7 +23,7 @@ MOST_PACKETS = 2_000_000
 STOP_NS = 2_000_000_000
 _FRAME_BYTES = 84  # the least frame, with preamble and gap: ACKs, pauses
 # What ConnectX adapters do: HPCC's "mlx" settings, which its authors took from NVIDIA; steps grow with the speed.
-_NIC_DCQCN = Dcqcn(
+NIC_DCQCN = Dcqcn(
     g=1 / 256, alpha_timer_ns=1000, rate_decrease_interval_ns=4000, increase_timer_ns=300_000, fast_recovery_times=1,
     rate_ai_mbps=20, rate_hai_mbps=200, min_rate_mbps=100, cnp_interval_ns=4000,
 )  # fmt: skip
@@ -148,7 +148,7 @@ class _Builder:
         """RoCE; with DCQCN where a queue marks."""
         marks = any(own.get("ecn") for link in self.links for own in (link.a_buffers, link.b_buffers))
         fastest = max(link.speed_gbps for link in self.links)
-        steps = _NIC_DCQCN.rate_ai_mbps * fastest / 100, _NIC_DCQCN.rate_hai_mbps * fastest / 100
+        steps = NIC_DCQCN.rate_ai_mbps * fastest / 100, NIC_DCQCN.rate_hai_mbps * fastest / 100
         return Transport(
             payload_bytes=self.plane.payload_bytes,
             header_bytes=self.plane.ports.packet_bytes - self.plane.payload_bytes,
@@ -156,7 +156,7 @@ class _Builder:
             pfc_frame_bytes=_FRAME_BYTES,
             ack_lossless=False,
             congestion_control="dcqcn" if marks else "none",
-            dcqcn=replace(_NIC_DCQCN, rate_ai_mbps=steps[0], rate_hai_mbps=steps[1]) if marks else None,
+            dcqcn=replace(NIC_DCQCN, rate_ai_mbps=steps[0], rate_hai_mbps=steps[1]) if marks else None,
         )
 
     def classes(self) -> tuple[Any, ...]:
