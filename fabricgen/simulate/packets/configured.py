@@ -12,6 +12,7 @@ _MS = 1_000_000
 _POLL_MS = 100  # of pfcwdorch where PFC_WD|GLOBAL has no POLL_INTERVAL
 _DYNAMIC_XON_BYTES = 19_456  # of the profiles that sonic-swss computes: buffer_headroom_mellanox.lua
 _LARGEST = (1 << 31) - 1
+UNKNOWN_SPEED_MBPS = 100_000  # of files without PORT rows
 
 
 class SwitchSettings:
@@ -60,7 +61,7 @@ class SwitchSettings:
             headroom = _number(row, "xoff")
             found |= {"xon_bytes": _number(row, "xon"), "xon_offset_bytes": _number(row, "xon_offset")}
         else:
-            speed = self.groups.speed_mbps(port)
+            speed = self.groups.speed_mbps(port) or UNKNOWN_SPEED_MBPS
             headroom = headroom_floor_bytes(speed, self.groups.cable_m(port), self.mtu_bytes)
             headroom += (peer_response_bytes(speed) or 0) + self.mtu_bytes  # one more, for the pipeline of the chip
             found |= {"pg_reserve_bytes": _DYNAMIC_XON_BYTES, "xon_bytes": _DYNAMIC_XON_BYTES}

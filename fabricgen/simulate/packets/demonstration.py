@@ -19,14 +19,13 @@ from fabricgen.results import PacketsResult
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock import PlaneDeadlock
-from fabricgen.simulate.packets.configured import SwitchSettings
+from fabricgen.simulate.packets.configured import UNKNOWN_SPEED_MBPS, SwitchSettings
 from fabricgen.simulate.packets.from_bundle import NIC_DCQCN
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.scenario import Dcqcn, Flow, Link, Node, Scenario, Transport
 
 STOP_NS = 3_000_000_000
-_UNKNOWN_SPEED_MBPS = 100_000
 _FILLS = 6  # messages of so many times the largest buffer: a freeze needs all of the cycle's groups to fill
 _MTU_BYTES, _HEADER_BYTES, _FRAME_BYTES = 4096, 82, 84
 
@@ -147,7 +146,7 @@ class _Stage:
 
     def _like(self, settings: SwitchSettings, port: str) -> Link:
         """A cable with the speed and length of a switch's port."""
-        speed_mbps = settings.groups.speed_mbps(port) or _UNKNOWN_SPEED_MBPS
+        speed_mbps = settings.groups.speed_mbps(port) or UNKNOWN_SPEED_MBPS
         wired = self.bundle.link_at.get((settings.device.name, port))
         known = self.bundle.cable_length_m.get(wired.id) if wired else None
         metres = settings.groups.cable_m(port) if known is None else known
