@@ -15,6 +15,7 @@ from benchmarks.make_dumps import ADAPTERS
 from benchmarks.make_dumps import main as make_dumps
 from benchmarks.make_inventory import main as make_inventory
 from benchmarks.measure import Cost, fabricgen, run, typical
+from benchmarks.packets import print_packets
 
 SIZES = (32, 128, 512)
 LARGE_GPUS = 102_400
@@ -35,6 +36,8 @@ def main() -> None:
         _print_judges(Path(folder))
         _print_diff(Path(folder))
         _print_credit_loops(Path(folder) / "dumps", quick)
+        print()
+        print_packets(Path(folder))
         if not quick:
             _print_large(Path(folder))
     print("\ncongestion", flush=True)
