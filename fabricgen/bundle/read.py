@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from fabricgen.bundle import infer
+from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.locate import locate
 from fabricgen.bundle.sources import Sources, read_sources
 from fabricgen.bundle.wiring import WiredDevice, WiredLink, Wiring, load_wiring
@@ -116,6 +117,11 @@ class Bundle:
     def sources(self) -> Sources | None:
         """Where the values came from; None for files that no bundle of this version holds."""
         return read_sources(self.root) if self.root else None
+
+    @cached_property
+    def hosts(self) -> Mapping[str, ObservedHosts]:
+        """The files of hosts, by group."""
+        return read_hosts(self.root)
 
     @cached_property
     def cable_length_m(self) -> Mapping[str, float]:

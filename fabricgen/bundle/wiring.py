@@ -92,6 +92,27 @@ class WiredHost:
 
 
 @dataclass(frozen=True, slots=True)
+class WiredAdapter:
+    """One NIC port of a host model. `pci` and `rdma` are "" where they differ by machine."""
+
+    name: str
+    model: str
+    pci: str
+    rdma: str
+    gpu: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WiredModel:
+    """A host model: what all hosts of it have in common."""
+
+    name: str
+    vendor: str
+    gpus: int
+    nics: tuple[WiredAdapter, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WiredExternal:
     """One port of a device outside the fabric. `asn` is None where no session runs; `addresses` are its own."""
 
@@ -114,6 +135,7 @@ class WiredPlane:
     cnp_dscp: int | None = None
     roce_mtu: int | None = None
     purpose: str = ""  # one of PURPOSES; "" in files of a version that did not tell
+    host_prefixes: tuple[str, ...] = ()  # the pools of its hosts' addresses
 
     @property
     def is_management(self) -> bool:
@@ -132,6 +154,7 @@ class Wiring:
     links: tuple[WiredLink, ...]
     cables: tuple[WiredCable, ...]
     externals: tuple[WiredExternal, ...] = ()
+    host_models: tuple[WiredModel, ...] = ()
 
 
 def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> bytes:
@@ -146,6 +169,8 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
+    if wiring.host_models:
+        lists["host_models"] = wiring.host_models
     if wiring.externals:
         lists["externals"] = wiring.externals
     return dump_listing({"format_version": FORMAT_VERSION, "fabric": wiring.fabric}, lists)
@@ -159,7 +184,10 @@ def load_wiring(text: bytes) -> Wiring:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     return Wiring(
         fabric=raw["fabric"],
-        planes=tuple(WiredPlane(**_tuples(plane, "lossless")) for plane in raw["planes"]),
+        planes=tuple(
+            WiredPlane(**_tuples({"host_prefixes": (), **plane}, "lossless", "host_prefixes"))
+            for plane in raw["planes"]
+        ),
         devices=tuple(WiredDevice(**_tuples(device, "loopbacks", "management")) for device in raw["devices"]),
         hosts=tuple(
             WiredHost(**{**host, "nics": tuple(WiredNic(**_tuples(nic, "addresses")) for nic in host["nics"])})
@@ -168,6 +196,10 @@ def load_wiring(text: bytes) -> Wiring:
         links=tuple(WiredLink(**_tuples(link, "a", "b")) for link in raw["links"]),
         cables=tuple(WiredCable(**_tuples(cable, "links")) for cable in raw["cables"]),
         externals=tuple(WiredExternal(**_tuples(one, "addresses")) for one in raw.get("externals", ())),
+        host_models=tuple(
+            WiredModel(**{**one, "nics": tuple(WiredAdapter(**nic) for nic in one["nics"])})
+            for one in raw.get("host_models", ())
+        ),
     )
 
 

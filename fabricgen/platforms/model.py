@@ -164,6 +164,8 @@ class NicModel:
     sources: Mapping[str, str]
     infiniband_speeds_mbps: tuple[int, ...] = ()
     ports_per_cage: int = 1  # ports that one cable serves
+    driver: str = ""  # of Linux; "" where no interface of it is set up from files of the bundle
+    pci_id: str = ""  # vendor:device, "" where no public source that was read states it
 
     @property
     def speeds_mbps(self) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Confidence, Finding, Location, Related, Severity
@@ -22,11 +23,22 @@ _REFERS_TO = {
 }
 
 
+class Judged(Protocol):
+    """What rules judge: a switch, or a group of hosts, whose files and settings stand for tables and keys."""
+
+    @property
+    def name(self) -> str:
+        """What findings call it."""
+
+    def locate(self, *path: str) -> Location:
+        """Where a table, key, field (or as much of it as exists) stands."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A row or a field of one device's config_db.json, whether it exists there or is missing."""
 
-    device: ObservedDevice
+    device: Judged
     table: str
     key: str = ""
     field: str = ""
@@ -73,6 +85,8 @@ class Defect:
     def _definition(self) -> Iterator[tuple[str, Place]]:
         """The row that the field refers to, where a rule has not shown it already."""
         place = self.place
+        if not isinstance(place.device, ObservedDevice):
+            return
         table = _REFERS_TO.get(place.field, "")
         key = place.device.text_of(place.table, place.key, place.field).strip("[]").removeprefix(f"{table}|")
         defined = Place(place.device, table, key)

@@ -23,7 +23,8 @@ class Basis(enum.IntEnum):
     SCHEMA = 0  # the value is not legal
     MEANING = 1  # it is legal, and wrong
     PEERS = 2  # it is unusual among its peers, which is all that is known
-    FORM = 3  # it means the right thing, in a form that will not do
+    AGREEMENT = 3  # it disagrees with a file of another kind, which may be the wrong one
+    FORM = 4  # it means the right thing, in a form that will not do
 
 
 @dataclass(frozen=True, slots=True)
