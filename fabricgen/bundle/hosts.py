@@ -16,6 +16,7 @@ from fabricgen.sonic.canonical import natural_key
 FOLDER = "hosts"
 _SETTING = re.compile(r"\s*([\w./@-]+)\s*=(.*)")
 # What differs from host to host in files that are otherwise alike.
+_COMMENT = re.compile(r"^#.*", re.MULTILINE)
 _ADDRESS = re.compile(r'"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/\d+)?"')
 
 
@@ -27,6 +28,7 @@ class ObservedHosts:
     folder: Path
     _texts: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _shapes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _interfaces: dict[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -69,10 +71,13 @@ class ObservedHosts:
         Files that differ in nothing but addresses are parsed once: a large fabric has thousands. Raises
         UnreadableInputError, with the line, for what is no YAML or has another shape.
         """
-        file = f"netplan/{host}.yaml"
-        if file not in self.files:
-            return {}
-        text = self.text(file)
+        if host not in self._interfaces:
+            file = f"netplan/{host}.yaml"
+            self._interfaces[host] = self._read_interfaces(file) if file in self.files else {}
+        return self._interfaces[host]
+
+    def _read_interfaces(self, file: str) -> Mapping[str, Mapping[str, Any]]:
+        text = _COMMENT.sub("#", self.text(file))
         addresses = [match[0][1:-1] for match in _ADDRESS.finditer(text)]
         numbers = iter(range(len(addresses)))
         shape = _ADDRESS.sub(lambda _: f'"\ue000{next(numbers)}"', text)
