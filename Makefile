@@ -16,6 +16,7 @@ lint:
 	@scripts/setup "[dev]"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/shellcheck scripts/setup scripts/demo
 	@$(BIN)/lint-imports --no-cache >.venv/import-linter.log || { cat .venv/import-linter.log; exit 1; }
 
 type:

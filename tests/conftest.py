@@ -82,8 +82,14 @@ def ibdmchk() -> str:
     return shutil.which("ibdmchk") or _missing("ibdmchk")
 
 
+@pytest.fixture(scope="session")
+def netplan() -> str:
+    """What hosts read their addresses with."""
+    return shutil.which("netplan", path="/usr/sbin:/usr/bin:/sbin:/bin") or _missing("netplan.io")
+
+
 def _missing(what: str) -> None:
-    message = f"needs {what}: apt-get install {PACKAGES} ibutils"
+    message = f"needs {what}: apt-get install {PACKAGES} ibutils netplan.io"
     if os.environ.get("CI") == "true":
         pytest.fail(message)
     pytest.skip(message)

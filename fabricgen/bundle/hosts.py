@@ -86,6 +86,15 @@ class ObservedHosts:
         found: Mapping[str, Mapping[str, Any]] = _filled(self._shapes[shape], addresses)
         return found
 
+    def value(self, file: str, key: str) -> str | None:
+        """What stands at a setting, or at a dotted path of a netplan file; None where nothing does."""
+        if not file.startswith("netplan/"):
+            return self.settings(file).get(key)
+        found: Any = {"ethernets": self.interfaces(file.removeprefix("netplan/").removesuffix(".yaml"))}
+        for step in key.split("."):
+            found = found.get(step) if isinstance(found, dict) else None
+        return None if found is None else str(found)
+
     def _parse(self, file: str, text: str) -> Any:
         place = str(self.folder / file)
         try:

@@ -23,7 +23,7 @@ def fact(model: HostModel, nic: HostNic, text: str) -> Value:
 def interface_context(
     model: HostModel, nic: HostNic, index: int, plane: Plane, families: Sequence[tuple[int, int]]
 ) -> InterfaceContext:
-    """One NIC; `families` are (IP version, prefix length) of its addresses, `index` its place among the interfaces."""
+    """One NIC; `families` are (IP version, prefix length) of its addresses, `index` its place in the model."""
     pools = plane.addressing.hosts if plane.addressing else None
     prefixes = [value(prefix, inventory=pools.source()) for prefix in pools.prefixes] if pools else []
     return InterfaceContext(
@@ -31,7 +31,7 @@ def interface_context(
         plane=plane.name,
         pci=fact(model, nic, nic.pci),
         mtu=value(plane.mtu_bytes, "as PORT mtu of the switches", inventory=plane.source("mtu")),
-        table=value(FIRST_TABLE + index, f"{FIRST_TABLE} + the place of the NIC"),
+        table=value(FIRST_TABLE + index, f"{FIRST_TABLE} + the place of the NIC in its model"),
         metric=value(FIRST_TABLE + index, "as its table: the first NIC goes first") if nic.rail is None else None,
         addresses=[
             HostAddress(

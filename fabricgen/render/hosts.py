@@ -91,10 +91,11 @@ class HostRenderer:
         """The Ethernet ports that are set up, by NIC."""
         planes = self.fabric.inventory.planes
         first = {link.a_port: link for link in reversed(list(group.links))}
-        chosen = [nic for nic in group.model.nics if nic.name in first and self._is_set_up(first[nic.name])]
         found = {}
-        for index, nic in enumerate(chosen):
-            link = first[nic.name]
+        for index, nic in enumerate(group.model.nics):
+            link = first.get(nic.name)
+            if link is None or not self._is_set_up(link):
+                continue
             families = [(ip_address(mine).version, length) for mine, _, length in self._pairs(link)]
             found[nic.name] = interface_context(group.model, nic, index, planes[link.plane], families)
         return found
@@ -156,7 +157,7 @@ class HostRenderer:
     def _addresses(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
         """The netplan file of each host."""
         forms: dict[tuple[str, ...], LineForm] = {}
-        places = {name: index for index, name in enumerate(nics)}
+        places = {nic.name: index for index, nic in enumerate(group.model.nics)}
         for host, links in group.hosts:
             own = tuple(name for name in nics if name in links)
             if not own:
@@ -179,7 +180,8 @@ class HostRenderer:
             tree = yaml.compose(marked, Loader=yaml.CSafeLoader)
         except yaml.YAMLError as error:
             raise self.library.refuse(template, f"no YAML: {error}", f"{FOLDER}/{group.name}") from error
-        keys = [(f"netplan/{host}.yaml|{path}", text) for path, text in _leaves(tree)]
+        leaves = ((path.removeprefix("network."), text) for path, text in _leaves(tree))
+        keys = [(f"netplan/{host}.yaml|{path}", text) for path, text in leaves]
         return LineForm(template, marked, keys)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fabricgen.bundle.hosts import FOLDER as HOSTS
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.report.grouping import grouped, numbered
@@ -101,6 +102,9 @@ def _causes(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:
     """The inventory values behind a finding, as file#dotted.path: a row's by the source map, an inventory's its own."""
     if not one.device:
         return (f"{one.location.file.rpartition('/')[2]}#{one.path}",) if one.location and one.path else ()
+    if bundle and bundle.sources and one.device.startswith(f"{HOSTS}/"):
+        file, _, key = one.path.partition("|")
+        return bundle.sources.causes(one.device, file, key)
     device = bundle.devices.get(one.device) if bundle else None
     if bundle is None or bundle.sources is None or device is None:
         return ()
