@@ -8,6 +8,8 @@ import yaml
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.model import Fabric, Host, Link
+from fabricgen.findings import Finding
+from fabricgen.inventory.references import error, note
 from fabricgen.lossless.hosts import NicPlan, plan_nics
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.origin import Origin
@@ -20,6 +22,7 @@ from fabricgen.render.sources import DeviceSources
 from fabricgen.render.templates import TemplateLibrary
 
 FOLDER = "hosts"
+LONGEST_NAME = 15  # linux IFNAMSIZ
 _SCRIPT, _UNIT = "fabricgen-roce", "fabricgen-roce@.service"
 _COLLECTIVE_FILES = ("nccl.conf", "ucx.conf", "gpudirect-check")
 
@@ -64,6 +67,28 @@ def nic_driver(link: Link) -> str:
     """The driver of the NIC at a link's lower end; "" where its interface is not set up from here."""
     model = nic_model(link.nic.model) if link.nic else None
     return model.driver if model else ""
+
+
+def host_problems(fabric: Fabric) -> Iterator[Finding]:
+    """NICs on a plane with PFC that nothing is rendered for, and NICs that cannot name an interface."""
+    seen: dict[tuple[str, str], Link] = {}
+    for link in fabric.links:
+        if isinstance(link.a, Host) and link.nic is not None:
+            seen.setdefault((link.a.group, link.a_port), link)
+    bare: dict[tuple[str, str, str], None] = {}
+    for (group, name), link in seen.items():
+        plane, spec = fabric.inventory.planes[link.plane], fabric.inventory.hosts[group]
+        if plane.technology != "roce" or link.nic is None:
+            continue
+        if nic_driver(link) and len(name) > LONGEST_NAME:
+            message = f"{name!r} is longer than the {LONGEST_NAME} characters of an interface's name"
+            yield error("FG931", message, spec, "model", hint="give the NIC of `host_models` a shorter name")
+        elif not nic_driver(link) and plane.lossless.classes:
+            bare[group, link.nic.model, plane.name] = None
+    for group, model, plane_name in bare:
+        message = f"no settings are rendered for the {model} of group {group} on plane {plane_name}"
+        hint = "set the NICs up by their maker's guide; docs/hosts.md lists the drivers that are served"
+        yield note("FG930", message, fabric.inventory.hosts[group], "model", hint=hint)
 
 
 @dataclass

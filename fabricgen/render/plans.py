@@ -23,6 +23,7 @@ from fabricgen.inventory.references import error, note
 from fabricgen.lossless.nics import nic_problems
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.lossless.pools import pool_problem
+from fabricgen.render.hosts import host_problems
 from fabricgen.render.overrides import check_overrides
 from fabricgen.render.ownership import Ownership
 
@@ -86,6 +87,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     findings += [
         *planner.findings,
         *nic_problems(rendered),
+        *host_problems(rendered),
         *check_overrides(fabric, allocation.names),
         *ownership.problems(allocation.names[switch.key] for switch in rendered.switches),
     ]
