@@ -23,7 +23,11 @@ def definitions(folder: Path) -> Definitions:
         for one in yaml.safe_load_all(file.read_text()):
             for version in one["spec"]["versions"] if one else ():
                 schema = strict(version["schema"]["openAPIV3Schema"])
-                schema["properties"] |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
+                schema["properties"] |= {
+                    "apiVersion": {"type": "string"},
+                    "kind": {"type": "string"},
+                    "metadata": {"type": "object"},
+                }
                 key = f"{one['spec']['group']}/{version['name']}", one["spec"]["names"]["kind"]
                 found[key] = schema, one["spec"]["scope"]
     return found

@@ -71,7 +71,9 @@ def test_a_pod_asks_for_every_compute_nic_and_reads_the_settings_of_the_group(tm
     asked = json.loads(pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"])
     assert [one["name"] for one in asked] == [f"gpu-rail{n}" for n in range(8)]
     (container,) = pod["spec"]["containers"]
-    assert container["resources"]["limits"] == {"nvidia.com/gpu": "8"} | {f"nvidia.com/gpu_rail{n}": "1" for n in range(8)}
+    assert container["resources"]["limits"] == {"nvidia.com/gpu": "8"} | {
+        f"nvidia.com/gpu_rail{n}": "1" for n in range(8)
+    }
     own = open_bundle([tmp_path / "bundle"]).hosts["gpu"].settings("nccl.conf")
     names = ("NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_ADDR_RANGE")
     assert {name: settings[name] for name in names} == {name: own[name] for name in names}

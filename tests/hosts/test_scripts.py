@@ -149,7 +149,9 @@ class TestGpuDirect:
         (proc / "cmdline").write_text("BOOT_IMAGE=/vmlinuz iommu=pt quiet\n")
         (proc / "self/limits").write_text("Max locked memory         unlimited            unlimited            bytes\n")
         (host.sys / "module/nvidia_peermem").mkdir(parents=True)
-        host.tool("lspci", "echo '18:00.0 PCI bridge'; echo '  ACSCtl: SrcValid- TransBlk-'; echo '  MaxReadReq 4096 bytes'")
+        host.tool(
+            "lspci", "echo '18:00.0 PCI bridge'; echo '  ACSCtl: SrcValid- TransBlk-'; echo '  MaxReadReq 4096 bytes'"
+        )
         host.tool("uname", "echo 5.10.0-33-amd64")
         return host
 

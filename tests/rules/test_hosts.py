@@ -119,7 +119,10 @@ def test_infiniband_hosts_choose_no_service_level(tmp_path: Path) -> None:
     conf = bundle / "hosts/gpu/nccl.conf"
     assert "NCCL_IB_HCA==mlx5_0,mlx5_3" in conf.read_text() and "NCCL_IB_TC" not in conf.read_text()
     conf.write_text(conf.read_text() + "NCCL_IB_SL=1\nNCCL_IB_TC=106\n")
-    assert {(one.code, one.path) for one in judge(bundle)} == {("FG910", "nccl.conf|NCCL_IB_SL"), ("FG910", "nccl.conf|NCCL_IB_TC")}
+    assert {(one.code, one.path) for one in judge(bundle)} == {
+        ("FG910", "nccl.conf|NCCL_IB_SL"),
+        ("FG910", "nccl.conf|NCCL_IB_TC"),
+    }
 
 
 INFINIBAND = """\
@@ -141,7 +144,11 @@ planes:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("network: [", "no YAML"), ("- 1\n", "no netplan file"), ("network: {ethernets: {rail0: 1}}\n", "no netplan file")],
+    [
+        ("network: [", "no YAML"),
+        ("- 1\n", "no netplan file"),
+        ("network: {ethernets: {rail0: 1}}\n", "no netplan file"),
+    ],
 )
 def test_a_netplan_file_that_is_none(tmp_path: Path, text: str, told: str) -> None:
     bundle = write_bundle(tmp_path / "bundle")
