@@ -57,11 +57,11 @@ class Rail:
 
 
 def kubernetes_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """(relative path, bytes) of the manifests of every group with NICs on a RoCE plane that is not for management, in the
-    same order for the same bundle.
+    """(relative path, bytes) of the manifests, in the same order for the same bundle.
 
-    `only` is a shell pattern over the names of hosts. Raises UsageError where there is nothing to write, and for names
-    that Kubernetes cannot hold; UnreadableInputError for files of hosts that are none.
+    Every group with NICs on a RoCE plane that is not for management has some. `only` is a shell pattern over the names
+    of hosts. Raises UsageError where there is nothing to write, and for names that Kubernetes cannot hold;
+    UnreadableInputError for files of hosts that are none.
     """
     wiring = bundle.wiring
     if wiring is None or not bundle.hosts:

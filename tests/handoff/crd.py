@@ -1,4 +1,4 @@
-"""Custom resource definitions as JSON Schema, strict: an unknown field is a mistake, as the API server drops it silently.
+"""Custom resource definitions as JSON Schema, strict: an unknown field, which the API server drops, is a mistake.
 
 Beyond the schemas: kinds of the whole cluster have no namespace, and JSON in a string is JSON.
 """
@@ -53,10 +53,10 @@ def strict(schema: Any) -> Any:
 
 def problems(document: dict[str, Any], known: Definitions) -> list[str]:
     """What is wrong in a manifest; a kind without a definition is held against what no schema sees alone."""
-    kind, found = document["kind"], []
+    kind = document["kind"]
     schema, scope = known.get((document["apiVersion"], kind), ({}, "Namespaced"))
-    for error in jsonschema.Draft202012Validator(schema).iter_errors(document):
-        found.append("/".join(map(str, error.absolute_path)) + f": {error.message}")
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(document)
+    found = ["/".join(map(str, error.absolute_path)) + f": {error.message}" for error in errors]
     if scope == "Cluster" and "namespace" in document["metadata"]:
         found.append("metadata/namespace: the kind is the cluster's")
     texts = {f"spec/{name}": document["spec"][name] for name in JSON_FIELDS.get(kind, ()) if name in document["spec"]}

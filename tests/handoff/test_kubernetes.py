@@ -13,8 +13,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
 from fabricgen.handoff.kubernetes import kubernetes_files
 from tests.conftest import Cli
-from tests.handoff.crd import problems
-from tests.handoff.crd import definitions as read_definitions
+from tests.handoff.crd import definitions, problems
 from tests.hosts.rendered import STORAGE, inventory, write_bundle
 from tests.shared_material import shared
 
@@ -95,7 +94,7 @@ def test_amd_hosts_ask_for_their_own_gpus(tmp_path: Path) -> None:
 
 
 def test_the_published_definitions_accept_every_manifest(tmp_path: Path) -> None:
-    known = read_definitions(shared("data", "schemas"))
+    known = definitions(shared("data", "schemas"))
     found = manifests(tmp_path)
     assert {kind for _, kind in known} >= {"NicClusterPolicy", "SriovNetworkNodePolicy", "NetworkAttachmentDefinition"}
     assert {name: wrong for name, one in found.items() if (wrong := problems(one, known))} == {}
@@ -113,10 +112,20 @@ MISTAKES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
     ("NicClusterPolicy", "nic-cluster-policy", _spec("nvIPAM", {}), "nvIPAM"),
     ("NicClusterPolicy", "nic-cluster-policy", lambda one: one["spec"]["nvIpam"].update(version=26.7), "version"),
     ("NicClusterPolicy", "nic-cluster-policy", lambda one: one["metadata"].update(namespace="x"), "namespace"),
-    ("NetworkAttachmentDefinition", "gpu-rail0", lambda one: one["spec"].update(config=one["spec"]["config"][:-2]), "no JSON"),
+    (
+        "NetworkAttachmentDefinition",
+        "gpu-rail0",
+        lambda one: one["spec"].update(config=one["spec"]["config"][:-2]),
+        "no JSON",
+    ),
     ("NetworkAttachmentDefinition", "gpu-rail0", _spec("config", {"type": "sriov"}), "spec/config"),
-    ("Pod", "nccl-gpu-example", lambda one: one["metadata"]["annotations"].update({"k8s.v1.cni.cncf.io/networks": "[{]"}), "no JSON"),
-]  # fmt: skip
+    (
+        "Pod",
+        "nccl-gpu-example",
+        lambda one: one["metadata"]["annotations"].update({"k8s.v1.cni.cncf.io/networks": "[{]"}),
+        "no JSON",
+    ),
+]
 
 
 @pytest.mark.parametrize(("kind", "name", "spoil", "told"), MISTAKES, ids=[f"{one[0]}-{one[3]}" for one in MISTAKES])
@@ -125,7 +134,7 @@ def test_a_mistake_is_refused(
 ) -> None:
     one = manifests(tmp_path)[kind, name]
     spoil(one)
-    found = problems(one, read_definitions(shared("data", "schemas")))
+    found = problems(one, definitions(shared("data", "schemas")))
     assert any(told in each for each in found), found
 
 

@@ -40,7 +40,9 @@ HOST_CASES = [
     HostCase("FG901", NCCL, "NCCL_IB_HCA==mlx5_0,mlx5_3", "NCCL_IB_HCA==mlx5_0,mlx5_1", "NCCL_IB_HCA"),
     HostCase("FG901", NCCL, "NCCL_IB_HCA==", "NCCL_IB_HCA=", "NCCL_IB_HCA"),
     HostCase("FG901", UCX, "mlx5_11:1", "mlx5_1:1", "UCX_NET_DEVICES"),
-    HostCase("FG901", NCCL, "NCCL_SOCKET_IFNAME==inband0", "NCCL_SOCKET_IFNAME==rail0", "NCCL_SOCKET_IFNAME", text=IN_BAND),
+    HostCase(
+        "FG901", NCCL, "NCCL_SOCKET_IFNAME==inband0", "NCCL_SOCKET_IFNAME==rail0", "NCCL_SOCKET_IFNAME", text=IN_BAND
+    ),
     HostCase("FG902", ROCE, "TRUST=dscp", "TRUST=pcp", "TRUST", "PORT_QOS_MAP|Ethernet0|dscp_to_tc_map"),
     HostCase("FG902", ROCE, "26:3", "26:4", "DSCP_PRIORITY", MAP + "26"),
     HostCase("FG902", ROCE, "34:4", "34:5", "DSCP_PRIORITY", MAP + "34"),
@@ -64,17 +66,43 @@ HOST_CASES = [
     HostCase("FG906", NETPLAN, "mtu: 9100", "mtu: 9216", f"{RAIL0}.mtu", "PORT|Ethernet0|mtu"),
     HostCase("FG906", NETPLAN, "mtu: 9100", "mtu: 5000", f"{RAIL0}.mtu", "PORT|Ethernet0|mtu"),
     HostCase("FG906", NETPLAN, "      mtu: 9100\n", "", f"{RAIL0}.mtu", "PORT|Ethernet0|mtu"),
-    HostCase("FG907", ROCE, "STALL_MS=100", "STALL_MS=4000", "STALL_MS", "PFC_WD|Ethernet0|detection_time", severity="warning"),
+    HostCase(
+        "FG907",
+        ROCE,
+        "STALL_MS=100",
+        "STALL_MS=4000",
+        "STALL_MS",
+        "PFC_WD|Ethernet0|detection_time",
+        severity="warning",
+    ),
     HostCase("FG907", ROCE, "STALL_MS=100", "", "STALL_MS", "PFC_WD|Ethernet0|detection_time", severity="warning"),
     HostCase("FG907", ROCE, "STALL_MS=100", "STALL_MS=10", "STALL_MS", severity="warning"),
-    HostCase("FG908", NETPLAN, '- "10.64.0.1/31"', '- "10.64.0.3/31"', f"{RAIL0}.addresses", "INTERFACE|Ethernet0|10.64.0.0/31", also=("FG909",)),
-    HostCase("FG908", NETPLAN, '- "10.64.0.1/31"', '- "10.64.0.1/24"', f"{RAIL0}.addresses", "INTERFACE|Ethernet0|10.64.0.0/31", also=("FG909",)),
-    HostCase("FG908", NETPLAN, 'via: "10.64.0.0"', 'via: "10.64.0.2"', f"{RAIL0}.routes", "INTERFACE|Ethernet0|10.64.0.0/31"),
+    HostCase(
+        "FG908",
+        NETPLAN,
+        '- "10.64.0.1/31"',
+        '- "10.64.0.3/31"',
+        f"{RAIL0}.addresses",
+        "INTERFACE|Ethernet0|10.64.0.0/31",
+        also=("FG909",),
+    ),
+    HostCase(
+        "FG908",
+        NETPLAN,
+        '- "10.64.0.1/31"',
+        '- "10.64.0.1/24"',
+        f"{RAIL0}.addresses",
+        "INTERFACE|Ethernet0|10.64.0.0/31",
+        also=("FG909",),
+    ),
+    HostCase(
+        "FG908", NETPLAN, 'via: "10.64.0.0"', 'via: "10.64.0.2"', f"{RAIL0}.routes", "INTERFACE|Ethernet0|10.64.0.0/31"
+    ),
     HostCase("FG908", NETPLAN, '"rail0":', '"rail9":', "ethernets.rail9"),
     HostCase("FG908", NCCL, "10.64.0.0/10", "10.64.1.0/24", "NCCL_IB_ADDR_RANGE"),
     HostCase("FG908", NCCL, "10.64.0.0/10", "10.64.0.1/10", "NCCL_IB_ADDR_RANGE"),
     HostCase("FG908", NCCL, "NCCL_IB_ADDR_RANGE", "NCCL_IB_ADR_RANGE", "NCCL_IB_ADDR_RANGE"),
-    HostCase("FG909", NETPLAN, "from: \"10.64.0.1/32\", table: 100", "from: \"10.64.0.1/32\", table: 101", f"{RAIL0}.routing-policy"),
+    HostCase("FG909", NETPLAN, '/32", table: 100', '/32", table: 101', f"{RAIL0}.routing-policy"),
     HostCase("FG909", NETPLAN, 'from: "10.64.0.1/32"', 'from: "10.64.0.3/32"', f"{RAIL0}.routing-policy"),
     HostCase("FG909", NETPLAN, 'from: "10.64.0.1/32"', 'from: "10.64.0.1/24"', f"{RAIL0}.routing-policy"),
     HostCase("FG909", NETPLAN, "priority: 100", "priority: 32767", f"{RAIL0}.routing-policy"),
@@ -88,7 +116,9 @@ HOST_CASES = [
     HostCase("FG910", NCCL, "NCCL_PXN_DISABLE=0", "", "NCCL_PXN_DISABLE", text=RAIL_ONLY),
     HostCase("FG910", NCCL, "NCCL_IB_SL=3", "NCCL_IB_SL=4", "NCCL_IB_SL", MAP + "26"),
     HostCase("FG910", NCCL, "NCCL_IB_SL=3", "", "NCCL_IB_SL", MAP + "26"),
-    HostCase("FG910", NCCL, "NCCL_IB_SL=3", "NCCL_IB_SL=3\nNCCL_IB_GID_INDEX=3", "NCCL_IB_GID_INDEX", severity="warning"),
+    HostCase(
+        "FG910", NCCL, "NCCL_IB_SL=3", "NCCL_IB_SL=3\nNCCL_IB_GID_INDEX=3", "NCCL_IB_GID_INDEX", severity="warning"
+    ),
     HostCase("FG911", SYSCTL, "rail0/rp_filter = 2", "rail0/rp_filter = 1", "net/ipv4/conf/rail0/rp_filter"),
     HostCase("FG911", SYSCTL, "rail3/arp_ignore = 1", "rail3/arp_ignore = 0", "net/ipv4/conf/rail3/arp_ignore"),
     HostCase("FG911", SYSCTL, "net/ipv4/conf/rail7/arp_announce = 2", "", "net/ipv4/conf/rail7/arp_announce"),
@@ -97,4 +127,4 @@ HOST_CASES = [
     HostCase("FG912", ROCE, "CABLE_M=5", "CABLE_M=50", "CABLE_M", "CABLE_LENGTH|AZURE|Ethernet0", severity="warning"),
     HostCase("FG913", "links/10-rail0.link", "0000:18:00.0", "0000:40:00.0", "Path"),
     HostCase("FG913", "links/10-rail0.link", "Name=rail0", "Name=rail1", "Name"),
-]  # fmt: skip
+]

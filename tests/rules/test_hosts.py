@@ -1,4 +1,4 @@
-"""The rules about hosts: silent on what is rendered, and each changed value is found at its place, and at the switch's."""
+"""The rules about hosts: silent on what is rendered; a changed value is found, with its place and the switch's."""
 
 import json
 from collections.abc import Callable
