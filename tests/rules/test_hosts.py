@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.host_mutants import is_found, mutants
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
@@ -155,3 +156,12 @@ def test_a_netplan_file_that_is_none(tmp_path: Path, text: str, told: str) -> No
     (bundle / "hosts/gpu/netplan/gpu-000.yaml").write_text(text)
     with pytest.raises(UnreadableInputError, match=told):
         judge(bundle)
+
+
+def test_every_value_is_guarded(tmp_path: Path) -> None:
+    """Each fifth of the seeded faults of benchmarks.host_mutants."""
+    bundle = open_bundle([write_bundle(tmp_path / "bundle", TWO_PLANES)])
+    hosts = bundle.hosts["gpu"]
+    some = list(mutants(hosts, "gpu-000"))[::5]
+    missed = [str(one) for one in some if not one.reason and not is_found(bundle, hosts, one)]
+    assert len(some) > 50 and missed == []
