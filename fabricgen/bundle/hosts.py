@@ -41,6 +41,11 @@ class ObservedHosts:
         found = (path for path in self.folder.rglob("*") if path.is_file())
         return frozenset(path.relative_to(self.folder).as_posix() for path in found)
 
+    @property
+    def nccl_file(self) -> str:
+        """What NCCL is told; hosts with AMD's GPUs have RCCL, which reads the same from another file."""
+        return "rccl.conf" if "rccl.conf" in self.files else "nccl.conf"
+
     def text(self, file: str) -> str:
         """A file's text. Raises UnreadableInputError."""
         if file not in self._texts:

@@ -75,7 +75,7 @@ def kubernetes_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[
         for rail in rails:
             yield f"{name}/{rail.nic.name}.yaml", _dump([node_policy(rail), pool(rail), network(rail)])
         if any(rail.plane.purpose == "compute" for rail in rails):
-            settings = bundle.hosts[name].settings("nccl.conf")
+            settings = bundle.hosts[name].settings(bundle.hosts[name].nccl_file)
             yield f"{name}/pod.yaml", _dump([settings_map(name, settings), pod(wiring, name, rails)])
 
 

@@ -23,8 +23,7 @@ from fabricgen.render.templates import TemplateLibrary
 
 FOLDER = "hosts"
 LONGEST_NAME = 15  # linux IFNAMSIZ
-_SCRIPT, _UNIT = "fabricgen-roce", "fabricgen-roce@.service"
-_COLLECTIVE_FILES = ("nccl.conf", "ucx.conf", "gpudirect-check")
+_SCRIPT, _UNIT, _CHECK = "fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check"
 
 Context = dict[str, object]
 
@@ -154,8 +153,9 @@ class HostRenderer:
         if group.model.gpus and any(plane.purpose == "compute" for _, plane in used.values()):
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
             context["collective"] = collective_context(group.model, ordered, plans)
-            for name in _COLLECTIVE_FILES:
-                yield self._file(group, name, f"{name}.j2", context)
+            own = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
+            for path, template in ((own, "nccl.conf"), ("ucx.conf", "ucx.conf"), (_CHECK, _CHECK)):
+                yield self._file(group, path, f"{template}.j2", context)
 
     def _plans(self, group: HostGroup) -> dict[str, NicPlan]:
         """What goes with the plans of the switches that the group is plugged into, for each plane with PFC."""

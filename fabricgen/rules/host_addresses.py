@@ -122,12 +122,12 @@ def _pairs(one: Interface) -> Iterator[Defect]:
 
 def _range(group: Group) -> Iterator[Defect]:
     """NCCL_IB_ADDR_RANGE over the addresses of the compute planes."""
-    if "nccl.conf" not in group.files.files:
+    if group.files.nccl_file not in group.files.files:
         return
     used = [plane for plane in group.planes.values() if plane.purpose == "compute" and plane.name in group.ports]
     pools = ", ".join(prefix for plane in used for prefix in plane.host_prefixes)
-    told = group.files.settings("nccl.conf").get("NCCL_IB_ADDR_RANGE")
-    place, hint = group.place("nccl.conf", "NCCL_IB_ADDR_RANGE"), f"the pool of the plane's hosts: {pools}"
+    told = group.files.settings(group.files.nccl_file).get("NCCL_IB_ADDR_RANGE")
+    place, hint = group.place(group.files.nccl_file, "NCCL_IB_ADDR_RANGE"), f"the pool of the plane's hosts: {pools}"
     if told is None:
         if len(used) == 1 and pools:
             yield Defect(place, "NCCL_IB_ADDR_RANGE is missing: NCCL takes the first address of each NIC", hint)

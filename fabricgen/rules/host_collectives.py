@@ -11,7 +11,6 @@ from fabricgen.rules.registry import Basis, rule
 
 # OpenSM engines that avoid credit loops by the service level of each path.
 SL_ENGINES = ("torus-2QoS", "dfsssp", "lash", "nue")
-_FILE = "nccl.conf"
 
 
 @rule("FG910", Severity.ERROR, "NCCL is told something that the network does not have", Basis.AGREEMENT)
@@ -31,14 +30,16 @@ def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
     doc/current-routing.txt.
     """
     for group in host_groups(fabric):
-        if _FILE not in group.files.files:
+        if group.files.nccl_file not in group.files.files:
             continue
-        found = group.files.settings(_FILE)
+        found = group.files.settings(group.files.nccl_file)
         used = {nic.plane for host in group.hosts for nic in host.nics}
         compute = [plane for name, plane in group.planes.items() if name in used and plane.purpose == "compute"]
         if "NCCL_IB_GID_INDEX" in found and "NCCL_IB_ADDR_RANGE" in found:
             message = "a GID index is fixed, which NCCL takes before the address range"
-            yield Defect(group.place(_FILE, "NCCL_IB_GID_INDEX"), message, "remove it", (), Severity.WARNING)
+            yield Defect(
+                group.place(group.files.nccl_file, "NCCL_IB_GID_INDEX"), message, "remove it", (), Severity.WARNING
+            )
         for plane in compute:
             if plane.technology == "infiniband":
                 yield from _infiniband(fabric, group, plane, found)
@@ -52,14 +53,14 @@ def _infiniband(fabric: Fabric, group: Group, plane: WiredPlane, found: Mapping[
     for key in ("NCCL_IB_SL", "NCCL_IB_TC"):
         if key in found and (key == "NCCL_IB_TC" or _chooses_levels(fabric, plane.name)):
             message = f"{key} on plane {plane.name}, whose subnet manager decides that"
-            yield Defect(group.place(_FILE, key), message, "remove it")
+            yield Defect(group.place(group.files.nccl_file, key), message, "remove it")
 
 
 def _rail_only(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
     for key in ("NCCL_CROSS_NIC", "NCCL_PXN_DISABLE"):
         if found.get(key) != "0":
             message = f"{key} is {found.get(key, 'missing')}, no switch of plane {plane.name} joins the rails"
-            yield Defect(group.place(_FILE, key), message, f"{key}=0")
+            yield Defect(group.place(group.files.nccl_file, key), message, f"{key}=0")
 
 
 def _priority(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
@@ -74,7 +75,9 @@ def _priority(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iter
         where = ports.map_place("dscp_to_tc_map", "DSCP_TO_TC_MAP", dscp)
         return (message, where) if tc in ports.qos.pfc and level != str(tc) else None
 
-    yield from group.disagreements(plane, group.place(_FILE, "NCCL_IB_SL"), other, "the TC of the class")
+    yield from group.disagreements(
+        plane, group.place(group.files.nccl_file, "NCCL_IB_SL"), other, "the TC of the class"
+    )
 
 
 def _chooses_levels(fabric: Fabric, plane: str) -> bool:

@@ -91,10 +91,10 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
         devices = [group.adapters[nic].rdma for nic in compute]
         sockets = [nic for nic in group.nics(lambda plane: plane.purpose == "in-band") if nic in group.adapters]
         if devices and all(devices):
-            yield from _listed(group, "nccl.conf", "NCCL_IB_HCA", "=" + ",".join(devices))
+            yield from _listed(group, group.files.nccl_file, "NCCL_IB_HCA", "=" + ",".join(devices))
             yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ",".join(f"{one}:1" for one in devices))
         if sockets:
-            yield from _listed(group, "nccl.conf", "NCCL_SOCKET_IFNAME", "=" + ",".join(sockets))
+            yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", "=" + ",".join(sockets))
 
 
 def _listed(group: Group, file: str, key: str, wanted: str) -> Iterator[Defect]:

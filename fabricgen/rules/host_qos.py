@@ -132,7 +132,7 @@ def nic_tos(fabric: Fabric) -> Iterator[Defect]:
             yield from tos_defects(group, plane, group.place(file, "TOS"), int(found["TOS"]))
         if plane.purpose != "compute":
             continue
-        for other, key in (("nccl.conf", "NCCL_IB_TC"), ("ucx.conf", "UCX_IB_TRAFFIC_CLASS")):
+        for other, key in ((group.files.nccl_file, "NCCL_IB_TC"), ("ucx.conf", "UCX_IB_TRAFFIC_CLASS")):
             if other not in group.files.files:
                 continue
             told = group.files.settings(other).get(key)

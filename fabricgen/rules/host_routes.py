@@ -61,7 +61,7 @@ def _rules(one: Interface, table: object) -> Iterator[Defect]:
             yield Defect(place, f"no rule sends what leaves from {address.ip} to a table", _RENDER)
             continue
         length, priority = str(row["from"]).partition("/")[2], row.get("priority")
-        if length and int(length) != address.max_prefixlen:
+        if length not in ("", str(address.max_prefixlen)):
             yield Defect(place, f"the rule is for {row['from']}, more than the NIC's address", _RENDER)
         if row.get("table") != table:
             yield Defect(

@@ -59,6 +59,19 @@ def test_devices_are_listed_exactly_and_in_the_order_of_the_rails() -> None:
     assert "NCCL_IB_HCA" not in unknown and unknown["NCCL_IB_TC"] == "106"
 
 
+def test_amd_hosts_have_rccl() -> None:
+    text = inventory("mi300x", classes="3: {dscp: [26]}")
+    assert "nccl.conf" not in names(text)
+    assert settings(text, "rccl.conf")["NCCL_IB_HCA"] == "=" + ",".join(f"bnxt_re{n}" for n in range(8))
+
+
+@pytest.mark.parametrize("model", ["dgx-h100", "hgx-h100"])
+def test_comments_are_none_to_tools_that_know_no_comments(model: str) -> None:
+    """NCCL's own reader takes every line with an equals sign for a variable."""
+    for line in files_of(inventory(model, "rail-only"))[f"{GROUP}/nccl.conf"].decode().splitlines():
+        assert not (line.startswith("#") and "=" in line)
+
+
 @pytest.mark.parametrize(("model", "script"), [("dgx-h100", "mlnx_qos"), ("mi300x", "bnxt_re")])
 def test_the_script_has_the_group_s_drivers_and_no_others(model: str, script: str) -> None:
     text = files_of(inventory(model, classes="3: {dscp: [26]}"))[f"{GROUP}/fabricgen-roce"].decode()
@@ -130,3 +143,23 @@ def test_render_check_names_files_of_hosts(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "b/hosts/gpu/nccl.conf").write_text("NCCL_IB_TC=0\n")
     done = cli("render", tmp_path / "fabric.yaml", "-o", tmp_path / "b", "--check")
     assert done.code == 1 and "hosts/gpu/nccl.conf is not what the inventory renders" in done.out
+
+
+def test_check_tells_of_an_override_that_the_hosts_do_not_follow(cli: Cli, tmp_path: Path) -> None:
+    override = """\
+overrides:
+  - match: {role: leaf}
+    config_db: {DSCP_TO_TC_MAP: {AZURE: {"26": "4"}}}
+"""
+    (tmp_path / "fabric.yaml").write_text(inventory() + override)
+    done = cli("check", tmp_path / "fabric.yaml", "--format", "json", "--select", "FG9")
+    found = {(one["code"], one["path"]): one for one in json.loads(done.out)["findings"] if one["severity"] == "error"}
+    one = found["FG902", "roce/compute.conf|DSCP_PRIORITY"]
+    assert done.code == 1 and one["device"] == "hosts/gpu"
+    places = [each["location"]["file"] for each in one["related"]]
+    assert any(place.endswith("config_db.json") for place in places)
+    assert any(place.endswith("fabric.yaml") for place in places), "what the setting comes from"
+    accepted = inventory() + override + "suppressions: [{code: FG902, device: hosts/*, reason: a test}]\n"
+    (tmp_path / "fabric.yaml").write_text(accepted)
+    told = json.loads(cli("check", tmp_path / "fabric.yaml", "--format", "json", "--select", "FG902").out)
+    assert told["summary"]["suppressed"] == 1 and told["summary"]["errors"] == 0
