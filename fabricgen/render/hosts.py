@@ -153,8 +153,8 @@ class HostRenderer:
         if group.model.gpus and any(plane.purpose == "compute" for _, plane in used.values()):
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
             context["collective"] = collective_context(group.model, ordered, plans)
-            own = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
-            for path, template in ((own, "nccl.conf"), ("ucx.conf", "ucx.conf"), (_CHECK, _CHECK)):
+            nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
+            for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), (_CHECK, _CHECK)):
                 yield self._file(group, path, f"{template}.j2", context)
 
     def _plans(self, group: HostGroup) -> dict[str, NicPlan]:

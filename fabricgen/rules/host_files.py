@@ -34,6 +34,10 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
             yield from _settings(group, f"roce/{plane.name}.conf")
         if group.lossless_planes and "fabricgen-roce" not in group.files.files:
             yield Defect(group.place("fabricgen-roce"), "the script that applies the settings is missing", _RENDER)
+        for file in (group.files.nccl_file, "ucx.conf") if group.model and group.model.gpus else ():
+            compute = group.nics(lambda plane: plane.purpose == "compute")
+            if compute and file not in group.files.files:
+                yield Defect(group.place(file), "jobs on these hosts are told nothing of the network", _RENDER)
         names = {host.name for host in group.hosts}
         for host in group.hosts:
             wanted = any(

@@ -56,7 +56,9 @@ def test_a_nic_is_set_up_as_the_switches_have_it(tmp_path: Path) -> None:
 )
 def test_a_second_run_changes_nothing(tmp_path: Path, text: str | None, driver: str, ofed: bool) -> None:
     host = machine(tmp_path, text, driver, ofed=ofed)
+    fresh = host.everything()
     assert host.run(script(host), "--check", "rail0").returncode == 1
+    assert host.everything() == fresh and not list((host.sys / "kernel/config").glob("*/*"))
     first = host.run(script(host), "rail0")
     assert first.returncode == 0 and not first.stdout.endswith("\n0 changes on 1 interfaces\n"), first.stderr
     before, calls = host.everything(), (tmp_path / "calls").read_text()

@@ -107,11 +107,11 @@ def test_one_switch_that_differs_is_told_of_there(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "bundle")
-    for name in ("roce/compute.conf", "netplan/gpu-001.yaml", "fabricgen-roce"):
+    for name in ("roce/compute.conf", "netplan/gpu-001.yaml", "fabricgen-roce", "ucx.conf"):
         (bundle / "hosts/gpu" / name).unlink()
     (bundle / "hosts/gpu/netplan/gpu-007.yaml").write_text("network: {ethernets: {}}\n")
     found = {one.path for one in judge(bundle) if one.code == "FG900"}
-    assert found == {"roce/compute.conf", "netplan/gpu-001.yaml", "netplan/gpu-007.yaml", "fabricgen-roce"}
+    assert found == {"roce/compute.conf", "netplan/gpu-001.yaml", "netplan/gpu-007.yaml", "fabricgen-roce", "ucx.conf"}
 
 
 def test_infiniband_hosts_choose_no_service_level(tmp_path: Path) -> None:
