@@ -47,7 +47,7 @@ def _mtu(one: Interface, usual: object, usual_port: int | None) -> Iterator[Defe
     there, hint = one.switch_place("PORT", "mtu"), f"mtu: {most}"
     if not isinstance(mtu, int):
         yield Defect(one.place("mtu"), f"the MTU is {'missing' if mtu is None else repr(mtu)}", hint, there)
-    elif roce_mtu and mtu < roce_mtu + ROCE_HEADER_BYTES:
+    elif roce_mtu and mtu < min(most, roce_mtu + ROCE_HEADER_BYTES):  # of the port's own MTU FG244 tells
         needed = roce_mtu + ROCE_HEADER_BYTES
         message = f"an MTU of {mtu} B carries no RoCE packets of {roce_mtu} B, which need {needed} B"
         yield Defect(one.place("mtu"), message, hint, there)
