@@ -174,8 +174,8 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         links = infer.from_links_file(links_file, read_bytes(links_file), tables, planned)
         return Bundle(devices, links, root, wiring, str(links_file))
     if wiring is not None:
-        away = _of_infiniband(wiring)
-        return Bundle(devices, tuple(link for link in wiring.links if link.plane not in away), root, wiring)
+        links = tuple(link for link in wiring.links if link.plane not in wiring.infiniband_planes)
+        return Bundle(devices, links, root, wiring)
     links, origin = infer.from_tables(tables)
     return Bundle(devices, links, links_from=origin)
 
@@ -244,11 +244,6 @@ def _device_name(file: Path) -> str:
 
 def _name_by_place(file: Path) -> str:
     return file.absolute().parent.name if file.name == CONFIG_NAME else file.stem
-
-
-def _of_infiniband(wiring: Wiring) -> set[str]:
-    """The planes whose switches have no file: subnet managers run them."""
-    return {plane.name for plane in wiring.planes if plane.technology == "infiniband"}
 
 
 def _read_wiring(file: Path) -> Wiring:

@@ -5,6 +5,7 @@ One JSON object; every list holds one item per line, so that a change reads well
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -132,6 +133,11 @@ class Wiring:
     links: tuple[WiredLink, ...]
     cables: tuple[WiredCable, ...]
     externals: tuple[WiredExternal, ...] = ()
+
+    @cached_property
+    def infiniband_planes(self) -> frozenset[str]:
+        """The planes whose switches have no file: subnet managers run them."""
+        return frozenset(plane.name for plane in self.planes if plane.technology == "infiniband")
 
 
 def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> bytes:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.cli import policy
-from fabricgen.cli.settings import Settings
+from fabricgen.cli.settings import Settings, several
 from fabricgen.codes import codes
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location
@@ -43,9 +43,8 @@ class Verdicts:
         """What was looked at."""
         devices, links, wiring = len(self.bundle.devices), len(self.bundle.links), self.bundle.wiring
         if wiring is not None:  # switches without a file of their own: those that a subnet manager runs
-            away = {plane.name for plane in wiring.planes if plane.technology == "infiniband"}
-            devices += sum(device.plane in away for device in wiring.devices)
-            links += sum(link.plane in away for link in wiring.links)
+            devices += sum(device.plane in wiring.infiniband_planes for device in wiring.devices)
+            links += sum(link.plane in wiring.infiniband_planes for link in wiring.links)
         return Counts(devices=devices, links=links, rules=self.rules)
 
 
@@ -60,24 +59,20 @@ def open_observed(paths: Sequence[Path], links: Path | None = None, lldp: Path |
     return with_lldp(open_bundle(paths), lldp)
 
 
-def link_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--links, --lldp: on every verb that reads config_db.json files."""
-    options = [
-        click.option(
-            "--links",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Links as JSON, instead of those of the files.",
-        ),
-        click.option(
-            "--lldp",
-            type=click.Path(path_type=Path),
-            metavar="PATH",
-            help="Links as LLDP saw them: lldpctl JSON, `show lldp table` or LLDP_ENTRY_TABLE, a file or a folder.",
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+# On every verb that reads config_db.json files.
+link_options = several(
+    click.option(
+        "--links",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Links as JSON, instead of those of the files.",
+    ),
+    click.option(
+        "--lldp",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="Links as LLDP saw them: lldpctl JSON, `show lldp table` or LLDP_ENTRY_TABLE, a file or a folder.",
+    ),
+)
 
 
 def open_verdicts(

@@ -6,7 +6,14 @@ import click
 
 from fabricgen.cli.clock import Clock
 from fabricgen.cli.judge import ask_libyang, link_options, open_verdicts, told, validate
-from fabricgen.cli.output import choice_options, exit_code, inventory_option, output_options, print_result
+from fabricgen.cli.output import (
+    choice_options,
+    exit_code,
+    inventory_option,
+    output_options,
+    platform_option,
+    print_result,
+)
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.platforms.entries import load_switch_platform
@@ -16,14 +23,7 @@ from fabricgen.platforms.entries import load_switch_platform
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @link_options
 @choice_options
-@click.option(
-    "--platform",
-    "platform_files",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="A platform entry of your own; repeatable.",
-)
+@platform_option
 @click.option(
     "--yang",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
