@@ -71,7 +71,7 @@ class _Sources:
             of_adapter[adapter] = number
             if number == len(first):
                 first.append(adapter)
-        self.kind_of, self.adapters = of_adapter, cabled
+        self.members = [np.flatnonzero(of_adapter == kind) for kind in range(len(first))]
         self.switch = subnet.attached_switch[first].astype(np.int64)
         self.port = subnet.attached_port[first].astype(np.int64)
 
@@ -81,13 +81,12 @@ class _Sources:
 
     def packets(self, first: int, last: int) -> tuple[Ints, Ints, Ints, Ints]:
         """(destination column, switch, in-port, SL) of every kind of packet to these destinations."""
-        present = np.zeros((last - first, self.kinds, LANES), bool)
-        if self.path_sl is None:
-            present[..., 0] = True
-        else:
-            service_level = self.path_sl[self.adapters, first:last].astype(np.int64)
-            source, column = np.nonzero(service_level < LANES)
-            present[column, self.kind_of[self.adapters][source], service_level[source, column]] = True
+        levels = np.ones((len(self.switch), last - first), np.uint16)  # a bit for each SL
+        if self.path_sl is not None:
+            for kind, members in enumerate(self.members):
+                told = self.path_sl[members, first:last].astype(np.uint16)
+                levels[kind] = np.bitwise_or.reduce(np.left_shift(np.uint16(1), told), axis=0)  # 255: no bit
+        present = (levels.T[..., None] >> np.arange(LANES, dtype=np.uint16) & 1).astype(bool)
         column, kind, level = np.nonzero(present)
         return column + first, self.switch[kind], self.port[kind], level
 
