@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 LANES = 16
 MOST_HOPS = 64  # IBA: a directed route has no more; who goes on is in a forwarding loop
-_PACKETS_PER_PASS = 1 << 20
+_PACKETS_PER_PASS = 1 << 15  # what is made of them stays in a core's cache
 
 
 @dataclass(frozen=True)
