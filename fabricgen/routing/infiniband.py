@@ -104,7 +104,8 @@ def _walk(dumps: Dumps, column: Ints, switch: Ints, into: Ints, level: Ints) -> 
         stuck = ~onward & ~(there & known)
         if stuck.any():
             yield Lost(switch[stuck], column[stuck])
-        column, switch, into, level, held, out = (each[onward] for each in (column, switch, into, level, held, out))
+        if not onward.all():
+            column, switch, into, level, held, out = (each[onward] for each in (column, switch, into, level, held, out))
         if not len(column):
             return
         lane = level if dumps.sl2vl is None else dumps.sl2vl[switch, into, out, level]
