@@ -16,6 +16,7 @@ from fabricgen.simulate.opensm.bench import swept
 from fabricgen.simulate.opensm.proof import engine_at_work
 from tests.infiniband.netlists import Net, dragonfly, three_tier, torus, two_tier, write
 from tests.infiniband.peer import credit_loops, path_sl_text
+from tests.infiniband.recorded import recorded
 
 WIRINGS: dict[str, Callable[[], Net | tuple[Net, str]]] = {
     "two-tier": lambda: two_tier(8, 4, 8),
@@ -83,3 +84,14 @@ def test_a_cycle_is_a_walk_over_cables_that_its_witnesses_take(opensm: Tools, tm
         assert dumps.subnet.peer_switch[row[name], int(port)] == row[following]
         assert dumps.forwarding[row[name], int(lid)] == int(port)
         assert dumps.forwarding[row[following], int(lid)] == int(port_there)
+
+
+@pytest.mark.parametrize("engine", ["minhop", "dfsssp", "nue", "lash"])
+def test_verdict_equals_what_ibdmchk_said_on_1056_adapters(tmp_path: Path, engine: str) -> None:
+    dumps, loops = recorded(engine, tmp_path)
+    found = find_credit_loops(dumps)
+    assert (found.cycle is not None) == loops == (engine == "minhop")
+    assert found.order is None or len(found.order) == found.channels
+    assert not found.lost_count
+    with_one_level = find_credit_loops(replace(dumps, path_sl=None))  # what an application does that asks for no SL
+    assert with_one_level.cycle is not None and with_one_level.lanes == (0,)
