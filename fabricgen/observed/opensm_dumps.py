@@ -47,7 +47,9 @@ class Dumps:
 
     `forwarding` [S, L] is the port a switch sends a LID to, NO_PORT for none; `destinations` [D] are the adapters'
     LIDs, and `owners` [D] the adapter ports they belong to. `sl2vl` [S, P, P, 16] (in, out, SL) is None where it was
-    not programmed. `path_sl` [A, D] is None where nobody told, and 255 for a pair that has no path.
+    not programmed. `path_sl` [A, D] is None where nobody told, and NO_PATH for a pair that has no path. It is
+    [n * A, D] where each adapter port has n LIDs that it sends from, with SLs of their own: those of one LID after the
+    other.
     """
 
     subnet: Subnet

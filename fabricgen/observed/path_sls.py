@@ -72,7 +72,7 @@ def _rows(words: Words, lines: Ints, nodes: Words) -> Ints:
     mostly stand together: only the first of a run is read."""
     differs = np.zeros(len(lines), bool)
     differs[0] = True
-    for at in (0, 8, 11):  # 0x and 6 digits, 8 digits, the last 7 and the blank
+    for at in (2, 10):  # the digits
         part = words[lines + at]
         differs[1:] |= part[1:] != part[:-1]
     first = np.flatnonzero(differs)

@@ -71,7 +71,8 @@ class _Sources:
             of_adapter[adapter] = number
             if number == len(first):
                 first.append(adapter)
-        self.members = [np.flatnonzero(of_adapter == kind) for kind in range(len(first))]
+        of_row = of_adapter if dumps.path_sl is None else np.tile(of_adapter, len(dumps.path_sl) // len(of_adapter))
+        self.rows = [np.flatnonzero(of_row == kind) for kind in range(len(first))]
         self.switch = subnet.attached_switch[first].astype(np.int64)
         self.port = subnet.attached_port[first].astype(np.int64)
 
@@ -83,9 +84,9 @@ class _Sources:
         """(destination column, switch, in-port, SL) of every kind of packet to these destinations."""
         levels = np.ones((len(self.switch), last - first), np.uint16)  # a bit for each SL
         if self.path_sl is not None:
-            for kind, members in enumerate(self.members):
-                told = self.path_sl[members, first:last].astype(np.uint16)
-                levels[kind] = np.bitwise_or.reduce(np.left_shift(np.uint16(1), told), axis=0)  # 255: no bit
+            for number, rows in enumerate(self.rows):
+                told = self.path_sl[rows, first:last].astype(np.uint16)
+                levels[number] = np.bitwise_or.reduce(np.left_shift(np.uint16(1), told), axis=0)  # 255: no bit
         present = (levels.T[..., None] >> np.arange(LANES, dtype=np.uint16) & 1).astype(bool)
         column, kind, level = np.nonzero(present)
         return column + first, self.switch[kind], self.port[kind], level

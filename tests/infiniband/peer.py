@@ -34,10 +34,11 @@ def path_sl_text(dumps: Dumps) -> str:
     """Path SLs as ibdmchk reads them."""
     assert dumps.path_sl is not None
     lines = []
-    for port, column in np.argwhere(dumps.path_sl < 16).tolist():
+    for row, column in np.argwhere(dumps.path_sl < 16).tolist():
+        port = row % len(dumps.subnet.adapters)
         if dumps.owners[column] != port:
             guid = dumps.subnet.adapters[port].node_guid
-            lines.append(f"0x{guid:016x} {dumps.destinations[column]} {dumps.path_sl[port, column]}\n")
+            lines.append(f"0x{guid:016x} {dumps.destinations[column]} {dumps.path_sl[row, column]}\n")
     return "".join(lines)
 
 

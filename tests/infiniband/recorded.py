@@ -81,7 +81,7 @@ def main() -> None:
     """Record the engines named."""
     for engine in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as scratch:
-            print(record(engine, Path(scratch)))
+            sys.stdout.write(record(engine, Path(scratch)) + "\n")
 
 
 if __name__ == "__main__":

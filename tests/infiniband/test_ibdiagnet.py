@@ -1,4 +1,5 @@
-"""Dumps in the form of ibdiagnet (*.lst, *.fdbs, *.psl), made by hand over random wirings, against ibdmchk: no OpenSM."""
+"""Dumps in the form of ibdiagnet (*.lst, *.fdbs, *.psl), made by hand over random wirings, against ibdmchk. OpenSM has
+no part in them; 18 have a credit loop, 6 have none."""
 
 import random
 from pathlib import Path
@@ -93,4 +94,3 @@ def test_random_tables_are_judged_as_ibdmchk_judges_them(ibdmchk: str, tmp_path:
     (folder / "none.mcfdbs").write_text("")
     looped = judge([ibdmchk, "-s", "ibdiagnet.lst", "-f", "ibdiagnet.fdbs", "-m", "none.mcfdbs", *psl], folder)
     assert (found.cycle is not None) == looped
-    print("loop" if looped else "free")

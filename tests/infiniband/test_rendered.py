@@ -112,4 +112,3 @@ def test_the_real_opensm_obeys(opensm: Tools, cli: Cli, tmp_path: Path, witness:
     for guid in manager:
         expected[guid] = expected[guid] - {0x7FFF} | {0xFFFF}
     assert witness.keys == expected
-
