@@ -48,7 +48,7 @@ def _print_large(folder: Path) -> None:
 
 
 def _print_credit_loops(folder: Path, quick: bool) -> None:
-    """ibdmchk ends with a fault after its verdict, so that its exit code counts for nothing. It takes up to two minutes."""
+    """ibdmchk, of up to two minutes, ends with a fault after its verdict: its exit code counts for nothing."""
     make_dumps(folder)
     files = f"-s {folder}/opensm-subnet.lst -f {folder}/tables.fdbs -m {folder}/none.mcfdbs"
     ibdmchk = None if quick else shutil.which("ibdmchk")
