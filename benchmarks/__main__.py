@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.differing import differing_copy
-from benchmarks.make_dumps import ADAPTERS
+from benchmarks.make_dumps import ADAPTERS, add_levels
 from benchmarks.make_dumps import main as make_dumps
 from benchmarks.make_inventory import main as make_inventory
 from benchmarks.measure import Cost, fabricgen, run, typical
@@ -48,14 +48,20 @@ def _print_large(folder: Path) -> None:
 
 
 def _print_credit_loops(folder: Path, quick: bool) -> None:
-    """ibdmchk ends with a fault after its verdict, so that its exit code counts for nothing."""
+    """ibdmchk, of up to two minutes, ends with a fault after its verdict: its exit code counts for nothing."""
     make_dumps(folder)
-    cost = run(fabricgen("simulate", "deadlock", "--lfts", str(folder)))
-    print(f"\ncredit loops on the dumps of {ADAPTERS} adapters: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
-    if (ibdmchk := shutil.which("ibdmchk")) and not quick:
-        files = f"-s {folder}/opensm-subnet.lst -f {folder}/tables.fdbs -m {folder}/none.mcfdbs"
-        peer = run(["sh", "-c", f"{ibdmchk} {files}; true"])
-        print(f"ibdmchk on the same: {peer.cpu_s:.1f} s CPU, {peer.cpu_s / cost.cpu_s:.0f}x")
+    files = f"-s {folder}/opensm-subnet.lst -f {folder}/tables.fdbs -m {folder}/none.mcfdbs"
+    ibdmchk = None if quick else shutil.which("ibdmchk")
+    print(f"\ncredit loops on the dumps of {ADAPTERS} adapters | CPU s | MiB | ibdmchk CPU s | ratio")
+    for what, more in (("one SL", ""), ("an SL for each pair", f"-c {folder}/path.psl")):
+        if more:
+            add_levels(folder)
+        cost = run(fabricgen("simulate", "deadlock", "--lfts", str(folder)))
+        line = f"{what:42} | {cost.cpu_s:5.1f} | {cost.rss_mib:3.0f}"
+        if ibdmchk:
+            peer = run(["sh", "-c", f"{ibdmchk} {files} {more}; true"])
+            line += f" | {peer.cpu_s:13.1f} | {peer.cpu_s / cost.cpu_s:4.0f}x"
+        print(line)
 
 
 def _render(folder: Path, switches: int) -> Cost:
