@@ -9,8 +9,8 @@ from fabricgen.control_plane.opensm_options import SubnetOptions, manager_links,
 from fabricgen.control_plane.partitions import plan_partitions
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.platforms.opensm import MAX_PARTITION_LINE_BYTES, option_problem
+from fabricgen.render.build_grid import grid_context
 from fabricgen.render.build_infiniband import (
-    grid_context,
     guid_lists,
     manager_context,
     node_names,
