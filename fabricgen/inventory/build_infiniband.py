@@ -30,6 +30,7 @@ def build_infiniband(node: Node, path: str) -> InfinibandSpec:
             for index, item in enumerate(node.list_of("prefix_routes"))
         ),
         mlnx_sm=_mlnx_sm(node.mapping["mlnx_sm"], f"{path}.mlnx_sm") if "mlnx_sm" in node.mapping else None,
+        discovered=node.texts("discovered"),
     )
 
 

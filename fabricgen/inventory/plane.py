@@ -192,6 +192,7 @@ class InfinibandSpec(Part):
     default_partition: PartitionSpec
     prefix_routes: tuple[PrefixRoute, ...]
     mlnx_sm: MlnxSmSpec | None = None
+    discovered: tuple[str, ...] = ()  # files of readings
 
 
 @dataclass(frozen=True)
