@@ -23,8 +23,8 @@ def grid_tree(size: list[int], design: str = "torus", **torus: Any) -> Tree:
         "torus": {"size": size, **torus}, "leaf": {"platform": "generic-64x400g"}, "speed": "400G",
     }  # fmt: skip
     return {
-        "fabricgen": 1, "fabric": "grid", "hosts": {"node": {"model": "node", "count": hosts}},
-        "host_models": {"node": {"gpus": 0, "nics": [nic]}}, "planes": {"compute": plane},
+        "fabricgen": 1, "fabric": "grid", "hosts": {"node": {"model": "server", "count": hosts}},
+        "host_models": {"server": {"gpus": 0, "nics": [nic]}}, "planes": {"compute": plane},
     }  # fmt: skip
 
 
