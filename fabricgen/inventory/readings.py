@@ -1,9 +1,11 @@
 """What was read from a fabric that is cabled already, for its GUIDs: `ibnetdiscover` output, or the ports of UFM.
 
 Which of the two a file is, its content says. UFM's is the JSON of GET /ufmRest/resources/ports: a port of an adapter is
-named by its own GUID; the node GUID stands at the switch port that it is plugged into.
+named by its own GUID; the node GUID stands at the switch port that it is plugged into. /ufmRest/resources/systems
+has the switches alone.
 
-Source: NVIDIA UFM Enterprise REST API Guide v6.22.1, Ports REST API.
+Source: NVIDIA UFM Enterprise REST API Guide v6.22.1, Ports REST API and Systems REST API; the names of their fields in
+public clients of that API.
 """
 
 import json
@@ -21,6 +23,7 @@ from fabricgen.netlist import ADAPTER, SWITCH, read_netlist
 
 _AGGREGATION = "Aggregation Node"  # of a switch: no endpoint of the design
 _COMPUTER_PORT, _SWITCH_PORT = "Computer IB Port", "Switch IB Port"
+_SWITCH_SYSTEM = "switch"  # `type` of a system
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ def _from_ufm(text: str, file: str, path: str) -> tuple[list[SeenSwitch], list[S
         behind = {str(port.get("peer_guid")): port for port in of_switches if port.get("peer_guid")}
         at = Node(None, Location(file, 1, 1))
         names = {NodeGuid(parse_guid(str(port["guid"]))): str(port.get("system_name", "")) for port in of_switches}
+        systems = [port for port in ports if port.get("type") == _SWITCH_SYSTEM]
+        names |= {NodeGuid(parse_guid(str(one["guid"]))): str(one.get("system_name", "")) for one in systems}
         switches = [SeenSwitch(node=at, path=path, guid=guid, name=name) for guid, name in names.items()]
         adapters = []
         for port in ports:

@@ -12,9 +12,9 @@ from fabricgen.bundle.read import read_bytes
 from fabricgen.bundle.wiring import Wiring
 from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.guids import PLACEHOLDER_PREFIX
+from fabricgen.observed.subnet_files import subnets_of
 
 _PLACEHOLDER = re.compile(rb"%s[0-9a-f]{10}" % PLACEHOLDER_PREFIX.removeprefix("0x").encode())
-_OTHER_FOLDERS = ("standby-", "mlnx-sm-5")  # of a subnet
 _SHOWN = 4  # files
 _HINT = (
     "give the hardware's: `devices` (guid), guids.csv, or `discovered` with a reading of the fabric; then render again"
@@ -25,10 +25,10 @@ def not_deployable(paths: Sequence[Path], wiring: Wiring | None) -> Iterator[Fin
     """One finding for each subnet with placeholders in its files, and for each plane that fabric.json marks."""
     told = set()
     for path in paths:
-        for name, folder in _subnets(path):
-            finding = _placeholders(name or folder.name, folder)
+        for subnet in subnets_of(path):
+            finding = _placeholders(subnet.name or subnet.folder.name, subnet.folder)
             if finding:
-                told.add(name.partition("/")[0])
+                told.add(subnet.plane)
                 yield finding
         for mark in wiring.placeholders if wiring else ():
             if mark.plane not in told:
@@ -37,17 +37,6 @@ def not_deployable(paths: Sequence[Path], wiring: Wiring | None) -> Iterator[Fin
                 )
                 place = Location(str(path / "fabric.json"), 1, 1)
                 yield Finding("FG840", Severity.ERROR, message, path=mark.plane, location=place, hint=_HINT)
-
-
-def _subnets(path: Path) -> Iterator[tuple[str, Path]]:
-    """(PLANE or PLANE/SUBNET, its folder) of a bundle; a loose folder of OpenSM's files has no name."""
-    below = path / "infiniband"
-    for conf in sorted([*below.glob("*/opensm.conf"), *below.glob("*/*/opensm.conf")]):
-        folder = conf.parent
-        if not folder.name.startswith(_OTHER_FOLDERS) or folder.parent == below:
-            yield folder.relative_to(below).as_posix(), folder
-    if (path / "opensm.conf").is_file():
-        yield "", path
 
 
 def _placeholders(name: str, folder: Path) -> Finding | None:

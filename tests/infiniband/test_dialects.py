@@ -10,14 +10,16 @@ import pytest
 
 from fabricgen.bundle.sources import read_sources
 from fabricgen.cli.main import run
-from fabricgen.platforms import mlnx_sm, opensm
+from fabricgen.platforms import mlnx_sm
+from fabricgen.platforms import opensm as opensm_facts
 from fabricgen.resources import resource
+from fabricgen.simulate.opensm import Tools, prove
 from tests.conftest import Cli, Golden
 from tests.infiniband.test_files import GOLDEN, QM9700, options, subnet_tree
 from tests.inventories import Tree, rail_optimized, write
 
 EXAMPLES = ("infiniband", "torus", "mesh", "dragonfly", "dragonfly-plus")
-TABLES = {"opensm-3.3": set(opensm.option_facts()), "mlnx-sm-5": set(mlnx_sm.option_facts())}
+TABLES = {"opensm-3.3": set(opensm_facts.option_facts()), "mlnx-sm-5": set(mlnx_sm.option_facts())}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +50,7 @@ def test_no_option_of_one_dialect_is_in_the_others_file(confs: list[Path]) -> No
         assert options(conf).keys() <= own, conf
         for other in TABLES.values():
             assert not options(conf).keys() & (other - own)
-        check = mlnx_sm.option_problem if dialect(conf) == "mlnx-sm-5" else opensm.option_problem
+        check = mlnx_sm.option_problem if dialect(conf) == "mlnx-sm-5" else opensm_facts.option_problem
         assert [check(name, text) for name, text in options(conf).items()] == [None] * len(options(conf))
         engines = options(conf)["routing_engine"].split(",")
         assert dialect(conf) == "mlnx-sm-5" or not {"ar_updn", "ar_ftree", "dfp", "dfp2"} & set(engines)
@@ -89,6 +91,17 @@ def test_files_for_ufm_are_as_they_were(confs: list[Path], golden: Golden) -> No
     ]  # fmt: skip
     for file in folder.iterdir():
         golden(GOLDEN / "storage" / "mlnx-sm-5" / file.name, file.read_bytes())
+
+
+def test_what_opensm_makes_of_the_other_dialect(opensm: Tools, cli: Cli, tmp_path: Path) -> None:
+    """It names what it does not know, and goes on with minhop."""
+    assert cli("render", write(tmp_path / "i", asked({})), "-o", tmp_path / "b").code == 0
+    subnet = tmp_path / "b/infiniband/compute"
+    conf = subnet / "mlnx-sm-5" / "opensm.conf"
+    conf.rename(subnet / "opensm.conf")
+    proof = prove(opensm, subnet / "topology.ibsim", subnet)
+    assert set(proof.refused) == options(subnet / "opensm.conf").keys() - TABLES["opensm-3.3"] != set()
+    assert proof.active == "minhop" and proof.staged.engines == ("ar_updn",)
 
 
 def asked(mlnx: dict[str, Any], **infiniband: Any) -> Tree:

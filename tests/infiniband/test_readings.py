@@ -131,6 +131,16 @@ def test_without_the_switch_side_ufm_tells_no_node_guid(subnet: Path, tmp_path: 
     assert "32 nodes" in finding.message and "its node GUID is not told" in finding.message
 
 
+def test_systems_of_ufm_are_the_switches(subnet: Path, tmp_path: Path) -> None:
+    nodes = read_netlist(hardware((subnet / "topology.ibsim").read_text())).nodes.values()
+    systems = [
+        {"type": "switch" if node.kind == "Switch" else "host", "guid": f"{node.guid:016x}", "system_name": node.name}
+        for node in nodes
+    ]
+    (finding,) = told(discovered(tmp_path / "i", json.dumps(systems), "systems.json"))
+    assert "plane compute: 0 switches and 32 adapters have placeholder GUIDs" in finding.message
+
+
 def test_strangers_are_told_of_once(subnet: Path, tmp_path: Path) -> None:
     text = hardware((subnet / "topology.ibsim").read_text())
     text = text.replace('"gpu-003 ', '"old-003 ').replace(
