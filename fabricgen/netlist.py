@@ -58,6 +58,7 @@ def read_netlist(text: str) -> Netlist:
         elif found := _NODE.match(line):
             kind, node, name, lid = found.groups()
             nodes[node] = NetNode(ADAPTER if kind == "Hca" else kind, guid, name or node, int(lid or 0), number)
+            guid = 0
         elif node and (found := _PORT.match(line)):
             port, port_guid, far, far_port, lid = found.groups()
             ports[node, int(port)] = NetPort(int(port_guid or "0", 16), int(lid or 0), far, int(far_port), number)
