@@ -122,6 +122,15 @@ class WiredPlane:
         return self.purpose in MANAGEMENT_PURPOSES
 
 
+@dataclass(frozen=True, slots=True)
+class WiredPlaceholders:
+    """How many GUIDs of an InfiniBand plane were made up for design work: such a plane cannot be deployed."""
+
+    plane: str
+    switches: int
+    adapters: int
+
+
 @dataclass(frozen=True)
 class Wiring:
     """All of fabric.json."""
@@ -133,6 +142,7 @@ class Wiring:
     links: tuple[WiredLink, ...]
     cables: tuple[WiredCable, ...]
     externals: tuple[WiredExternal, ...] = ()
+    placeholders: tuple[WiredPlaceholders, ...] = ()
 
     @cached_property
     def infiniband_planes(self) -> frozenset[str]:
@@ -152,8 +162,7 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
-    if wiring.externals:
-        lists["externals"] = wiring.externals
+    lists |= {name: items for name in ("externals", "placeholders") if (items := getattr(wiring, name))}
     return dump_listing({"format_version": FORMAT_VERSION, "fabric": wiring.fabric}, lists)
 
 
@@ -174,6 +183,7 @@ def load_wiring(text: bytes) -> Wiring:
         links=tuple(WiredLink(**_tuples(link, "a", "b")) for link in raw["links"]),
         cables=tuple(WiredCable(**_tuples(cable, "links")) for cable in raw["cables"]),
         externals=tuple(WiredExternal(**_tuples(one, "addresses")) for one in raw.get("externals", ())),
+        placeholders=tuple(WiredPlaceholders(**one) for one in raw.get("placeholders", ())),
     )
 
 

@@ -143,6 +143,21 @@ def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = ()
     verdicts.codes |= codes_of("FG49")
 
 
+def check_deployable(
+    verdicts: Verdicts, paths: Sequence[Path], select: Sequence[str] = (), ignore: Sequence[str] = ()
+) -> None:
+    """What must not be deployed, unless its code is not chosen."""
+    from fabricgen.rules.deploy import not_deployable
+
+    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    verdicts.findings += [
+        finding
+        for finding in not_deployable(paths, verdicts.bundle.wiring)
+        if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
+    ]
+    verdicts.codes |= codes_of("FG84")
+
+
 def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path | None = None) -> None:
     """The channel dependency graph of the base state; with `lfts` on dumped tables in place of InfiniBand planes."""
     from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst

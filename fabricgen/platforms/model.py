@@ -165,6 +165,10 @@ class NicModel:
     infiniband_speeds_mbps: tuple[int, ...] = ()
     ports_per_cage: int = 1  # ports that one cable serves
 
+    def speeds_of(self, technology: str) -> tuple[int, ...]:
+        """The speeds of its ports in a technology, ethernet | infiniband; none where it has not that technology."""
+        return self.infiniband_speeds_mbps if technology == "infiniband" else self.ethernet_speeds_mbps
+
     @property
     def speeds_mbps(self) -> tuple[int, ...]:
         """The speeds of its ports in either technology, slowest first."""

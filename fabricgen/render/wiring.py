@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.allocation.guids import count_placeholders
 from fabricgen.bundle.wiring import (
     WiredCable,
     WiredDevice,
@@ -12,6 +13,7 @@ from fabricgen.bundle.wiring import (
     WiredHost,
     WiredLink,
     WiredNic,
+    WiredPlaceholders,
     WiredPlane,
     Wiring,
 )
@@ -38,6 +40,11 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
             *(WiredCable(link.id, link.cable.length_m, link.cable.medium, (link.id,)) for link in outside.links),
         ),
         externals=tuple(_external(link) for link in outside.links),
+        placeholders=tuple(
+            WiredPlaceholders(design.plane.name, *counts)
+            for design in fabric.planes
+            if any(counts := count_placeholders(design, allocation.guids))
+        ),
     )
 
 
