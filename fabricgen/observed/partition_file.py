@@ -99,7 +99,7 @@ def _defined(head: Word) -> PartitionEntry:
 
 
 def _entry(word: Word) -> Entry:
-    name, equals, value = word.text.partition("=")
+    name, equals, _ = word.text.partition("=")
     return Entry(word.part(0, len(name)), word.part(len(name) + 1, len(word.text)) if equals else None)
 
 

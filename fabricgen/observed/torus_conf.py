@@ -15,7 +15,7 @@ _SIZE = re.compile(r"(\d+)([mt]?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
+class SeedLink:
     """A link that says where an axis leads: `axis` 0 to 2, `forward` for p, the switches by node GUID."""
 
     axis: int
@@ -26,21 +26,29 @@ class Seed:
 
 
 @dataclass
+class Seed:
+    """The links from one switch to its neighbours, and the datelines as seen from it."""
+
+    links: list[SeedLink] = field(default_factory=list)
+    datelines: dict[int, tuple[int, Word]] = field(default_factory=dict)
+
+
+@dataclass
 class TorusFile:
-    """The file. `sizes` are three, 1 for an axis that is not there; `rings` tells which of them close."""
+    """The file. `sizes` are three, 1 for an axis that is not there; `rings` tells which of them close. Of several seeds
+    OpenSM takes the first whose switches are all there."""
 
     head: Word | None = None
     sizes: tuple[int, ...] = ()
     rings: tuple[bool, ...] = ()
-    seeds: list[Seed] = field(default_factory=list)
-    datelines: dict[int, tuple[int, Word]] = field(default_factory=dict)
+    seeds: list[Seed] = field(default_factory=lambda: [Seed()])
     most_ports: int = DEFAULT_PORTGROUP_MAX
     most_ports_word: Word | None = None
     unreadable: list[Word] = field(default_factory=list)
 
 
 def read_torus(text: str) -> TorusFile:
-    """The content of a torus-2QoS.conf; a second seed set (`next_seed`) is read as more of the first."""
+    """The content of a torus-2QoS.conf."""
     result = TorusFile()
     for line in lines_of(text):
         name, *values = words_of(line)
@@ -62,10 +70,12 @@ def _read_line(result: TorusFile, name: Word, values: list[str]) -> None:
         result.rings = tuple(kind == "t" and size > 1 for kind, size in zip(kinds, result.sizes, strict=True))
     elif found := _LINK.fullmatch(name.text):
         a, b = (int(text, 0) for text in values)
-        result.seeds.append(Seed("xyz".index(found[1]), found[2] == "p", a, b, name))
+        result.seeds[-1].links.append(SeedLink("xyz".index(found[1]), found[2] == "p", a, b, name))
     elif found := _DATELINE.fullmatch(name.text):
-        result.datelines["xyz".index(found[1])] = int(values[0]), name
+        result.seeds[-1].datelines["xyz".index(found[1])] = int(values[0]), name
     elif name.text == "portgroup_max_ports":
         result.most_ports, result.most_ports_word = int(values[0]), name
-    elif name.text not in ("next_seed", "port_order", "max_changes"):
+    elif name.text == "next_seed":
+        result.seeds.append(Seed())
+    elif name.text not in ("port_order", "max_changes"):
         raise ValueError

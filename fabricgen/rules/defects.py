@@ -45,8 +45,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A line of a subnet manager's file. As with a row: `device` is the subnet, `table` the file below its folder, `key`
-    the option, GUID or partition."""
+    """A line of a subnet manager's file. As with a row: `device` is the subnet, `table` the file below its folder,
+    `key` the option, GUID or partition.
+    """
 
     device: SubnetFiles
     table: str

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fabricgen.observed.subnet import Subnet
 
 _TIERS = ("leaf", "spine", "core")
+_WITHOUT_TIERS = ("torus", "mesh", "dragonfly", "dragonfly-plus")  # where few hosts are, cables alone may look tiered
 TREE, SINGLE, OTHER = "tree", "single switches", "no tree"
 
 
@@ -182,40 +183,40 @@ class ManagedSubnet:
         return found
 
     @cached_property
-    def kind(self) -> str | None:
-        """Whether the switches stand in tiers, each cabled to the next ones only."""
-        subnet = self.topology
-        if subnet is None:
-            return None
-        from fabricgen.observed.subnet import levels
-
-        source, port = (subnet.peer_switch >= 0).nonzero()
-        if not len(source):
-            return SINGLE
-        level = levels(subnet)
-        climb = level[subnet.peer_switch[source, port]] - level[source]
-        return TREE if (abs(climb) == 1).all() and (level < len(level)).all() else OTHER
-
-    @cached_property
     def design(self) -> str:
         """The plane's design by fabric.json, or ""."""
         planes = self.wiring.planes if self.wiring else ()
         return next((plane.design for plane in planes if plane.name == self.files.plane), "")
 
     @cached_property
-    def tier(self) -> Mapping[int, int]:
-        """Node GUID -> tier of a switch, from 0: by its role, else by the cables; empty where there are no tiers."""
+    def _tiers(self) -> Mapping[int, int] | None:
+        """Node GUID -> tier from 0, by the roles, else by the cables; None where nothing is cabled."""
         known = {guid: _TIERS.index(self.devices[guid].role) for guid in self.switches or () if guid in self.devices}
-        if self.topology is None:
-            return known
-        if self.kind == OTHER:
-            return {}
-        if len(known) == len(self.topology.switches):
-            return known
+        if self.topology is None or len(known) == len(self.topology.switches):
+            return known or None
         from fabricgen.observed.subnet import levels
 
         pairs = zip(self.topology.switches, levels(self.topology).tolist(), strict=True)
         return {switch.node_guid: level for switch, level in pairs}
+
+    @cached_property
+    def kind(self) -> str | None:
+        """Whether the switches stand in tiers, each cabled to the next ones only."""
+        subnet, tiers = self.topology, self._tiers
+        if subnet is None or tiers is None:
+            return None
+        source, port = (subnet.peer_switch >= 0).nonzero()
+        if not len(source):
+            return SINGLE
+        tier = [tiers[switch.node_guid] for switch in subnet.switches]
+        pairs = zip(source.tolist(), subnet.peer_switch[source, port].tolist(), strict=True)
+        in_tiers = max(tier) < len(tier) and all(abs(tier[a] - tier[b]) == 1 for a, b in pairs)
+        return TREE if in_tiers and self.design not in _WITHOUT_TIERS else OTHER
+
+    @cached_property
+    def tier(self) -> Mapping[int, int]:
+        """Node GUID -> tier of a switch, from 0; empty where there are no tiers."""
+        return (self._tiers or {}) if self.kind != OTHER else {}
 
     @cached_property
     def top(self) -> frozenset[int]:

@@ -6,7 +6,7 @@ from math import prod
 
 from fabricgen.findings import Severity
 from fabricgen.observed.qos_policy import read_policy
-from fabricgen.observed.torus_conf import Seed, TorusFile, read_torus
+from fabricgen.observed.torus_conf import Seed, SeedLink, TorusFile, read_torus
 from fabricgen.observed.words import Word
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
@@ -20,8 +20,8 @@ _SHORT_RING = 4
 
 @rule("FG827", Severity.ERROR, "A list of GUIDs that OpenSM cannot read", Basis.SCHEMA)
 def unreadable_list(fabric: Fabric) -> Iterator[Defect]:
-    """What: every line of root_guids, cn_guids, io_guids and guid_routing_order is a GUID with 0x, alone or with a blank
-    behind it, and there is one.
+    """What: every line of root_guids, cn_guids, io_guids and guid_routing_order is a GUID with 0x, alone or with a
+    blank behind it, and there is one.
 
     Why: for one GUID without 0x, with colons or with a comma OpenSM drops the file and guesses: roots are what it finds
     by itself. An empty list of compute nodes makes ftree give up.
@@ -79,9 +79,9 @@ def roots(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG829", Severity.ERROR, "A list of endpoints with what is no port of the subnet")
 def endpoints(fabric: Fabric) -> Iterator[Defect]:
-    """What: cn_guids, io_guids and guid_routing_order have port GUIDs of adapters of the subnet; none is in cn_guids and
-    io_guids at once. Warnings: a port that stands twice, and one that is missing where others of its host group are
-    listed.
+    """What: cn_guids, io_guids and guid_routing_order have port GUIDs of adapters of the subnet; none is in cn_guids
+    and io_guids at once. Warnings: a port that stands twice, and one that is missing where others of its host group
+    are listed.
 
     Why: ftree gives up for a node GUID or a stale one in cn_guids, and OpenSM falls back to minhop. What is not listed
     is routed as if it were no compute node, or last.
@@ -156,12 +156,14 @@ def torus_grid(fabric: Fabric) -> Iterator[Defect]:
         if content.head is None:
             yield Defect(subnet.place(file), "no line says torus or mesh and three sizes", "torus 4 4 4")
             continue
-        yield from _axes(subnet, file, content)
-        yield from _seeds(subnet, file, content)
+        yield from _size(subnet, file, content)
+        for seed in content.seeds:
+            yield from _axes(subnet, file, content, seed)
+            yield from _neighbours(subnet, file, seed)
         yield from _room(subnet, file, content)
 
 
-def _axes(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defect]:
+def _size(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defect]:
     switches = len(subnet.switches or ())
     at = subnet.place(file, content.head)
     if switches and prod(content.sizes) != switches:
@@ -171,37 +173,43 @@ def _axes(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defe
         yield Defect(
             at, f"the file says {content.head}, the plane is a {subnet.design}", f"{subnet.design}, or t and m"
         )
+
+
+def _axes(subnet: ManagedSubnet, file: str, content: TorusFile, seed: Seed) -> Iterator[Defect]:
+    at = subnet.place(file, seed.links[0].word if seed.links else content.head)
     for axis, size in enumerate(content.sizes):
-        ways = {seed.forward for seed in content.seeds if seed.axis == axis}
+        ways = {link.forward for link in seed.links if link.axis == axis}
         name = "xyz"[axis]
         if size > 1 and not ways:
             yield Defect(at, f"no seed link leads along {name}", f"{name}p_link and two switches")
         elif size == _SHORT_RING and content.rings[axis] and len(ways) < 2:
             message = f"a ring of {_SHORT_RING} needs {name}p_link and {name}m_link (ERR 4E23)"
             yield Defect(at, message, "the neighbours of one switch on both sides")
-        if axis in content.datelines and not 0 <= content.datelines[axis][0] < size:
-            place, word = content.datelines[axis]
-            yield Defect(subnet.place(file, word), f"the dateline {place} is outside of {name}, 0 to {size - 1}", "")
+        if axis in seed.datelines and abs(seed.datelines[axis][0]) >= size:
+            place, word = seed.datelines[axis]
+            yield Defect(subnet.place(file, word), f"the dateline {place} is outside of {name}, which has {size}", "")
 
 
-def _seeds(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defect]:
+def _neighbours(subnet: ManagedSubnet, file: str, seed: Seed) -> Iterator[Defect]:
     neighbours: dict[int, set[int]] = {}
     if subnet.topology:
         switches = [one.node_guid for one in subnet.topology.switches]
         for guid, row in zip(switches, subnet.topology.peer_switch.tolist(), strict=True):
             neighbours[guid] = {switches[peer] for peer in row if peer >= 0}
-    far: dict[int, Seed] = {}
-    for seed in content.seeds:
-        place = subnet.place(file, seed.word)
-        if strangers := [shown(guid) for guid in (seed.a, seed.b) if subnet.switches and guid not in subnet.switches]:
+    far: dict[int, SeedLink] = {}
+    for link in seed.links:
+        place = subnet.place(file, link.word)
+        strangers = [shown(guid) for guid in (link.a, link.b) if subnet.switches and guid not in subnet.switches]
+        before = far.setdefault(link.b, link)
+        if strangers:
             yield Defect(place, f"no switch of the subnet has {', '.join(strangers)}", "node GUIDs of switches")
-        elif neighbours and seed.b not in neighbours[seed.a]:
-            yield Defect(place, f"no cable joins {shown(seed.a)} and {shown(seed.b)}", "neighbours of one switch")
-        elif seed.b in far and far[seed.b].axis != seed.axis:
-            yield Defect(place, f"{shown(seed.b)} is the neighbour along {'xyz'[far[seed.b].axis]} already", "")
-        elif content.seeds[0].a != seed.a:
-            yield Defect(place, "the seeds do not start at one switch", f"all of them at {shown(content.seeds[0].a)}")
-        far.setdefault(seed.b, seed)
+        elif neighbours and link.b not in neighbours[link.a]:
+            yield Defect(place, f"no cable joins {shown(link.a)} and {shown(link.b)}", "neighbours of one switch")
+        elif before is not link:
+            message = f"{shown(link.b)} is the neighbour along {'xyz'[before.axis]} already"
+            yield Defect(place, message, "each neighbour once")
+        elif seed.links[0].a != link.a:
+            yield Defect(place, "the links of a seed do not start at one switch", f"all at {shown(seed.links[0].a)}")
 
 
 def _room(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defect]:

@@ -22,8 +22,8 @@ _LONGEST_FAILOVER_MS, _SHORTEST_FAILOVER_MS = 10_000, 1_000
 
 @rule("FG833", Severity.ERROR, "Subnet managers of one subnet that do not agree")
 def copies(fabric: Fabric) -> Iterator[Defect]:
-    """What: every standby-N has an opensm.conf with the master's options but for guid and sm_priority (and where it logs
-    to), and every other file there is a copy of the master's.
+    """What: every standby-N has an opensm.conf with the master's options but for guid and sm_priority (and where it
+    logs to), and every other file there is a copy of the master's.
 
     Why: after a failover the standby programs what its own files say: other P_Keys, other routes, other LIDs, on all
     switches and while jobs run.
@@ -92,8 +92,8 @@ def priorities(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG835", Severity.WARNING, "A failover that takes long, or renumbers the fabric")
 def failover(fabric: Fabric) -> Iterator[Defect]:
-    """What: with several managers sminfo_polling_timeout times polling_retry_number is 1 to 10 s, and honor_guid2lid_file
-    is TRUE (else an error). reassign_lids is FALSE everywhere (else an error).
+    """What: with several managers sminfo_polling_timeout times polling_retry_number is 1 to 10 s, and
+    honor_guid2lid_file is TRUE (else an error). reassign_lids is FALSE everywhere (else an error).
 
     Why: by default (10 s x 4) nobody manages the subnet for 40 s after the master died. A standby that does not honor
     its copy of guid2lid may give out other LIDs, which breaks every connection of every job.

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.observed.partition_file import (
-    FLAGS, GROUPS, MEMBERSHIPS, Entry, PartitionEntry, guid_of, key_of, taken_as,
+    FLAGS,
+    GROUPS,
+    MEMBERSHIPS,
+    Entry,
+    PartitionEntry,
+    guid_of,
+    key_of,
+    taken_as,
 )  # fmt: skip
 from fabricgen.platforms.opensm import MTU_CODES, RATE_CODES
 from fabricgen.rules.defects import Defect
@@ -90,8 +97,8 @@ def _stranger(subnet: ManagedSubnet, guid: int) -> tuple[str, str]:
 
 @rule("FG821", Severity.ERROR, "P_Keys that are one, or made up by OpenSM")
 def clashing_keys(fabric: Fabric) -> Iterator[Defect]:
-    """What: the low 15 bits of the P_Keys differ from partition to partition, none of them is 0, and every partition but
-    Default has one.
+    """What: the low 15 bits of the P_Keys differ from partition to partition, none of them is 0, and every partition
+    but Default has one.
 
     Why: the top bit is the membership, so that 0x8001 and 0x0001 are one partition: two tenants share it. For 0, 0x8000
     and no key at all OpenSM takes a free one, 0x8001 first, which may be that of a tenant further down.
@@ -146,8 +153,8 @@ def limited_tenant(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG823", Severity.WARNING, "The Default partition isolates nobody, or cuts off the subnet manager")
 def default_partition(fabric: Fabric) -> Iterator[Defect]:
-    """What: there is a Default partition (0x7fff) with all adapters in it, the ports of the subnet managers full members.
-    Where there are tenants, hosts are limited members of it, and switches enforce P_Keys in both directions.
+    """What: there is a Default partition (0x7fff) with all adapters in it, the ports of the subnet managers full
+    members. Where there are tenants, hosts are limited members of it, and switches enforce P_Keys in both directions.
 
     Why: hosts ask the subnet manager for paths over 0x7fff: a manager that is limited there answers nobody. Without the
     partition all are limited in it, so that IPoIB between hosts ends. Where all are full in it, or switches let any key
@@ -263,9 +270,9 @@ def _too_fast(subnet: ManagedSubnet, file: str, partition: PartitionEntry, code:
 
 @rule("FG825", Severity.WARNING, "A word of a partition that OpenSM reads as another")
 def misread_word(fabric: Fabric) -> Iterator[Defect]:
-    """What: flags are ipoib, indx0, mtu, rate, sl, scope, Q_Key, TClass, FlowLabel, defmember; memberships full, limited,
-    both; groups ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, SELF, NONE; no member stands twice with two memberships. With
-    `both` allow_both_pkeys is TRUE, else it is an error.
+    """What: flags are ipoib, indx0, mtu, rate, sl, scope, Q_Key, TClass, FlowLabel, defmember; memberships full,
+    limited, both; groups ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, SELF, NONE; no member stands twice with two
+    memberships. With `both` allow_both_pkeys is TRUE, else it is an error.
 
     Why: OpenSM takes the first known word that begins like the one given, makes an unknown membership limited and
     passes over an unknown flag, and says so at log level VERBOSE only. Without allow_both_pkeys `both` is full.

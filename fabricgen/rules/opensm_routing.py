@@ -67,9 +67,9 @@ def silent_fallback(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG814", Severity.ERROR, "A routing engine that does not fit the wiring")
 def engine_for_wiring(fabric: Fabric) -> Iterator[Defect]:
     """What: every engine that may get to work can route the wiring free of credit loops: on trees all but dor and
-    torus-2QoS; on a torus torus-2QoS, nue, lash, in two dimensions dfsssp; on a mesh torus-2QoS, nue, dor and dfsssp; on
-    a dragonfly dfsssp, nue and lash. lash on a tree is a warning: it leaves spines idle. ftree and lash need lmc 0, and
-    connect_roots is FALSE.
+    torus-2QoS; on a torus torus-2QoS, nue, lash, in two dimensions dfsssp; on a mesh torus-2QoS, nue, dor and dfsssp;
+    on a dragonfly dfsssp, nue and lash. lash on a tree is a warning: it leaves spines idle. ftree and lash need lmc
+    0, and connect_roots is FALSE.
 
     Why: minhop's shortest paths wait for each other in a circle on anything with rings, and so do those of engines that
     give up and leave the subnet to minhop.

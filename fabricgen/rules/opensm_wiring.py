@@ -129,14 +129,16 @@ def rails_and_uplinks(fabric: Fabric) -> Iterator[Defect]:
     """What: in a plane whose leaves have rails the NIC of rail r is on a leaf of rail r. Where switches stand in tiers,
     each has as many cables to every switch above that it reaches, and reaches as many as the others of its tier.
 
-    Why: a NIC on another rail crosses the spines for each message. ftree gives up for one missing cable between leaf and
-    spine where no list of roots tells it the tiers (AB09, AB0D), and parallel links of unequal number fill unequally.
+    Why: a NIC on another rail crosses the spines for each message. ftree gives up for one missing cable between leaf
+    and spine where no list of roots tells it the tiers (AB09, AB0D), and parallel links of unequal number fill
+    unequally.
 
     Example: compute-su00-r3-leaf reaches 3 spines, the other leaves 4.
 
     Fix: the cable that is missing, or the right port.
 
-    Source: NVIDIA DGX SuperPOD reference architecture (rail-aligned); measured with opensm 3.3.23 and one cable missing.
+    Source: NVIDIA DGX SuperPOD reference architecture (rail-aligned); measured with opensm 3.3.23 and one cable
+    missing.
     """
     for subnet in managed_subnets(fabric):
         if subnet.topology is not None and subnet.design != "explicit":

@@ -1,0 +1,88 @@
+"""The rules of subnet managers' files: silent on clean bundles and on what OpenSM takes as well, at the right line of a
+broken one."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.findings import Finding
+from fabricgen.rules.registry import all_rules, run
+from tests.infiniband.cases import BAD, CONF, GOOD, NET, PARTS, Case
+from tests.infiniband.small import DRAGONFLY, MESH, TORUS, TREE, rendered
+
+CODES = {rule.code for rule in all_rules() if re.fullmatch(r"FG8[123]\d", rule.code)}
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The clean bundles by name."""
+    folder = tmp_path_factory.mktemp("clean")
+    for name in (TREE, TORUS, MESH, DRAGONFLY):
+        rendered(folder, name)
+    return folder
+
+
+def broken(clean: Path, folder: Path, case: Case) -> Path:
+    """A bundle after the change; files that stay are links to those of the clean one."""
+    root = folder / case.bundle
+    shutil.copytree(clean / case.bundle, root, copy_function=os.link)
+    subnet = root / "infiniband" / case.plane
+    for name in (CONF, PARTS, "root_guids", "cn_guids", NET, "standby-1/opensm.conf"):
+        text = (subnet / name).read_text() if (subnet / name).is_file() else None
+        if text is not None:
+            (subnet / name).unlink()
+            (subnet / name).write_text(text)
+    for name in case.files if case.old else ():
+        text = (subnet / name).read_text()
+        assert case.old in text, f"{name} has no {case.old!r}"
+        (subnet / name).unlink()
+        (subnet / name).write_text(text.replace(case.old, case.new, 1))
+    if case.change:
+        case.change(subnet)
+    return root
+
+
+def found_in(root: Path) -> list[Finding]:
+    return [finding for finding in run(open_bundle([root])) if finding.severity != "note"]
+
+
+@pytest.mark.parametrize("name", [TREE, TORUS, MESH, DRAGONFLY])
+def test_clean_bundles_have_no_finding(clean: Path, name: str) -> None:
+    assert run(open_bundle([clean / name])) == []
+
+
+@pytest.mark.parametrize("case", BAD, ids=[f"{number}-{case.code}" for number, case in enumerate(BAD)])
+def test_a_change_is_found_at_its_line(clean: Path, tmp_path: Path, case: Case) -> None:
+    root = broken(clean, tmp_path, case)
+    findings = found_in(root)
+    mine = [finding for finding in findings if finding.code == case.code]
+    assert mine, findings
+    names = {
+        Path(one.location.file).relative_to(root / "infiniband" / case.plane).as_posix() for one in mine if one.location
+    }
+    assert names <= set(case.files), mine
+    if case.at != "_":
+        wanted = (case.at or case.new).strip()
+        lines = [_line(finding) for finding in mine]
+        assert any(wanted in text for text in lines), (wanted, lines, mine)
+    assert not case.severity or {str(finding.severity) for finding in mine} == {case.severity}, mine
+    assert case.lenient or {finding.code for finding in findings} <= {case.code, *case.also}, findings
+
+
+@pytest.mark.parametrize("case", GOOD, ids=[f"{number}-{case.code}" for number, case in enumerate(GOOD)])
+def test_what_opensm_takes_is_no_finding(clean: Path, tmp_path: Path, case: Case) -> None:
+    findings = found_in(broken(clean, tmp_path, case))
+    assert {finding.code for finding in findings} <= set(case.also), findings
+
+
+def _line(finding: Finding) -> str:
+    assert finding.location and finding.location.line and finding.location.column
+    return Path(finding.location.file).read_text().splitlines()[finding.location.line - 1]
+
+
+def test_every_rule_has_a_bad_and_a_good_case() -> None:
+    assert {case.code for case in BAD} == {case.code for case in GOOD} == CODES
