@@ -1,5 +1,6 @@
 """fabric.json by what a subnet manager sees: switches and adapter ports by GUID, switch ports by number."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
@@ -39,8 +40,9 @@ class WiredPorts:
 
     @cached_property
     def nodes(self) -> Mapping[int, Endpoint]:
-        """Node GUID of an adapter -> (host, NIC), the first of several."""
-        return {int(node, 16): end for node, _, end in reversed(list(self._nics())) if node}
+        """Node GUID of an adapter with one port -> (host, NIC)."""
+        count = Counter(node for node, _, _ in self._nics())
+        return {int(node, 16): end for node, _, end in self._nics() if node and count[node] == 1}
 
     def _nics(self) -> Iterator[tuple[str, str, Endpoint]]:
         for host in self._wiring.hosts:

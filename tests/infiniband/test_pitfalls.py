@@ -19,7 +19,7 @@ def rows() -> dict[int, str]:
 
 def promised(number: int) -> set[str]:
     """The codes of rules that the page has for a pitfall."""
-    return {code for code in re.findall(r"FG8[123]\d", rows()[number])}
+    return set(re.findall(r"FG8[123]\d", rows()[number]))
 
 
 def test_all_fifty_are_there() -> None:

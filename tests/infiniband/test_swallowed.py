@@ -40,7 +40,7 @@ def swept_once(opensm: Tools, folder: Path) -> Swept:
         assert bench.is_up, bench.log[-2000:]
         dumps = read_dumps(bench.scratch)
         keys = {port: found or set() for port, found in port_keys(bench, dumps).items()}
-        said = [one for one in bench.log.splitlines() if "ERR" in one and "AC01" not in one or "PARSE" in one]
+        said = [one for one in bench.log.splitlines() if ("ERR" in one and "AC01" not in one) or "PARSE" in one]
         return Swept(keys, dumps, said)
 
 
