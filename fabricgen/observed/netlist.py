@@ -38,6 +38,7 @@ def cables_of(text: str) -> Iterator[tuple[PortEnd, PortEnd]]:
         elif found := _NODE.match(line):
             kind, node, name, lid = found.groups()
             nodes[node] = _Node(_KINDS[kind], guid, name or node, int(lid or 0))
+            guid = 0
         elif node and (found := _PORT.match(line)):
             port, port_guid, far, far_port, lid = found.groups()
             ports[node, int(port)] = far, int(far_port), int(port_guid or "0", 16), int(lid or 0)

@@ -11,7 +11,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
 
-_NODE_GUID = re.compile(rb"^(?:switch|ca)guid=0x", re.MULTILINE)
+_NODE_GUID = re.compile(rb"^(?:vendid=|(?:switch|ca)guid=0x)", re.MULTILINE)
 BUNDLE_MARKS = ("fabric.json", "manifest.json", "sonic")
 
 

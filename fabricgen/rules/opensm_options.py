@@ -19,8 +19,8 @@ _OTHER_DIALECT = re.compile(
     r"max_cas_on_spine|planarized_|dfp_|enable_sa|periodic_key|port_recovery|light_sweep|drop_unreachable|additional_gi"
 )
 _READERS = {  # which engines read a list
-    "root_guid_file": ("updn", "dnup", "ftree"), "cn_guid_file": ("ftree",), "io_guid_file": ("ftree",),
-    "torus_config": ("torus-2QoS",), "guid_routing_order_file": ("minhop", "updn", "dnup"),
+    "root_guid_file": ("updn", "dnup", "ftree"), "cn_guid_file": ("ftree", "dfsssp"),
+    "io_guid_file": ("ftree", "dfsssp"), "torus_config": ("torus-2QoS",), "guid_routing_order_file": ("minhop", "updn", "dnup"),
 }  # fmt: skip
 _RENDERED = {
     "root_guid_file": "root_guids", "cn_guid_file": "cn_guids", "io_guid_file": "io_guids",

@@ -16,7 +16,7 @@ from fabricgen.observed.partition_file import (
 )  # fmt: skip
 from fabricgen.platforms.opensm import MTU_CODES, RATE_CODES
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.fabric import Fabric
+from fabricgen.rules.fabric import Fabric, majority
 from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets, shown
 from fabricgen.rules.registry import Basis, rule
 
@@ -130,9 +130,11 @@ def clashing_keys(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG822", Severity.ERROR, "A tenant whose members cannot talk to each other")
 def limited_tenant(fabric: Fabric) -> Iterator[Defect]:
-    """What: a tenant has members, one of them full or both.
+    """What: a tenant has members, one of them full or both. That a host is in it with other ports than most of its
+    hosts is a warning.
 
-    Why: limited members reach full ones only. A tenant of limited members has keys, and no connectivity.
+    Why: limited members reach full ones only. A tenant of limited members has keys, and no connectivity. Of a host with
+    seven ports of eight in the tenant one rail reaches nobody, and the whole collective waits for it.
 
     Example: blue=0x8001 : 0x02fab00200000001, 0x02fab00200000003 ; without `=full`.
 
@@ -149,6 +151,27 @@ def limited_tenant(fabric: Fabric) -> Iterator[Defect]:
                 what = "has limited members only" if memberships else "has no member"
                 hint = "`=full` for those that others have to reach"
                 yield Defect(subnet.place(file, partition.name), f"{partition.name} {what}", hint)
+            yield from _partial_hosts(subnet, file, partition)
+
+
+def _partial_hosts(subnet: ManagedSubnet, file: str, partition: PartitionEntry) -> Iterator[Defect]:
+    """Hosts of a group with other NICs in the tenant than most of those of the group that are in it."""
+    nics: dict[str, dict[str, Entry]] = {}
+    groups: dict[str, list[str]] = {}
+    for member in partition.members:
+        if (guid := guid_of(member) or 0) in subnet.adapters:
+            host, nic = subnet.adapters[guid]
+            nics.setdefault(host.name, {})[nic.name] = member
+            groups.setdefault(host.group, []).append(host.name)
+    for names in groups.values():
+        usual = majority(frozenset(nics[name]) for name in dict.fromkeys(names)) or frozenset()
+        for name in dict.fromkeys(names) if usual else ():
+            if (own := nics[name].keys()) != usual:
+                odd = sorted(usual - own) or sorted(own - usual)
+                what = "without" if usual - own else "also with"
+                place = subnet.place(file, next(iter(nics[name].values())).name)
+                message = f"{name} is in {partition.name} {what} {', '.join(odd)}, unlike most hosts there"
+                yield Defect(place, message, "the same ports of each host", severity=Severity.WARNING)
 
 
 @rule("FG823", Severity.WARNING, "The Default partition isolates nobody, or cuts off the subnet manager")
@@ -158,7 +181,7 @@ def default_partition(fabric: Fabric) -> Iterator[Defect]:
 
     Why: hosts ask the subnet manager for paths over 0x7fff: a manager that is limited there answers nobody. Without the
     partition all are limited in it, so that IPoIB between hosts ends. Where all are full in it, or switches let any key
-    pass, tenants reach each other whatever their own keys are.
+    pass, tenants reach each other whatever their own keys are; without tenants limited hosts reach nobody.
 
     Example: Default=0x7fff, ipoib : ALL_CAS=full ; beside two tenants.
 
@@ -199,6 +222,9 @@ def _default_members(
         if has_tenants and _membership(partition, member) != "limited":
             message = "all hosts are full members of Default: tenants reach each other there"
             yield Defect(subnet.place(file, member.name), message, f"{member.name}=limited")
+        elif not has_tenants and _membership(partition, member) == "limited":
+            message = "there is no tenant, and hosts that are limited members of Default reach no other host"
+            yield Defect(subnet.place(file, member.name), message, f"{member.name}=full")
     at = subnet.place(file, default[0].name)
     if not everybody:
         yield Defect(at, "Default has not all adapters: the others reach no subnet manager", "ALL_CAS=limited")
@@ -300,8 +326,9 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(subnet.place(file, member.name), message, f"write {known}")
                 yield from _membership_word(subnet, file, partition, member)
                 before = seen.setdefault(member.name.text.lower(), member)
-                if _membership(partition, before) != _membership(partition, member):
-                    message = f"{partition.name}: {member.name} stands twice, with two memberships"
+                if before is not member:
+                    same = _membership(partition, before) == _membership(partition, member)
+                    message = f"{partition.name}: {member.name} stands twice{'' if same else ', with two memberships'}"
                     yield Defect(subnet.place(file, member.name), message, "keep one of them")
 
 

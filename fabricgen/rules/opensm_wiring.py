@@ -13,6 +13,7 @@ from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets, shown
 from fabricgen.rules.registry import rule
 
 _NODE = re.compile(r"^(?:switch|ca)guid=0x([0-9a-fA-F]+)", re.MULTILINE)
+_NODE_LINE = re.compile(r'^(?:((?:switch|ca)guid=\S+)[^\n]*\n)?((?:Switch|Ca)\s+\d+\s+"[^"]+")', re.MULTILINE)
 _NAMED = re.compile(r'\s*0x([0-9a-fA-F]{1,16})\s+"([^"]*)"\s*(?:#.*)?')
 _NAMES = "node-name-map"
 
@@ -22,8 +23,8 @@ Cable = tuple[End, End]
 
 @rule("FG838", Severity.ERROR, "The netlist or the names are not those of the fabric that was meant")
 def netlist(fabric: Fabric) -> Iterator[Defect]:
-    """What: no GUID stands twice in topology.ibsim; its cables are those of fabric.json, and the names in node-name-map
-    (a warning) those of its switches and hosts.
+    """What: in topology.ibsim every node has a GUID of its own, and every cable stands at both ends; the cables are
+    those of fabric.json, and the names in node-name-map (a warning) those of its switches and hosts.
 
     Why: engine, lists and proofs are judged on the netlist. A GUID that two nodes have makes OpenSM exit, a wrong name
     sends somebody to the wrong switch.
@@ -40,9 +41,28 @@ def netlist(fabric: Fabric) -> Iterator[Defect]:
             if count > 1:
                 message = f"{shown(guid)} is the GUID of {count} nodes: OpenSM exits"
                 yield Defect(subnet.place_of(NETLIST, f"{guid:x}"), message, "read the GUIDs again")
+        for found in _NODE_LINE.finditer(subnet.text(NETLIST) or ""):
+            if found[1] is None:
+                place = subnet.place_of(NETLIST, found[2])
+                yield Defect(place, "no line with the node's GUID stands before it", "caguid= or switchguid=")
+        yield from _one_sided(subnet)
         if subnet.devices:
             yield from _cables(subnet)
             yield from _names(subnet)
+
+
+def _one_sided(subnet: ManagedSubnet) -> Iterator[Defect]:
+    from fabricgen.observed.netlist import cables_of
+
+    ends = [
+        ((near.node_guid, near.port), (far.node_guid, far.port), near.name)
+        for near, far in cables_of(subnet.text(NETLIST) or "")
+    ]
+    there = {(near, far) for near, far, _ in ends}
+    for near, far, name in ends:
+        if (far, near) not in there:
+            message = f"the cable of {name} port {near[1]} is not at its other end: ibsim refuses the netlist"
+            yield Defect(subnet.place_of(NETLIST, f"{near[0]:x}"), message, "render again")
 
 
 def _cables(subnet: ManagedSubnet) -> Iterator[Defect]:

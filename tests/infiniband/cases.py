@@ -76,6 +76,13 @@ def limited_green(folder: Path) -> None:
     (folder / PARTS).write_text(head + name + rest.replace("=full", "=limited"))
 
 
+def third_host(folder: Path) -> None:
+    """Blue has hosts 0 to 2, so that most of them tell what is usual."""
+    text = (folder / PARTS).read_text()
+    listed = [f"0x02fab002000001{number:02x}=full" for number in range(1, 16, 2)]
+    (folder / PARTS).write_text(text.replace(" ;\n\ngreen", f", {', '.join(listed)} ;\n\ngreen"))
+
+
 def both_member(folder: Path) -> None:
     (folder / PARTS).write_text((folder / PARTS).read_text().replace(f"{PORT}=full", f"{PORT}=both"))
 
@@ -206,9 +213,11 @@ BAD: list[Case] = [
     Case("FG821", "green=0x8002", "green=0", PARTS, pitfalls=(11,)),
     Case("FG821", "green=0x8002", "green", PARTS, pitfalls=(11,)),
     Case("FG822", "", "", PARTS, at="green", change=limited_green, pitfalls=(12,)),
+    Case("FG822", f"{PORT}=full, ", "", PARTS, at="0x02fab00200000003", change=third_host, severity="warning"),
     Case("FG823", "Default=0x7fff", "Deflt=0x7ffe", PARTS, at="Partitions of", pitfalls=(13,)),
     Case("FG823", "ALL_CAS=limited", "ALL_CAS=full", PARTS),
     Case("FG823", f"SELF=full, {MANAGER}=full", f"{MANAGER}=limited", PARTS, at="Default", severity="error"),
+    Case("FG823", "ALL_CAS=full", "ALL_CAS=limited", PARTS, bundle=TORUS),
     option("FG823", "part_enforce", "both", "off"),
     Case("FG824", FIRST, FIRST.replace("mtu=4", "mtu=4096"), PARTS, at="mtu=4096", pitfalls=(14,)),
     Case("FG824", FIRST, FIRST.replace("rate=21", "rate=400"), PARTS, at="rate=400", pitfalls=(14,)),
@@ -313,6 +322,8 @@ BAD: list[Case] = [
     Case(
         "FG838", "caguid=0x02fab00200000002", "caguid=0x02fab00200000000", NET, at="_", also=("FG839",), pitfalls=(41,)
     ),
+    Case("FG838", "caguid=0x02fab00200000002\n", "", NET, at="H-02fab00200000002"),
+    Case("FG838", f'[1]\t"H-{NODE[2:]}"[1]\t', "# ", NET, at=NODE[2:]),
     Case("FG838", "compute-leaf", "x", "node-name-map", bundle=MESH, at='"x-00"', severity="warning"),
     Case("FG839", "", "", NET, at=PORT[2:], change=SWAPPED_RAILS, also=("FG838",), pitfalls=(43,)),
     Case("FG839", "", "", NET, at=LEAF[2:], change=MISSING_UPLINK, also=("FG838",), pitfalls=(44, 45)),
