@@ -20,7 +20,8 @@ _OTHER_DIALECT = re.compile(
 )
 _READERS = {  # which engines read a list
     "root_guid_file": ("updn", "dnup", "ftree"), "cn_guid_file": ("ftree", "dfsssp"),
-    "io_guid_file": ("ftree", "dfsssp"), "torus_config": ("torus-2QoS",), "guid_routing_order_file": ("minhop", "updn", "dnup"),
+    "io_guid_file": ("ftree", "dfsssp"), "torus_config": ("torus-2QoS",),
+    "guid_routing_order_file": ("minhop", "updn", "dnup"),
 }  # fmt: skip
 _RENDERED = {
     "root_guid_file": "root_guids", "cn_guid_file": "cn_guids", "io_guid_file": "io_guids",

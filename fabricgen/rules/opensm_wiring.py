@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 from fabricgen.findings import Severity
 from fabricgen.observed.subnet_files import NETLIST
 from fabricgen.observed.wired_ports import WiredPorts, port_number
-from fabricgen.rules.defects import Defect
+from fabricgen.observed.words import lines_of
+from fabricgen.rules.defects import Defect, FilePlace
 from fabricgen.rules.fabric import Fabric
 from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets, shown
 from fabricgen.rules.registry import rule
 
 _NODE = re.compile(r"^(?:switch|ca)guid=0x([0-9a-fA-F]+)", re.MULTILINE)
 _NODE_LINE = re.compile(r'^(?:((?:switch|ca)guid=\S+)[^\n]*\n)?((?:Switch|Ca)\s+\d+\s+"[^"]+")', re.MULTILINE)
-_NAMED = re.compile(r'\s*0x([0-9a-fA-F]{1,16})\s+"([^"]*)"\s*(?:#.*)?')
+_NAMED = re.compile(r'0x([0-9a-fA-F]{1,16})\s+"([^"]*)"')
 _NAMES = "node-name-map"
 
 End = tuple[int, int]  # switch GUID and port, or port GUID of an adapter and 0
@@ -75,7 +76,7 @@ def _cables(subnet: ManagedSubnet) -> Iterator[Defect]:
         yield Defect(_at(subnet, ends), f"the netlist lacks {_told(subnet, ends)}", "render again")
 
 
-def _at(subnet: ManagedSubnet, ends: Cable):  # type: ignore[no-untyped-def]
+def _at(subnet: ManagedSubnet, ends: Cable) -> FilePlace:
     return subnet.place_of(NETLIST, f"{ends[0][0]:x}")
 
 
@@ -129,18 +130,15 @@ def _names(subnet: ManagedSubnet) -> Iterator[Defect]:
     known = {guid: device.name for guid, device in subnet.devices.items()}
     for host, nic in subnet.adapters.values():
         known[int(nic.node_guid or "0", 16)] = f"{host.name} {nic.name}"
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        found = _NAMED.fullmatch(line)
+    for line in lines_of(text):
+        found = _NAMED.fullmatch(line.text)
         guid = int(found[1], 16) if found else 0
         if found and known.get(guid) == found[2]:
             continue
-        message = f"{line.strip()[:40]!r} is no GUID and a name in quotes"
+        message = f"{line.text[:40]!r} is no GUID and a name in quotes"
         if found:
             message = f"{shown(guid)} is {known[guid]}" if guid in known else f"no node of the plane has {shown(guid)}"
-        at = subnet.place_of(_NAMES, line) if line else subnet.place(_NAMES)
-        place = type(at)(at.device, _NAMES, shown(guid) if found else str(number), "", number, 1)
+        place = subnet.place(_NAMES, line, shown(guid) if found else str(line.line))
         yield Defect(place, message, "render again", severity=Severity.WARNING)
 
 
