@@ -18,6 +18,7 @@ from fabricgen.rules.registry import run
 
 EXAMPLES = ("infiniband", "torus", "dragonfly")
 CONF = "opensm.conf"
+ALL = 1 << 20
 _GUID = re.compile(r"0x[0-9a-f]{16}")
 _LISTS = ("root_guids", "cn_guids", "io_guids", "guid_routing_order")
 _FAMILY = ["FG81", "FG82", "FG83"]
@@ -120,10 +121,10 @@ class FileResult:
 Change = Callable[[str, random.Random], tuple[str, str, str | None] | None]  # kind, word, new line
 
 
-def file_results(folder: Path, example: str, count: int, seed: int) -> Iterator[FileResult]:
-    """The mutants of a bundle's subnets, `count` of each file that has many lines alike, all of opensm.conf."""
+def file_results(folder: Path, example: str, count: int, seed: int, options: int = ALL) -> Iterator[FileResult]:
+    """The mutants of a bundle's subnets, `count` of each file that has many lines alike, `options` of opensm.conf."""
     for files in subnets_of(folder):
-        for mutant in mutants(files, count, seed):
+        for mutant in mutants(files, count, seed, options):
             yield FileResult(example, mutant, judged(folder, files, mutant))
 
 
@@ -143,10 +144,10 @@ def judged(folder: Path, files: SubnetFiles, mutant: FileMutant) -> list[Finding
     return found
 
 
-def mutants(files: SubnetFiles, count: int, seed: int) -> Iterator[FileMutant]:
+def mutants(files: SubnetFiles, count: int, seed: int, options: int) -> Iterator[FileMutant]:
     """Changes of a subnet's files."""
     for name, changes, most in (
-        (CONF, _OPTIONS, 10**6), ("partitions.conf", _PARTITIONS, 3 * count), ("qos-policy.conf", _POLICY, count),
+        (CONF, _OPTIONS, options), ("partitions.conf", _PARTITIONS, 3 * count), ("qos-policy.conf", _POLICY, count),
         ("torus-2QoS.conf", _TORUS, 2 * count), ("node-name-map", _NAMES, count), ("topology.ibsim", _NETLIST, count),
         *((one, _GUIDS, count) for one in _LISTS),
     ):  # fmt: skip

@@ -147,3 +147,21 @@ def test_an_accepted_finding_is_told_apart(
     Path("fabricgen.toml").write_text(f"[[suppressions]]\n{accepted}\n")
     report = json.loads(cli("validate", root, "--format", "json").out)
     assert (report["findings"], report["summary"]["suppressed"]) == ([], 2)
+
+
+@pytest.mark.parametrize("name", [TREE, TORUS, DRAGONFLY])
+@pytest.mark.parametrize(
+    "garbled", ["", "\n", "x", "\0\xff", "{", "0x", "a b c = : ; , 0x1\n" * 3, "doubled", "halved"]
+)
+def test_garbled_files_are_judged_all_the_same(clean: Path, tmp_path: Path, name: str, garbled: str) -> None:
+    """Whatever a file holds is a finding at most."""
+    root = Path(shutil.copytree(clean / name, tmp_path / name))
+    for file in sorted((root / "infiniband" / "compute").rglob("*")):
+        if file.is_file():
+            text = file.read_text()
+            new = {"doubled": text.replace("\n", "\n" + text[:300]), "halved": text[: len(text) // 2]}.get(
+                garbled, garbled
+            )
+            file.write_bytes(new.encode("latin-1"))
+            assert isinstance(run(open_bundle([root]), ["FG8"]), list)
+            file.write_text(text)
