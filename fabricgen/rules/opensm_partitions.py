@@ -13,7 +13,7 @@ from fabricgen.observed.partition_file import (
     guid_of,
     key_of,
     taken_as,
-)  # fmt: skip
+)
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
 from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets, shown

@@ -113,8 +113,7 @@ def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppression
         if sources is None:
             return ()
         if isinstance(place, FilePlace):
-            found = sources.explain_option(place.device.name_of(place.table), place.key)
-            return tuple(one.inventory for one in found.origins if "#" in one.inventory) if found else ()
+            return sources.option_causes(place.device.name_of(place.table), place.key)
         return sources.causes(*_key(defect))
 
     return replace(defect, suppression=suppressions.match(code, place.device.name, place.path, causes))

@@ -165,3 +165,11 @@ def test_garbled_files_are_judged_all_the_same(clean: Path, tmp_path: Path, name
             file.write_bytes(new.encode("latin-1"))
             assert isinstance(run(open_bundle([root]), ["FG8"]), list)
             file.write_text(text)
+
+
+def test_an_option_leads_back_to_the_inventory(clean: Path, tmp_path: Path, cli: Cli) -> None:
+    root = broken(clean, tmp_path, next(case for case in BAD if case.code == "FG815"))
+    (finding,) = [
+        one for one in json.loads(cli("validate", root, "--format", "json").out)["findings"] if one["code"] == "FG815"
+    ][:1]
+    assert [one["message"] for one in finding["related"]] == ["caused by planes.compute.infiniband.vls"]
