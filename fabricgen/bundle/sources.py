@@ -85,6 +85,11 @@ class Sources:
             return self.explain(f"infiniband/{folder}", "opensm.conf", f"{last}/opensm.conf", option)
         return self.explain(f"infiniband/{subnet}", "opensm.conf", "opensm.conf", option)
 
+    def option_causes(self, subnet: str, option: str) -> tuple[str, ...]:
+        """The inventory values (file#dotted.path) that an option of opensm.conf comes from."""
+        found = self.explain_option(subnet, option)
+        return tuple(one.inventory for one in found.origins if "#" in one.inventory) if found else ()
+
     def _forms(self, device: str) -> Iterator[tuple[Mapping[str, Any], list[str] | None]]:
         entry = self._devices.get(device)
         if entry is None:

@@ -163,12 +163,15 @@ def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path |
     from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
     results: list[DeadlockResult] = []
-    root = verdicts.bundle.root
-    if lfts is not None or (root and (root / "infiniband").is_dir()):
+    root, subnet_roots = verdicts.bundle.root, verdicts.bundle.subnet_roots
+    if lfts is not None or subnet_roots:
         from fabricgen.simulate.deadlock.infiniband import analyse_dumps, analyse_subnets
         from fabricgen.simulate.deadlock.infiniband_findings import subnet_findings
 
-        results += analyse_dumps(lfts, root, plane) if lfts else analyse_subnets(root, plane) if root else []
+        if lfts is not None:
+            results += analyse_dumps(lfts, root, plane)
+        else:
+            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane)]
         verdicts.findings += subnet_findings(results)
         verdicts.codes |= codes_of("FG80")
     if not (plane and results):

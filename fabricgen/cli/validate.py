@@ -54,7 +54,7 @@ def command(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Judge PATHS: a bundle, or any config_db.json files or folders of them."""
+    """Judge PATHS: a bundle, any config_db.json files or folders of them, or a folder with an opensm.conf."""
     clock = Clock(settings)
     platforms = [load_switch_platform(file) for file in platform_files]
     models = None
