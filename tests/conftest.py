@@ -88,8 +88,15 @@ def netplan() -> str:
     return shutil.which("netplan", path="/usr/sbin:/usr/bin:/sbin:/bin") or _missing("netplan.io")
 
 
+@pytest.fixture(scope="session")
+def ibnetdiscover() -> str:
+    """What people see the cables of a subnet with."""
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin"
+    return shutil.which("ibnetdiscover", path=path) or _missing("ibnetdiscover of infiniband-diags")
+
+
 def _missing(what: str) -> None:
-    message = f"needs {what}: apt-get install {PACKAGES} ibutils netplan.io"
+    message = f"needs {what}: apt-get install {PACKAGES} ibutils infiniband-diags netplan.io"
     if os.environ.get("CI") == "true":
         pytest.fail(message)
     pytest.skip(message)

@@ -26,6 +26,7 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import ConfigDb, Row
 
 CONFIG_NAME = "config_db.json"
+OPTIONS_NAME = "opensm.conf"
 
 _log = logging.getLogger(__name__)
 _TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -92,6 +93,7 @@ class Bundle:
     root: Path | None = None
     wiring: Wiring | None = None
     links_from: str = "fabric.json"  # | DEVICE_NEIGHBOR | BGP | a file with links or of LLDP
+    subnet_roots: tuple[Path, ...] = ()  # bundles with InfiniBand planes, and loose folders with an opensm.conf
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:
@@ -150,11 +152,12 @@ def parse_object(text: bytes, file: Path) -> Any:
 
 
 def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle:
-    """Bundles, config_db.json files and folders of them as one set of devices.
+    """Bundles, config_db.json files and folders of them as one set of devices; subnet managers' folders beside.
 
     Raises UnreadableInputError for what is missing, is no JSON, or holds no device at all.
     """
     wirings: list[Wiring] = []
+    subnet_roots: list[Path] = []
     found: list[tuple[str, Path]] = []
     root: Path | None = None
     for path in paths:
@@ -163,9 +166,11 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         if (path / "fabric.json").is_file():
             root = path
             wirings.append(_read_wiring(path / "fabric.json"))
-        below = _config_files(path)
-        if not below and not any((path / "infiniband").glob("*/")):
-            raise UnreadableInputError(f"holds no {CONFIG_NAME}", Location(str(path)))
+        if subnets := _subnet_root(path):
+            subnet_roots.append(subnets)
+        below = [] if path.name == OPTIONS_NAME else _config_files(path)
+        if not below and not subnets:
+            raise UnreadableInputError(f"holds no {CONFIG_NAME} and no {OPTIONS_NAME}", Location(str(path)))
         found += below
     files = _by_name(found)
     wiring = wirings[0] if len(wirings) == 1 and len(paths) == 1 else None
@@ -178,12 +183,19 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
     if links_file is not None:
         planned = wiring.links if wiring else ()
         links = infer.from_links_file(links_file, read_bytes(links_file), tables, planned)
-        return Bundle(devices, links, root, wiring, str(links_file))
+        return Bundle(devices, links, root, wiring, str(links_file), tuple(subnet_roots))
     if wiring is not None:
-        away = _of_infiniband(wiring)
-        return Bundle(devices, tuple(link for link in wiring.links if link.plane not in away), root, wiring)
+        links = tuple(link for link in wiring.links if link.plane not in wiring.infiniband_planes)
+        return Bundle(devices, links, root, wiring, subnet_roots=tuple(subnet_roots))
     links, origin = infer.from_tables(tables)
-    return Bundle(devices, links, links_from=origin)
+    return Bundle(devices, links, links_from=origin, subnet_roots=tuple(subnet_roots))
+
+
+def _subnet_root(path: Path) -> Path | None:
+    """The path, where files of subnet managers lie in it or below its infiniband/ folder."""
+    if path.name == OPTIONS_NAME:
+        return path.parent
+    return path if (path / OPTIONS_NAME).is_file() or any((path / "infiniband").glob("*/")) else None
 
 
 def _by_name(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:
@@ -250,11 +262,6 @@ def _device_name(file: Path) -> str:
 
 def _name_by_place(file: Path) -> str:
     return file.absolute().parent.name if file.name == CONFIG_NAME else file.stem
-
-
-def _of_infiniband(wiring: Wiring) -> set[str]:
-    """The planes whose switches have no file: subnet managers run them."""
-    return {plane.name for plane in wiring.planes if plane.technology == "infiniband"}
 
 
 def _read_wiring(file: Path) -> Wiring:

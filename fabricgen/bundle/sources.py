@@ -13,6 +13,7 @@ from fabricgen.origin import Origin
 from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
+MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the other dialect
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
 _ANY = "*"
 
@@ -78,11 +79,17 @@ class Sources:
         return None
 
     def explain_option(self, subnet: str, option: str) -> Explanation | None:
-        """How an option of opensm.conf came to be; `subnet` is PLANE, PLANE/SUBNET, or either with /standby-N."""
-        folder, _, standby = subnet.rpartition("/")
-        if standby.startswith("standby-"):
-            return self.explain(f"infiniband/{folder}", "opensm.conf", f"{standby}/opensm.conf", option)
+        """How an option of opensm.conf came to be; `subnet` is PLANE, PLANE/SUBNET, or either with /standby-N or
+        /mlnx-sm-5."""
+        folder, _, last = subnet.rpartition("/")
+        if last.startswith("standby-") or last == MLNX_FOLDER:
+            return self.explain(f"infiniband/{folder}", "opensm.conf", f"{last}/opensm.conf", option)
         return self.explain(f"infiniband/{subnet}", "opensm.conf", "opensm.conf", option)
+
+    def option_causes(self, subnet: str, option: str) -> tuple[str, ...]:
+        """The inventory values (file#dotted.path) that an option of opensm.conf comes from."""
+        found = self.explain_option(subnet, option)
+        return tuple(one.inventory for one in found.origins if "#" in one.inventory) if found else ()
 
     def _forms(self, device: str) -> Iterator[tuple[Mapping[str, Any], list[str] | None]]:
         entry = self._devices.get(device)

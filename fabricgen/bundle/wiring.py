@@ -5,6 +5,7 @@ One JSON object; every list holds one item per line, so that a change reads well
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -143,6 +144,15 @@ class WiredPlane:
         return self.purpose in MANAGEMENT_PURPOSES
 
 
+@dataclass(frozen=True, slots=True)
+class WiredPlaceholders:
+    """How many GUIDs of an InfiniBand plane were made up for design work: such a plane cannot be deployed."""
+
+    plane: str
+    switches: int
+    adapters: int
+
+
 @dataclass(frozen=True)
 class Wiring:
     """All of fabric.json."""
@@ -155,6 +165,12 @@ class Wiring:
     cables: tuple[WiredCable, ...]
     externals: tuple[WiredExternal, ...] = ()
     host_models: tuple[WiredModel, ...] = ()
+    placeholders: tuple[WiredPlaceholders, ...] = ()
+
+    @cached_property
+    def infiniband_planes(self) -> frozenset[str]:
+        """The planes whose switches have no file: subnet managers run them."""
+        return frozenset(plane.name for plane in self.planes if plane.technology == "infiniband")
 
 
 def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> bytes:
@@ -169,10 +185,7 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
-    if wiring.host_models:
-        lists["host_models"] = wiring.host_models
-    if wiring.externals:
-        lists["externals"] = wiring.externals
+    lists |= {name: items for name in ("host_models", "externals", "placeholders") if (items := getattr(wiring, name))}
     return dump_listing({"format_version": FORMAT_VERSION, "fabric": wiring.fabric}, lists)
 
 
@@ -200,6 +213,7 @@ def load_wiring(text: bytes) -> Wiring:
             WiredModel(**{**one, "nics": tuple(WiredAdapter(**nic) for nic in one["nics"])})
             for one in raw.get("host_models", ())
         ),
+        placeholders=tuple(WiredPlaceholders(**one) for one in raw.get("placeholders", ())),
     )
 
 

@@ -63,7 +63,7 @@ def _value_lines(folder: Path, value: str) -> list[str]:
 
 
 def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[str]:
-    """An option of the opensm.conf of PLANE, of PLANE/SUBNET, or of a standby: PLANE/standby-1."""
+    """An option of the opensm.conf of PLANE, of PLANE/SUBNET, of a standby, PLANE/standby-1, or of PLANE/mlnx-sm-5."""
     lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(conf).decode().splitlines()]
     found = {words[0]: (number, words[1].strip()) for number, words in enumerate(lines, 1) if len(words) == 2}
     if option not in found:

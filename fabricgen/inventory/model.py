@@ -1,12 +1,13 @@
 """A whole inventory, typed and immutable: hosts, planes, management, devices, overrides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane, PoolSpec
+from fabricgen.inventory.readings import Reading
 from fabricgen.suppressions import Suppression
 
 
@@ -151,3 +152,4 @@ class Inventory(Part):
     overrides: tuple[Override, ...]
     digest: str
     suppressions: tuple[Suppression, ...] = ()
+    readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)  # by plane

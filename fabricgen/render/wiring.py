@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.allocation.guids import count_placeholders
 from fabricgen.bundle.wiring import (
     WiredAdapter,
     WiredCable,
@@ -14,6 +15,7 @@ from fabricgen.bundle.wiring import (
     WiredLink,
     WiredModel,
     WiredNic,
+    WiredPlaceholders,
     WiredPlane,
     Wiring,
 )
@@ -42,6 +44,11 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
         ),
         externals=tuple(_external(link) for link in outside.links),
         host_models=tuple(map(_model, {host.model.name: host.model for host in fabric.hosts}.values())),
+        placeholders=tuple(
+            WiredPlaceholders(design.plane.name, *counts)
+            for design in fabric.planes
+            if any(counts := count_placeholders(design, allocation.guids))
+        ),
     )
 
 
