@@ -2,7 +2,7 @@
 
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 from fabricgen.bundle.write import BundleWriter
 from fabricgen.findings import has_errors
@@ -52,11 +52,12 @@ def inventory(
 @cache
 def files_of(text: str) -> dict[str, bytes]:
     """The files that an inventory renders."""
-    source = Path(mkdtemp(prefix="fabricgen-hosts-")) / "fabric.yaml"
-    source.write_text(text)
-    plans = make_plans(source)
-    assert not has_errors(plans.findings), plans.findings
-    return dict(BundleContent(plans).files())
+    with TemporaryDirectory(prefix="fabricgen-hosts-") as folder:
+        source = Path(folder) / "fabric.yaml"
+        source.write_text(text)
+        plans = make_plans(source)
+        assert not has_errors(plans.findings), plans.findings
+        return dict(BundleContent(plans).files())
 
 
 def write_bundle(folder: Path, text: str | None = None) -> Path:
