@@ -148,7 +148,7 @@ def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = ()
     verdicts.codes |= codes_of("FG49")
 
 
-def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path | None = None) -> None:
+def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path | None = None) -> list[DeadlockResult]:
     """The channel dependency graph of the base state; with `lfts` on dumped tables in place of InfiniBand planes."""
     from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
@@ -168,3 +168,4 @@ def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path |
     verdicts.own["deadlock"] = deadlock_object(results)
     verdicts.lines += deadlock_lines(results)
     verdicts.codes |= codes_of("FG6")
+    return results

@@ -8,6 +8,7 @@ from fabricgen.cli.clock import Clock
 from fabricgen.cli.judge import link_options, open_verdicts, simulate_deadlock, told
 from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
 from fabricgen.cli.places import InventoryPlaces
+from fabricgen.cli.proof import proof_options, write_proof
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 
@@ -27,6 +28,7 @@ def command() -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder with dumps of OpenSM or ibdiagnet to judge, instead of running OpenSM.",
 )
+@proof_options
 @expand_option
 @inventory_option
 @output_options
@@ -41,6 +43,9 @@ def deadlock(
     expand: bool,
     inventory: Path | None,
     lfts: Path | None,
+    certificate: Path | None,
+    routes: Path | None,
+    svg: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -62,7 +67,8 @@ def deadlock(
     ):
         known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
-    simulate_deadlock(verdicts, plane, lfts)
+    results = simulate_deadlock(verdicts, plane, lfts)
+    write_proof(results, certificate, routes, svg)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
     print_result(
