@@ -1,0 +1,287 @@
+"""Other ways into a deadlock than the routes as they converged, as findings that leave the verdict as it is."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Confidence, Finding, Related, Severity
+from fabricgen.routing.fallback import forwarding
+from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
+from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
+from fabricgen.simulate.deadlock.remedy import tiers
+from fabricgen.simulate.deadlock.switching import switched_cycle
+from fabricgen.simulate.deadlock.transients import TransientLoop, transient_loops
+from fabricgen.sonic.image import rows, text
+
+NEIGHBORS = "BGP_NEIGHBOR"
+TTL = 64  # what hosts send with
+
+
+def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
+    """FG620 and FG624 loops while a failure is not yet known, FG621 a lenient loop check above the leaves, FG622 floods
+    and FG623 rings of switched links, FG625 hosts that speak BGP to several switches, FG626 asymmetric PFC, FG627
+    lossless traffic that comes to a lossy queue, FG628 what a watchdog would do about a cycle."""
+    evidence = result.evidence
+    if evidence.lossless.priorities:
+        yield from _transient(bundle, evidence)
+        yield from _lenient(bundle, evidence)
+        yield from _forwarding_hosts(bundle, evidence)
+        yield from _lossy_hops(bundle, evidence)
+    yield from _switched(bundle, evidence)
+    yield from _asymmetric(bundle, evidence)
+    yield from _watchdog(bundle, result)
+
+
+def _transient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    loops = transient_loops(evidence)
+    if not loops:
+        return
+    fabric, network, loop = evidence.fabric, evidence.fabric.network, loops[0]
+    struck, neighbor = fabric.names[network.source[loop.failed]], fabric.names[loop.neighbor]
+    failed, back = fabric.port(loop.failed), fabric.port(loop.back)
+    lost = fabric.names[network.target[loop.failed]]
+    prefix = evidence.traffic.witness[loop.column]
+    key = fabric.row(loop.back)
+    there = fabric.port(int(network.reverse[loop.back]))
+    related = (
+        Related(f"fails: {struck} {failed} to {lost}", bundle.devices[struck].locate(NEIGHBORS, fabric.row(loop.failed))),
+        Related(
+            f"{neighbor} still sends {prefix} through {there} to {struck}",
+            bundle.devices[neighbor].locate(NEIGHBORS, fabric.row(int(network.reverse[loop.back]))),
+        ),
+    )
+    yield Finding(
+        code="FG620",
+        severity=Severity.WARNING,
+        message=f"when {struck} loses {failed} to {lost}, it may send {prefix} back to {neighbor}, which still sends it "
+        f"here: {struck} {back} -> {neighbor} {there} -> {struck} {back}",
+        device=struck,
+        path=f"{NEIGHBORS}|{key}",
+        location=bundle.devices[struck].locate(NEIGHBORS, key),
+        related=related,
+        hint="Give the switches of this tier one ASN (RFC 7938): the loop check then refuses what neighbors offer, and "
+        "there is a short hole in place of a loop.",
+        confidence=Confidence.POSSIBLE,
+        count=len(loops),
+    )
+    yield from _rate_bound(bundle, evidence, loops)
+
+
+def _rate_bound(bundle: Bundle, evidence: Evidence, loops: list[TransientLoop]) -> Iterator[Finding]:
+    fabric, network = evidence.fabric, evidence.fabric.network
+    known = [(gbps, loop) for loop in loops if (gbps := _gbps(bundle, evidence, loop))]
+    if not known:
+        return
+    gbps, loop = min(known, key=lambda pair: pair[0])
+    switch, port = fabric.names[network.source[loop.back]], fabric.port(loop.back)
+    yield Finding(
+        code="FG624",
+        severity=Severity.NOTE,
+        message=f"a loop of two switches over {gbps:g} Gb/s freezes once more than {2 * gbps / TTL:g} Gb/s enter it "
+        f"(2 links x {gbps:g} Gb/s / TTL {TTL})",
+        device=switch,
+        path=f"PORT|{port}|speed",
+        location=bundle.devices[switch].locate("PORT", port, "speed"),
+        hint="Below that rate the packets' TTL empties the loop; a smaller TTL at the hosts raises the bound.",
+        confidence=Confidence.POSSIBLE,
+        count=len(known),
+    )
+
+
+def _gbps(bundle: Bundle, evidence: Evidence, loop: TransientLoop) -> float | None:
+    """The speed of the loop's link, where its ports tell."""
+    fabric = evidence.fabric
+    device = bundle.devices[fabric.names[fabric.network.source[loop.back]]]
+    speed = text(device.row("PORT", fabric.port(loop.back)), "speed")
+    return int(speed) / 1000 if speed.isdecimal() else None
+
+
+def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    """Switches without hosts that accept their own ASN."""
+    fabric, network = evidence.fabric, evidence.fabric.network
+    level = tiers(network, evidence.traffic.sources)
+    links = np.flatnonzero((fabric.policy.allowas_in > 0) & (level[network.source] > 0))
+    for switch in np.unique(network.source[links]).tolist():
+        link = int(links[network.source[links] == switch][0])
+        device = bundle.devices[fabric.names[switch]]
+        place = ("BGP_BBR", "all", "status") if device.row("BGP_BBR", "all") else ("DEVICE_METADATA", "localhost", "type")
+        if "|" in fabric.row(link):
+            place = (NEIGHBORS, fabric.row(link), "")
+        yield Finding(
+            code="FG621",
+            severity=Severity.WARNING,
+            message=f"a switch above the leaves accepts paths with its own ASN {fabric.policy.asn[switch]}: after a "
+            "failure it sends traffic down to a leaf and up again",
+            device=device.name,
+            path="|".join(filter(None, place)),
+            location=device.locate(*filter(None, place)),
+            hint="Set the type to LeafRouter or SpineRouter, BGP_BBR all status to disabled, allow_as_in to false.",
+            confidence=Confidence.POSSIBLE,
+        )
+
+
+def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    cycle = switched_cycle(bundle, evidence)
+    if cycle is None:
+        return
+    switch, member = cycle.member
+    around = " -> ".join(f"{name} {port}" for name, port in (*cycle.hops, cycle.hops[0]))
+    if cycle.is_ring:
+        code, said = "FG623", "lossless links of VLANs form a ring"
+        hint = "Route between the switches, or take PFC off the VLAN's links: spanning tree cuts a ring only while it works."
+    else:
+        code, said = "FG622", "flooded frames close a circle of lossless links"
+        hint = "Route on every link between switches, so that no frame without a known address leaves for another switch."
+    yield Finding(
+        code=code,
+        severity=Severity.WARNING,
+        message=f"{said} on priority {cycle.priority}: {around}",
+        device=switch,
+        path=f"VLAN_MEMBER|{member}",
+        location=bundle.devices[switch].locate("VLAN_MEMBER", member),
+        related=tuple(
+            Related(f"{name} {port}", bundle.devices[name].locate("PORT_QOS_MAP", port)) for name, port in cycle.hops
+        ),
+        hint=hint,
+        confidence=Confidence.POSSIBLE,
+    )
+
+
+def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    """Hosts with sessions to several switches over lossless ports, which take and send everything."""
+    sessions: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
+    for switch in evidence.fabric.names:
+        speaker = evidence.fabric.spoken.speakers[switch]
+        subnets = [(entry.address.network, entry.interface) for entry in speaker.addresses if entry.bound]
+        for neighbor in speaker.neighbors:
+            if neighbor.obstacle or not neighbor.unfiltered:
+                continue
+            ports = [neighbor.interface] if neighbor.interface else []
+            ports += [port for subnet, port in subnets if neighbor.peer and subnet.covers(neighbor.peer)]
+            for port in ports:
+                link = bundle.link_at.get((switch, port))
+                if link is not None and link.kind == "host-leaf" and link.b == (switch, port):
+                    sessions[link.a[0]][switch] = (port, neighbor.key)
+    for host, ends in sorted(sessions.items()):
+        if len(ends) < 2:
+            continue
+        switch, (_, key) = next(iter(ends.items()))
+        device = bundle.devices[switch]
+        yield Finding(
+            code="FG625",
+            severity=Severity.WARNING,
+            message=f"host {host} has sessions with {', '.join(ends)} that pass on everything: if it forwards packets, "
+            "it is a valley between them",
+            device=switch,
+            path=f"{NEIGHBORS}|{key}",
+            location=device.locate(NEIGHBORS, key),
+            related=tuple(
+                Related(f"{name} {port}", bundle.devices[name].locate(NEIGHBORS, row)) for name, (port, row) in ends.items()
+            ),
+            hint="Take the host's own prefix and nothing else from it, by a route map or BGP_PEER_RANGE, which sends "
+            "nothing; turn forwarding off at the host.",
+            confidence=Confidence.POSSIBLE,
+        )
+
+
+def _asymmetric(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    for name in evidence.fabric.names:
+        device = bundle.devices[name]
+        ports = [port for port, row in rows(device.config, "PORT") if text(row, "pfc_asym") == "on"]
+        if ports:
+            yield Finding(
+                code="FG626",
+                severity=Severity.WARNING,
+                message=f"asymmetric PFC on {ports[0]}: the far end can pause every queue of it, lossy ones, too",
+                device=name,
+                path=f"PORT|{ports[0]}|pfc_asym",
+                location=device.locate("PORT", ports[0], "pfc_asym"),
+                hint="Set pfc_asym to off: the verdict holds for PFC on the same priorities in both directions.",
+                count=len(ports),
+            )
+
+
+def _lossy_hops(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    """Where packets that came in on a lossless link go on over one where nothing holds them."""
+    fabric, network, lossless = evidence.fabric, evidence.fabric.network, evidence.lossless
+    if lossless.uniform and len(np.unique(lossless.mask)) < 2:
+        return
+    hops = forwarding(network, evidence.routes, fabric.discards)
+    graph = link_dependencies(network, hops, carried(network, hops, evidence.traffic.sources))
+    held, asked = network.incoming[graph.tails()], network.incoming[graph.successors]
+    told: set[tuple[int, int]] = set()
+    counts: dict[tuple[int, int], int] = defaultdict(int)
+    for priority in lossless.priorities:
+        onward = lossless.onward[lossless.arrival[held], lossless.departure[asked], priority]
+        is_held = (lossless.mask[held] >> priority & 1).astype(bool)
+        for link in np.unique(asked[is_held & (onward & lossless.mask[asked] == 0)]).tolist():
+            counts[int(network.source[link]), priority] += 1
+            if (switch := (int(network.source[link]), priority)) in told:
+                continue
+            told.add(switch)
+    for (number, priority), count in sorted(counts.items()):
+        links = range(int(network.offsets[number]), int(network.offsets[number + 1]))
+        link = next(
+            one
+            for one in links
+            if not lossless.mask[one] >> priority & 1 or not _stays(evidence, one, priority)
+        )
+        name, port = fabric.names[number], fabric.port(link)
+        far = fabric.names[network.target[link]]
+        yield Finding(
+            code="FG627",
+            severity=Severity.WARNING,
+            message=f"packets that come in on priority {priority} go on through {port} to {far} in a queue that nothing "
+            "holds: they can be lost, and the verdict takes no dependency from there",
+            device=name,
+            path=f"PORT_QOS_MAP|{port}",
+            location=bundle.devices[name].locate("PORT_QOS_MAP", port),
+            related=(Related("the far end", bundle.devices[far].locate("PORT_QOS_MAP", fabric.port(int(network.reverse[link])))),),
+            hint="Enable PFC on the priority at both ends, and map its traffic class to the same priority everywhere.",
+            count=count,
+        )
+
+
+def _stays(evidence: Evidence, link: int, priority: int) -> bool:
+    lossless, network = evidence.lossless, evidence.fabric.network
+    into = np.flatnonzero(network.target == network.source[link])
+    onward = lossless.onward[lossless.arrival[into], lossless.departure[link], priority]
+    return bool((onward & lossless.mask[link]).all())
+
+
+def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
+    """The first cycle: when a watchdog would break it. It takes no dependency away, it drops what waits."""
+    if not result.cycles:
+        return
+    hops = result.cycles[0].hops
+    armed = [(times, switch, port) for switch, port in hops if (times := _detection_ms(bundle, switch, port))]
+    switch, port = hops[0]
+    message = "no port of the cycle has a watchdog that drops: once frozen, it stays so until a port is shut"
+    if armed:
+        (first, poll), switch, port = min(armed)
+        message = (
+            f"a watchdog breaks the cycle {first} to {first + poll} ms after it froze, by dropping what waits at {switch} "
+            f"{port}, and it can freeze again at once: a mitigation, no cure"
+        )
+    yield Finding(
+        code="FG628",
+        severity=Severity.NOTE,
+        message=message,
+        device=switch,
+        path=f"PFC_WD|{port}",
+        location=bundle.devices[switch].locate("PFC_WD", port),
+        hint="Break the cycle itself, as its own finding says. On Broadcom the watchdog sees it only while pause frames "
+        "are repeated.",
+    )
+
+
+def _detection_ms(bundle: Bundle, switch: str, port: str) -> tuple[int, int] | None:
+    """(detection time, poll interval) of a watchdog on a port that drops or forwards."""
+    device = bundle.devices[switch]
+    row, everywhere = device.row("PFC_WD", port), device.row("PFC_WD", "GLOBAL")
+    detection, poll = text(row, "detection_time"), text(everywhere, "POLL_INTERVAL")
+    if not detection.isdecimal() or (text(row, "action") or "drop") == "alert":
+        return None
+    return int(detection), int(poll) if poll.isdecimal() else 0
