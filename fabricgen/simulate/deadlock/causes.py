@@ -12,11 +12,10 @@ from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
 from fabricgen.simulate.deadlock.remedy import tiers
 from fabricgen.simulate.deadlock.switching import switched_cycle
-from fabricgen.simulate.deadlock.transients import TransientLoop, transient_loops
+from fabricgen.simulate.deadlock.transient_findings import transient_findings
 from fabricgen.sonic.image import rows, text
 
 NEIGHBORS = "BGP_NEIGHBOR"
-TTL = 64  # what hosts send with
 
 
 def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
@@ -25,77 +24,13 @@ def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     lossless traffic that comes to a lossy queue, FG628 what a watchdog would do about a cycle."""
     evidence = result.evidence
     if evidence.lossless.priorities:
-        yield from _transient(bundle, evidence)
+        yield from transient_findings(bundle, evidence)
         yield from _lenient(bundle, evidence)
         yield from _forwarding_hosts(bundle, evidence)
         yield from _lossy_hops(bundle, evidence)
     yield from _switched(bundle, evidence)
     yield from _asymmetric(bundle, evidence)
     yield from _watchdog(bundle, result)
-
-
-def _transient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    loops = transient_loops(evidence)
-    if not loops:
-        return
-    fabric, network, loop = evidence.fabric, evidence.fabric.network, loops[0]
-    struck, neighbor = fabric.names[network.source[loop.failed]], fabric.names[loop.neighbor]
-    failed, back = fabric.port(loop.failed), fabric.port(loop.back)
-    lost = fabric.names[network.target[loop.failed]]
-    prefix = evidence.traffic.witness[loop.column]
-    key = fabric.row(loop.back)
-    there = fabric.port(int(network.reverse[loop.back]))
-    related = (
-        Related(f"fails: {struck} {failed} to {lost}", bundle.devices[struck].locate(NEIGHBORS, fabric.row(loop.failed))),
-        Related(
-            f"{neighbor} still sends {prefix} through {there} to {struck}",
-            bundle.devices[neighbor].locate(NEIGHBORS, fabric.row(int(network.reverse[loop.back]))),
-        ),
-    )
-    yield Finding(
-        code="FG620",
-        severity=Severity.WARNING,
-        message=f"when {struck} loses {failed} to {lost}, it may send {prefix} back to {neighbor}, which still sends it "
-        f"here: {struck} {back} -> {neighbor} {there} -> {struck} {back}",
-        device=struck,
-        path=f"{NEIGHBORS}|{key}",
-        location=bundle.devices[struck].locate(NEIGHBORS, key),
-        related=related,
-        hint="Give the switches of this tier one ASN (RFC 7938): the loop check then refuses what neighbors offer, and "
-        "there is a short hole in place of a loop.",
-        confidence=Confidence.POSSIBLE,
-        count=len(loops),
-    )
-    yield from _rate_bound(bundle, evidence, loops)
-
-
-def _rate_bound(bundle: Bundle, evidence: Evidence, loops: list[TransientLoop]) -> Iterator[Finding]:
-    fabric, network = evidence.fabric, evidence.fabric.network
-    known = [(gbps, loop) for loop in loops if (gbps := _gbps(bundle, evidence, loop))]
-    if not known:
-        return
-    gbps, loop = min(known, key=lambda pair: pair[0])
-    switch, port = fabric.names[network.source[loop.back]], fabric.port(loop.back)
-    yield Finding(
-        code="FG624",
-        severity=Severity.NOTE,
-        message=f"a loop of two switches over {gbps:g} Gb/s freezes once more than {2 * gbps / TTL:g} Gb/s enter it "
-        f"(2 links x {gbps:g} Gb/s / TTL {TTL})",
-        device=switch,
-        path=f"PORT|{port}|speed",
-        location=bundle.devices[switch].locate("PORT", port, "speed"),
-        hint="Below that rate the packets' TTL empties the loop; a smaller TTL at the hosts raises the bound.",
-        confidence=Confidence.POSSIBLE,
-        count=len(known),
-    )
-
-
-def _gbps(bundle: Bundle, evidence: Evidence, loop: TransientLoop) -> float | None:
-    """The speed of the loop's link, where its ports tell."""
-    fabric = evidence.fabric
-    device = bundle.devices[fabric.names[fabric.network.source[loop.back]]]
-    speed = text(device.row("PORT", fabric.port(loop.back)), "speed")
-    return int(speed) / 1000 if speed.isdecimal() else None
 
 
 def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
@@ -106,7 +41,9 @@ def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     for switch in np.unique(network.source[links]).tolist():
         link = int(links[network.source[links] == switch][0])
         device = bundle.devices[fabric.names[switch]]
-        place = ("BGP_BBR", "all", "status") if device.row("BGP_BBR", "all") else ("DEVICE_METADATA", "localhost", "type")
+        place = (
+            ("BGP_BBR", "all", "status") if device.row("BGP_BBR", "all") else ("DEVICE_METADATA", "localhost", "type")
+        )
         if "|" in fabric.row(link):
             place = (NEIGHBORS, fabric.row(link), "")
         yield Finding(
@@ -130,10 +67,13 @@ def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     around = " -> ".join(f"{name} {port}" for name, port in (*cycle.hops, cycle.hops[0]))
     if cycle.is_ring:
         code, said = "FG623", "lossless links of VLANs form a ring"
-        hint = "Route between the switches, or take PFC off the VLAN's links: spanning tree cuts a ring only while it works."
+        hint = "Route between the switches, or take PFC off the VLAN's links: spanning tree cuts a ring "
+        hint += "only while it works."
     else:
         code, said = "FG622", "flooded frames close a circle of lossless links"
-        hint = "Route on every link between switches, so that no frame without a known address leaves for another switch."
+        hint = (
+            "Route on every link between switches, so that no frame without a known address leaves for another switch."
+        )
     yield Finding(
         code=code,
         severity=Severity.WARNING,
@@ -178,7 +118,8 @@ def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             path=f"{NEIGHBORS}|{key}",
             location=device.locate(NEIGHBORS, key),
             related=tuple(
-                Related(f"{name} {port}", bundle.devices[name].locate(NEIGHBORS, row)) for name, (port, row) in ends.items()
+                Related(f"{name} {port}", bundle.devices[name].locate(NEIGHBORS, row))
+                for name, (port, row) in ends.items()
             ),
             hint="Take the host's own prefix and nothing else from it, by a route map or BGP_PEER_RANGE, which sends "
             "nothing; turn forwarding off at the host.",
@@ -211,44 +152,27 @@ def _lossy_hops(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     hops = forwarding(network, evidence.routes, fabric.discards)
     graph = link_dependencies(network, hops, carried(network, hops, evidence.traffic.sources))
     held, asked = network.incoming[graph.tails()], network.incoming[graph.successors]
-    told: set[tuple[int, int]] = set()
-    counts: dict[tuple[int, int], int] = defaultdict(int)
+    lost: dict[tuple[int, int], list[int]] = {}
     for priority in lossless.priorities:
         onward = lossless.onward[lossless.arrival[held], lossless.departure[asked], priority]
         is_held = (lossless.mask[held] >> priority & 1).astype(bool)
         for link in np.unique(asked[is_held & (onward & lossless.mask[asked] == 0)]).tolist():
-            counts[int(network.source[link]), priority] += 1
-            if (switch := (int(network.source[link]), priority)) in told:
-                continue
-            told.add(switch)
-    for (number, priority), count in sorted(counts.items()):
-        links = range(int(network.offsets[number]), int(network.offsets[number + 1]))
-        link = next(
-            one
-            for one in links
-            if not lossless.mask[one] >> priority & 1 or not _stays(evidence, one, priority)
-        )
-        name, port = fabric.names[number], fabric.port(link)
-        far = fabric.names[network.target[link]]
+            lost.setdefault((int(network.source[link]), priority), []).append(link)
+    for (switch, priority), links in sorted(lost.items()):
+        name, port = fabric.names[switch], fabric.port(links[0])
+        far, far_port = fabric.names[network.target[links[0]]], fabric.port(int(network.reverse[links[0]]))
         yield Finding(
             code="FG627",
             severity=Severity.WARNING,
-            message=f"packets that come in on priority {priority} go on through {port} to {far} in a queue that nothing "
-            "holds: they can be lost, and the verdict takes no dependency from there",
+            message=f"packets that come in on priority {priority} go on through {port} to {far} in a queue that "
+            "nothing holds: they can be lost, and the verdict takes no dependency from there",
             device=name,
             path=f"PORT_QOS_MAP|{port}",
             location=bundle.devices[name].locate("PORT_QOS_MAP", port),
-            related=(Related("the far end", bundle.devices[far].locate("PORT_QOS_MAP", fabric.port(int(network.reverse[link])))),),
+            related=(Related("the far end", bundle.devices[far].locate("PORT_QOS_MAP", far_port)),),
             hint="Enable PFC on the priority at both ends, and map its traffic class to the same priority everywhere.",
-            count=count,
+            count=len(links),
         )
-
-
-def _stays(evidence: Evidence, link: int, priority: int) -> bool:
-    lossless, network = evidence.lossless, evidence.fabric.network
-    into = np.flatnonzero(network.target == network.source[link])
-    onward = lossless.onward[lossless.arrival[into], lossless.departure[link], priority]
-    return bool((onward & lossless.mask[link]).all())
 
 
 def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
@@ -262,8 +186,8 @@ def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     if armed:
         (first, poll), switch, port = min(armed)
         message = (
-            f"a watchdog breaks the cycle {first} to {first + poll} ms after it froze, by dropping what waits at {switch} "
-            f"{port}, and it can freeze again at once: a mitigation, no cure"
+            f"a watchdog breaks the cycle {first} to {first + poll} ms after it froze, by dropping what waits at "
+            f"{switch} {port}, and it can freeze again at once: a mitigation, no cure"
         )
     yield Finding(
         code="FG628",
@@ -272,8 +196,8 @@ def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         device=switch,
         path=f"PFC_WD|{port}",
         location=bundle.devices[switch].locate("PFC_WD", port),
-        hint="Break the cycle itself, as its own finding says. On Broadcom the watchdog sees it only while pause frames "
-        "are repeated.",
+        hint="Break the cycle itself, as its own finding says. On Broadcom the watchdog sees it only while pause "
+        "frames are repeated.",
     )
 
 

@@ -9,6 +9,7 @@ from fabricgen.findings import Confidence, Finding, Related, Severity, in_order
 from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
+from fabricgen.simulate.deadlock.causes import cause_findings
 from fabricgen.simulate.deadlock.remedy import remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -18,7 +19,8 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
     """The findings of `analyse_deadlock`'s results.
 
     FG601 cyclic buffer dependency; FG602 a session that cannot come up as configured and is left out; FG603 next hops
-    that depend on history; FG604 no link carries any priority without loss, and no plan says so.
+    that depend on history; FG604 no link carries any priority without loss, and no plan says so; FG620 to FG628 other
+    causes.
     """
     found: list[Finding] = []
     for result in results:
@@ -27,6 +29,7 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
             found += _session_findings(bundle, result.evidence)
             found += _ambiguity_findings(bundle, result)
             found += _lossy_findings(bundle, result)
+            found += cause_findings(bundle, result)
     return in_order(found)
 
 

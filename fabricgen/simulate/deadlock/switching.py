@@ -6,17 +6,18 @@ VLANs; all have PFC at both ends on the priority looked at.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
+from fabricgen.routing.fallback import forwarding
 from fabricgen.simulate.deadlock.analysis import Evidence
 from fabricgen.simulate.deadlock.dependencies import ChannelGraph, carried, link_dependencies
+from fabricgen.simulate.deadlock.lossless import PRIORITIES
 from fabricgen.simulate.deadlock.peel import peel, shortest_cycle
-from fabricgen.routing.fallback import forwarding
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.tables import parse_priorities, split_key
 
@@ -34,81 +35,84 @@ class SwitchedCycle:
 
 def switched_cycle(bundle: Bundle, evidence: Evidence) -> SwitchedCycle | None:
     """A shortest cycle that switching closes on some lossless priority; None where there is none."""
-    vlans = {name: _vlans(bundle, name) for name in evidence.fabric.names}
+    names = evidence.fabric.names
+    vlans = {name: _vlans(bundle, name) for name in names}
     links = [
         (near, far)
         for link in bundle.switch_links
         for near, far in ((link.a, link.b), (link.b, link.a))
         if vlans.get(near[0], {}).get(near[1], set()) & vlans.get(far[0], {}).get(far[1], set())
     ]
-    if not links:
-        return None
     pfc = {end: _pfc(bundle, end) for pair in links for end in pair}
-    for priority in range(8):
+    gateways = {name: _gateways(bundle, name) for name in names} if links else {}
+    for priority in range(PRIORITIES if links else 0):
         lossless = [pair for pair in links if all(pfc[end] >> priority & 1 for end in pair)]
-        for routed in (False, True):
-            cycle = _cycle(bundle, evidence, vlans, lossless, priority, routed) if lossless else None
-            if cycle:
-                return cycle
+        if not lossless:
+            continue
+        graph = _Switched(evidence, lossless, vlans, gateways)
+        cycle = graph.cycle() or graph.with_routes(priority).cycle()
+        if cycle:
+            switch, port = next(end for end, is_switched in cycle if is_switched)
+            member = next(key for key in _members(bundle, switch) if split_key(key)[-1] == port)
+            hops = tuple(end for end, _ in cycle)
+            return SwitchedCycle(priority, hops, all(is_switched for _, is_switched in cycle), (switch, member))
     return None
 
 
-def _cycle(
-    bundle: Bundle,
-    evidence: Evidence,
-    vlans: Mapping[str, Mapping[str, set[str]]],
-    links: list[tuple[Endpoint, Endpoint]],
-    priority: int,
-    routed: bool,
-) -> SwitchedCycle | None:
-    """A cycle among switched links, with those of routes if `routed`."""
-    fabric, network = evidence.fabric, evidence.fabric.network
-    ports: list[Endpoint] = [near for near, _ in links]
-    held: list[int] = []
-    asked: list[int] = []
-    leaving: dict[str, list[int]] = defaultdict(list)
-    for number, (near, _) in enumerate(links):
-        leaving[near[0]].append(number)
-    for number, (_, far) in enumerate(links):
-        for onward in leaving[far[0]]:
-            same = vlans[far[0]][far[1]] & vlans[far[0]][ports[onward][1]]
-            if ports[onward] != far and same:
-                held.append(number)
-                asked.append(onward)
-    if routed:
-        first = len(links)
-        has = evidence.lossless.mask[network.incoming] >> priority & 1 > 0
-        hops = forwarding(network, evidence.routes, fabric.discards)
-        graph = link_dependencies(network, hops, carried(network, hops, evidence.traffic.sources))
+class _Switched:
+    """The dependency graph of one priority, first among the switched links alone, then with those of routes."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        links: Sequence[tuple[Endpoint, Endpoint]],
+        vlans: Mapping[str, Mapping[str, set[str]]],
+        gateways: Mapping[str, set[str]],
+    ) -> None:
+        self.evidence, self.links, self.vlans, self.gateways = evidence, links, vlans, gateways
+        self.ports = [near for near, _ in links]
+        self.leaving: dict[str, list[int]] = defaultdict(list)
+        self.arriving: dict[str, list[int]] = defaultdict(list)
+        for number, (near, far) in enumerate(links):
+            self.leaving[near[0]].append(number)
+            self.arriving[far[0]].append(number)
+        self.pairs: list[tuple[int, int]] = []  # channel held, channel asked for
+        for number, (_, far) in enumerate(links):
+            for onward in self.leaving[far[0]]:
+                if self.ports[onward] != far and vlans[far[0]][far[1]] & vlans[far[0]][self.ports[onward][1]]:
+                    self.pairs.append((number, onward))
+
+    def with_routes(self, priority: int) -> "_Switched":
+        """Adds the channels of routes, and the ways between them and the VLANs that their switches route for."""
+        fabric, network, first = self.evidence.fabric, self.evidence.fabric.network, len(self.links)
+        has = self.evidence.lossless.mask[network.incoming] >> priority & 1 > 0
+        hops = forwarding(network, self.evidence.routes, fabric.discards)
+        graph = link_dependencies(network, hops, carried(network, hops, self.evidence.traffic.sources))
         graph = graph.keep(has[graph.tails()] & has[graph.successors])
-        held += (graph.tails() + first).tolist()
-        asked += (graph.successors.astype(np.int64) + first).tolist()
-        gateways = {name: _gateways(bundle, name) for name in leaving}
-        for place, link in enumerate(network.incoming.tolist()):
+        self.pairs += zip((graph.tails() + first).tolist(), (graph.successors + first).tolist(), strict=True)
+        for place, link in enumerate(network.incoming.tolist(), first):
             near, far = fabric.names[network.source[link]], fabric.names[network.target[link]]
-            ports.append((near, fabric.port(link)))
-            if not has[place]:
-                continue
-            for onward in leaving.get(far, ()):  # a packet that is routed into the VLAN
-                if vlans[far][ports[onward][1]] & gateways[far]:
-                    held.append(first + place)
-                    asked.append(onward)
-            for number in leaving.get(near, ()):  # a packet from a host of the VLAN, on its way up
-                back = links[number][0]
-                if vlans[near][back[1]] & gateways[near] and evidence.routes.nexthops[link].any():
-                    held += [other for other, (_, end) in enumerate(links) if end == back]
-                    asked += [first + place for _, end in links if end == back]
-    order = np.argsort(np.array(held, np.int64), kind="stable")
-    counts = np.bincount(np.array(held, np.int64), minlength=len(ports))
-    graph = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), np.array(asked, np.int32)[order])
-    left = peel(graph).left
-    channels = shortest_cycle(graph, left) if len(left) else []
-    switched = [channel for channel in channels if channel < len(links)]
-    if not switched:  # one among routes alone has a finding of its own
-        return None
-    switch, port = ports[switched[0]]
-    member = next(key for key in _members(bundle, switch) if split_key(key)[-1] == port)
-    return SwitchedCycle(priority, tuple(ports[one] for one in channels), len(switched) == len(channels), (switch, member))
+            self.ports.append((near, fabric.port(link)))
+            if has[place - first] and hops[link].any():
+                into = (one for one in self.leaving.get(far, ()) if self._is_routed(far, self.ports[one][1]))
+                out_of = (one for one in self.arriving.get(near, ()) if self._is_routed(near, self.links[one][1][1]))
+                self.pairs += [(place, onward) for onward in into]
+                self.pairs += [(number, place) for number in out_of]
+        return self
+
+    def cycle(self) -> list[tuple[Endpoint, bool]]:
+        """A shortest cycle that has a switched link: its ports, and whether each is switched."""
+        held, asked = np.array(self.pairs, np.int64).reshape(-1, 2).T
+        order = np.argsort(held, kind="stable")
+        counts = np.bincount(held, minlength=len(self.ports))
+        graph = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), asked[order].astype(np.int32))
+        left = peel(graph).left
+        channels = shortest_cycle(graph, left) if len(left) else []
+        found = [(self.ports[channel], channel < len(self.links)) for channel in channels]
+        return found if any(is_switched for _, is_switched in found) else []
+
+    def _is_routed(self, switch: str, port: str) -> bool:
+        return bool(self.vlans[switch][port] & self.gateways[switch])
 
 
 def _members(bundle: Bundle, name: str) -> list[str]:
