@@ -7,6 +7,7 @@ from typing import Any
 import click
 import orjson
 
+from fabricgen.bundle.read import Bundle
 from fabricgen.results import DeadlockResult
 
 
@@ -33,7 +34,7 @@ def proof_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def write_proof(
-    results: Sequence[DeadlockResult], certificate: Path | None, routes: Path | None, svg: Path | None
+    bundle: Bundle, results: Sequence[DeadlockResult], certificate: Path | None, routes: Path | None, svg: Path | None
 ) -> None:
     """Write the files that are asked for. Raises OSError where one cannot be written."""
     if certificate is not None:
@@ -47,7 +48,7 @@ def write_proof(
     if svg is not None:
         from fabricgen.report.cycle_svg import cycle_pictures
 
-        pictures = cycle_pictures(results)
+        pictures = cycle_pictures(bundle, results)
         if pictures:
             svg.mkdir(parents=True, exist_ok=True)
         for name, text in pictures.items():

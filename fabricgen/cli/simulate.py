@@ -68,7 +68,7 @@ def deadlock(
         known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
     results = simulate_deadlock(verdicts, plane, lfts)
-    write_proof(results, certificate, routes, svg)
+    write_proof(verdicts.bundle, results, certificate, routes, svg)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
     print_result(

@@ -10,8 +10,8 @@ from fabricgen.findings import Confidence, Finding, Related, Severity
 from fabricgen.routing.fallback import forwarding
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
-from fabricgen.simulate.deadlock.remedy import tiers
 from fabricgen.simulate.deadlock.switching import switched_cycle
+from fabricgen.simulate.deadlock.tiers import tiers
 from fabricgen.simulate.deadlock.transient_findings import transient_findings
 from fabricgen.sonic.image import rows, text
 

@@ -10,6 +10,7 @@ from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
+from fabricgen.simulate.deadlock.failed import links_that_fail
 from fabricgen.simulate.deadlock.remedy import remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -43,12 +44,13 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         numbers = ", ".join(str(one.priority) for one in cycles)
         priorities = f"{'priority' if len(cycles) == 1 else 'priorities'} {numbers}"
         around = " -> ".join(f"{switch} {port}" for switch, port in (*cycle.hops, cycle.hops[0]))
+        after = f" once {', '.join(cycle.failed_links)} fails" if cycle.failed_links else ""
         key = evidence.fabric.row(links[0])
         certain = Confidence.PROVED if result.claim == "proved" else Confidence.POSSIBLE
         yield Finding(
             code="FG601",
             severity=Severity.ERROR,
-            message=f"cyclic buffer dependency on {priorities}: {around}",
+            message=f"cyclic buffer dependency on {priorities}{after}: {around}",
             device=cycle.hops[0][0],
             path=f"{NEIGHBORS}|{key}",
             location=bundle.devices[cycle.hops[0][0]].locate(NEIGHBORS, key),
@@ -66,6 +68,10 @@ def _hops(bundle: Bundle, evidence: Evidence, links: tuple[int, ...], cycle: Cyc
         far = fabric.names[fabric.network.target[link]]
         text = f"{switch} sends {prefix} on through {port} to {far}"
         yield Related(text, bundle.devices[switch].locate(NEIGHBORS, fabric.row(link)))
+    for failed in cycle.failed_links:
+        for end, far in links_that_fail(bundle, failed):
+            text = f"fails: {' '.join(end)} to {' '.join(far)}"
+            yield Related(text, bundle.devices[end[0]].locate("DEVICE_NEIGHBOR", end[1]))
     for prefix in dict.fromkeys(cycle.witnesses):
         for (switch, announced), row in fabric.announced.items():
             if announced == prefix:

@@ -17,7 +17,7 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import covering
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.deadlock.hosts import HostTraffic
-from fabricgen.simulate.deadlock.remedy import tiers
+from fabricgen.simulate.deadlock.tiers import tiers
 
 Ints = NDArray[np.int64]
 
