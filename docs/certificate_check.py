@@ -318,9 +318,11 @@ def rule_out_valleys(fabric, plane):
             if other not in level:
                 level[other] = level[name] + 1
                 reached.append(other)
+    if apart := fabric.switches.keys() - level.keys():
+        raise RefusedError(f"no link leads to {min(apart)}")
     for name, links in fabric.links.items():
         for _, other, allowed, _ in links:
-            if name not in level or abs(level[name] - level[other]) != 1:
+            if abs(level[name] - level[other]) != 1:
                 raise RefusedError(f"{name} and {other} are not on neighboring levels")
             if level[name] and allowed:
                 raise RefusedError(f"{name} accepts paths with its own ASN")
