@@ -44,6 +44,13 @@ class LosslessLinks:
         own = (1 << np.arange(PRIORITIES)).astype(np.uint8) & np.bitwise_or.reduce(self.mask, initial=0)
         return bool((kept == own).all())
 
+    def at(self, links: NDArray[np.int64]) -> "LosslessLinks":
+        """The same for some of the links, in the order given."""
+        mask = self.mask[links]
+        seen = int(np.bitwise_or.reduce(mask, initial=0))
+        priorities = tuple(priority for priority in self.priorities if seen >> priority & 1)
+        return LosslessLinks(mask, self.arrival[links], self.departure[links], self.onward, priorities)
+
 
 def lossless_links(bundle: Bundle, fabric: RoutedFabric) -> LosslessLinks:
     """The lossless priorities and maps of every link of the fabric."""
