@@ -87,7 +87,7 @@ def planes(bundle: Bundle) -> list[tuple[str, list[str]]]:
 def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures) -> PlaneDeadlock:
     fabric = read_fabric(bundle, switches)
     traffic = host_traffic(bundle, fabric)
-    lossless = lossless_links(bundle, fabric)
+    lossless = lossless_links(fabric)
     ground = ground_of(fabric, traffic, lossless)
     base = ground.converged()
     judge = FailureJudge(base, failures)

@@ -17,13 +17,13 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.possible import possible_routes
 from fabricgen.simulate.deadlock.bound import upper_bound
 from fabricgen.simulate.deadlock.failing import Failure, FailureSet, SetsOf
-from fabricgen.simulate.deadlock.loss import spares
+from fabricgen.simulate.deadlock.loss import ShortestPaths, spares
+from fabricgen.simulate.deadlock.repair import Repaired
 from fabricgen.simulate.deadlock.state import State
 from fabricgen.simulate.deadlock.sweep import (
     AMBIGUOUS,
     CUT_OFF,
     CYCLIC,
-    Judge,
     Question,
     Spread,
     Verdicts,
@@ -92,9 +92,9 @@ class FailureJudge:
         return Question(self.ground, self.options.repair, free, exact)
 
     @cached_property
-    def judge(self) -> Judge:
-        """The judge of single sets in this process."""
-        return Judge(self.question, self.base)
+    def paths(self) -> ShortestPaths:
+        """The shortest paths of the state as configured."""
+        return ShortestPaths(self.base)
 
     def of_depth(self, failures: Sequence[Failure], depth: int) -> DepthVerdict:
         """The verdict on all sets of `depth` of these failures."""
@@ -117,13 +117,14 @@ class FailureJudge:
         ground, kept = self.ground.after(failed.dead, failed.gone)
         state = ground.converged()
         if self.options.repair and not state.is_cyclic:
-            state, kept = self.judge.repaired(failed.dead), np.arange(self.ground.network.links)
+            state, kept = Repaired.of(self.base, failed.dead), np.arange(self.ground.network.links)
         for priority, links in state.cycles():
             yield FoundCycle(failed, priority, tuple(kept[list(links)].tolist()), state.witnesses(links))
 
     def _has_spares(self, failures: Sequence[Failure], depth: int) -> bool:
-        judge = self.judge
-        if not judge.calm or (judge.cut_off and any(one.switch >= 0 for one in failures)):
+        if self.base.is_cyclic or not self.paths.are_telling:
+            return False
+        if self.base.is_cut_off and any(one.switch >= 0 for one in failures):
             return False
         network = self.ground.network
         parts = 1  # of the fabric that one failure can touch: those of all links of a cable
@@ -131,7 +132,7 @@ class FailureJudge:
             if one.switch < 0 and len(one.links) > 2:
                 ends = np.stack([network.source[list(one.links)], network.target[list(one.links)]])
                 parts = max(parts, np.unique(np.sort(ends, axis=0), axis=1).shape[1])
-        return spares(judge.paths, depth * parts + 1) > depth * parts
+        return spares(self.paths, depth * parts + 1) > depth * parts
 
     def _judged(self, sets: list[FailureSet], summary: FailureSummary, how: str) -> DepthVerdict:
         verdicts = sweep(self.question, [(one.dead, one.gone) for one in sets], self.options.spread)

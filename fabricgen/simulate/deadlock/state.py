@@ -16,8 +16,9 @@ from fabricgen.routing.routes import Destination, Routes
 from fabricgen.routing.survivors import without_links
 from fabricgen.simulate.deadlock.dependencies import ChannelGraph, carried, link_dependencies
 from fabricgen.simulate.deadlock.lossless import LosslessLinks
-from fabricgen.simulate.deadlock.peel import Peeled, peel, shortest_cycle
+from fabricgen.simulate.deadlock.peel import Peeled, peel_along, shortest_cycle
 from fabricgen.simulate.deadlock.priorities import PriorityGraph, priority_graphs
+from fabricgen.simulate.deadlock.tiers import upward_first
 from fabricgen.sonic.addresses import Address
 
 
@@ -101,7 +102,8 @@ class State:
     @cached_property
     def peeled(self) -> list[Peeled]:
         """Each graph in an order that proves it free of cycles, or what is left on one."""
-        return [peel(one.graph) for one in self.graphs]
+        when = upward_first(self.ground.network, self.ground.sources)
+        return [peel_along(one.graph, np.argsort(when[one.link], kind="stable")) for one in self.graphs]
 
     @property
     def is_cyclic(self) -> bool:

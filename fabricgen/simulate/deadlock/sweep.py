@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.loss import ShortestPaths
 from fabricgen.simulate.deadlock.repair import Repaired
-from fabricgen.simulate.deadlock.state import Ground, State
+from fabricgen.simulate.deadlock.state import Ground
 
 CYCLIC, CUT_OFF, AMBIGUOUS = 1, 2, 4
 _BATCH = 256
@@ -36,9 +36,9 @@ class Question:
 class Judge:
     """The state as configured, computed once, and the verdict on each set of failures."""
 
-    def __init__(self, question: Question, base: State | None = None) -> None:
+    def __init__(self, question: Question) -> None:
         self.question = question
-        self.base = base or question.ground.converged()
+        self.base = question.ground.converged()
         self.paths = ShortestPaths(self.base)
         self.calm = not self.base.is_cyclic and self.paths.are_telling
         self.cut_off = self.base.is_cut_off
@@ -46,12 +46,8 @@ class Judge:
     def verdict(self, dead: Indices, gone: tuple[int, ...]) -> int:
         """CYCLIC, CUT_OFF and AMBIGUOUS, as they hold in the state that BGP settles in, or, under local repair,
         before that."""
-        cyclic = self.question.repair and self.repaired(dead).is_cyclic
+        cyclic = self.question.repair and Repaired.of(self.base, dead).is_cyclic
         return (CYCLIC if cyclic else 0) | self._converged(dead, gone)
-
-    def repaired(self, dead: Indices) -> State:
-        """The state before BGP has settled, where switches have fast reroute."""
-        return Repaired.of(self.base, dead)
 
     def _converged(self, dead: Indices, gone: tuple[int, ...]) -> int:
         if self.calm and not (self.cut_off and gone):
