@@ -112,7 +112,8 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
     )
     links = tuple(found.links for found in cycles)
     return PlaneDeadlock(
-        result, Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged))
+        result,
+        Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged)),
     )
 
 

@@ -74,7 +74,7 @@ class FailureJudge:
     """All that is known of one plane's failures."""
 
     def __init__(self, base: State, failures: Failures) -> None:
-        self.ground, self.options = base.ground, failures
+        self.ground, self.options = base.ground.expecting(base.routes.reached), failures
         self.base = base
 
     @cached_property
@@ -101,8 +101,7 @@ class FailureJudge:
         sets = SetsOf(failures, depth)
         summary = FailureSummary(depth, sets.count)
         if not self.options.repair and self._has_spares(failures, depth):
-            lost = sets.count if self.base.is_cut_off else 0
-            return DepthVerdict(replace(summary, unreachable_sets=lost), "spares")
+            return DepthVerdict(summary, "spares")
         if depth > 1 and sets.count > MOST_SETS:
             drawn = sets.sample(SAMPLE, self.options.seed)
             return self._judged(drawn, replace(summary, sampled=SAMPLE), "sample")
@@ -123,8 +122,6 @@ class FailureJudge:
 
     def _has_spares(self, failures: Sequence[Failure], depth: int) -> bool:
         if self.base.is_cyclic or not self.paths.are_telling:
-            return False
-        if self.base.is_cut_off and any(one.switch >= 0 for one in failures):
             return False
         network = self.ground.network
         parts = 1  # of the fabric that one failure can touch: those of all links of a cable

@@ -28,7 +28,8 @@ class Ground:
 
     `destinations` are those of packets, the first `host_columns` of them with hosts behind; `sources[u]`: hosts sit
     behind switch u; `witness` is a prefix of each destination that packets go to; `complete` is False when some host's subnet is announced by nobody; `discards[u]` are the prefixes
-    that switch u drops where it knows nothing longer.
+    that switch u drops where it knows nothing longer. `expected` (switches x words) is what each switch must reach:
+    None for everything that hosts are behind.
     """
 
     network: Network
@@ -40,11 +41,16 @@ class Ground:
     complete: bool
     witness: tuple[str, ...]
     lossless: LosslessLinks
+    expected: Words | None = None
 
     @cached_property
     def wanted(self) -> Words:
-        """The destinations that every source must reach, as one row of bits."""
+        """The destinations with hosts behind, as one row of bits."""
         return bits.row_of(np.arange(self.host_columns), len(self.destinations))
+
+    def expecting(self, reached: Words) -> "Ground":
+        """The same, where each source misses only what it reached before (switches x words)."""
+        return replace(self, expected=reached & self.wanted & np.where(self.sources[:, None], bits.ALL, np.uint64(0)))
 
     def converged(self) -> "State":
         """The state that BGP settles in."""
@@ -56,9 +62,11 @@ class Ground:
         and the old number of each link that is left. Nobody misses hosts behind a switch that is gone."""
         network, policy, kept = without_links(self.network, self.policy, dead)
         lost = set(gone)
-        sources = self.sources.copy()
+        sources, expected = self.sources.copy(), self.expected
         sources[list(lost)] = False
         stays = [bool(set(one.origins) - lost) for one in self.destinations]
+        if expected is not None and not all(stays):
+            expected = bits.take_columns(expected, np.flatnonzero(stays))
         destinations = tuple(one for one, alive in zip(self.destinations, stays, strict=True) if alive)
         left = replace(
             self,
@@ -69,6 +77,7 @@ class Ground:
             sources=sources,
             witness=tuple(one for one, alive in zip(self.witness, stays, strict=True) if alive),
             lossless=self.lossless.at(kept),
+            expected=expected,
         )
         return left, kept
 
@@ -112,8 +121,10 @@ class State:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether some switch with hosts has no route to the hosts behind another."""
+        """Whether some switch with hosts has no route to the hosts behind another, or to those that it must reach."""
         ground = self.ground
+        if ground.expected is not None:
+            return bool((ground.expected & ~self.routes.reached)[ground.sources].any())
         if ground.sources.sum() < 2:
             return False
         return not ground.complete or bool((ground.wanted & ~self.routes.reached[ground.sources]).any())

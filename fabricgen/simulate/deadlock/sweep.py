@@ -41,7 +41,6 @@ class Judge:
         self.base = question.ground.converged()
         self.paths = ShortestPaths(self.base)
         self.calm = not self.base.is_cyclic and self.paths.are_telling
-        self.cut_off = self.base.is_cut_off
 
     def verdict(self, dead: Indices, gone: tuple[int, ...]) -> int:
         """CYCLIC, CUT_OFF and AMBIGUOUS, as they hold in the state that BGP settles in, or, under local repair,
@@ -50,10 +49,10 @@ class Judge:
         return (CYCLIC if cyclic else 0) | self._converged(dead, gone)
 
     def _converged(self, dead: Indices, gone: tuple[int, ...]) -> int:
-        if self.calm and not (self.cut_off and gone):
+        if self.calm:
             if not self.paths.lost(dead, gone):
-                return CUT_OFF if self.cut_off else 0
-            if self.question.exact and not self.cut_off:
+                return 0
+            if self.question.exact:
                 return CUT_OFF if self.paths.lost(dead, gone, self.question.ground.wanted) else 0
         left, _ = self.question.ground.after(dead, gone)
         state = left.converged()
