@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
+from fabricgen.cli.failures import FailureChoice, failure_options
 from fabricgen.cli.judge import link_options, open_verdicts, simulate_deadlock, told
 from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
 from fabricgen.cli.places import InventoryPlaces
@@ -21,7 +22,7 @@ def command() -> None:
 @command.command("deadlock")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
-@click.option("--failures", type=click.IntRange(0, 3), default=0, show_default=True, help="Failures to go through.")
+@failure_options
 @click.option("--plane", help="Only this plane.")
 @click.option(
     "--lfts",
@@ -39,6 +40,10 @@ def deadlock(
     links: Path | None,
     lldp: Path | None,
     failures: int,
+    switch_failures: bool,
+    repair: str,
+    seed: int,
+    scheduler: str | None,
     plane: str | None,
     expand: bool,
     inventory: Path | None,
@@ -56,8 +61,6 @@ def deadlock(
     """
     if not paths and lfts is None:
         raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
-    if failures:
-        raise UsageError("this version proves the base state; --failures takes 0 only")
     clock = Clock(settings)
     verdicts = open_verdicts(settings, paths, links, lldp)
     if (
@@ -67,7 +70,8 @@ def deadlock(
     ):
         known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
-    results = simulate_deadlock(verdicts, plane, lfts)
+    wanted = FailureChoice(failures, switch_failures, repair, seed, scheduler)
+    results = simulate_deadlock(settings, verdicts, plane, lfts, wanted)
     write_proof(verdicts.bundle, results, certificate, routes, svg)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)

@@ -152,15 +152,6 @@ def test_host_that_may_forward(tmp_path: Path) -> None:
         assert "FG625" not in judged(configs, tmp_path / str(number))[1]
 
 
-def test_asymmetric_pfc(tmp_path: Path) -> None:
-    configs = clos(2, 2).configs()
-    configs["s0"]["PORT"] = {"Ethernet0": {"pfc_asym": "on"}, "Ethernet4": {"pfc_asym": "on"}}
-    _, found = judged(configs, tmp_path / "bad")
-    assert (found["FG626"].device, found["FG626"].count) == ("s0", 2)
-    configs["s0"]["PORT"] = {"Ethernet0": {"pfc_asym": "off"}}
-    assert judged(configs, tmp_path / "good")[1] == {}
-
-
 def test_lossy_hop_is_told(tmp_path: Path) -> None:
     """One end without PFC on a priority: the link is no channel there, and what comes in before it can be lost."""
     configs = clos(3, 2).configs()

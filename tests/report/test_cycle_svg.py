@@ -1,5 +1,6 @@
 """Pictures of cycles: what is in them, and that they are the same every time."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -7,7 +8,7 @@ from xml.etree import ElementTree
 from fabricgen.bundle.read import Bundle
 from fabricgen.report.cycle_svg import cycle_pictures, draw
 from fabricgen.results import DeadlockResult
-from fabricgen.simulate.deadlock import PlaneDeadlock, analyse_deadlock, deadlock_findings
+from fabricgen.simulate.deadlock import PlaneDeadlock, analyse_deadlock
 from tests.bgp_fabric import open_configs
 from tests.conftest import Cli
 from tests.deadlock.test_certificate import _without
@@ -63,20 +64,23 @@ def test_one_tier_is_a_circle_and_svg_is_well_formed(tmp_path: Path) -> None:
     assert found == cycle_pictures(bundle, analyse_deadlock(bundle))
 
 
-def test_finding_tells_what_failed(tmp_path: Path) -> None:
-    bundle, result = bounced(tmp_path)
-    finding = next(one for one in deadlock_findings(bundle, [result]) if one.code == "FG601")
-    assert "once l0:Ethernet0--s0:Ethernet0, l1:Ethernet4--s1:Ethernet4 fails" in finding.message
-    fails = [related for related in finding.related if related.message.startswith("fails: ")]
-    assert [related.message for related in fails] == [
-        "fails: l0 Ethernet0 to s0 Ethernet0",
-        "fails: l1 Ethernet4 to s1 Ethernet4",
-    ]
-
-
 def test_svg_option_writes_one_file_for_each_cycle(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "configs"
     folder.mkdir()
     open_configs(ring(5, 1).configs(), folder)
     assert cli("simulate", "deadlock", folder, "--svg", tmp_path / "pictures").code == 1
     assert [file.name for file in (tmp_path / "pictures").iterdir()] == ["fabric-cycle-1.svg"]
+
+
+def test_failures_are_drawn(cli: Cli, tmp_path: Path) -> None:
+    """Two failures close the circle; the links of the picture are those that the verdict names."""
+    folder = tmp_path / "configs"
+    folder.mkdir()
+    open_configs(clos(4, 2, lambda spine: 65000 + spine).configs(), folder)
+    run = cli("simulate", "deadlock", folder, "--failures", 2, "--svg", tmp_path / "pictures", "--format", "json")
+    assert run.code == 1
+    [cycle, *_] = json.loads(run.out)["deadlock"]["cycles"]
+    text = (tmp_path / "pictures" / "fabric-cycle-1.svg").read_text()
+    assert len(cycle["failed_links"]) == 2
+    assert text.count("failed: ") == 2
+    assert text.count("stroke-dasharray") == 2

@@ -8,19 +8,20 @@ import numpy as np
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Related, Severity
 from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
 from fabricgen.simulate.deadlock.switching import switched_cycle
 from fabricgen.simulate.deadlock.tiers import tiers
 from fabricgen.simulate.deadlock.transient_findings import transient_findings
-from fabricgen.sonic.image import rows, text
+from fabricgen.sonic.image import Speaker, text
 
 NEIGHBORS = "BGP_NEIGHBOR"
 
 
 def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     """FG620 and FG624 loops while a failure is not yet known, FG621 a lenient loop check above the leaves, FG622 floods
-    and FG623 rings of switched links, FG625 hosts that speak BGP to several switches, FG626 asymmetric PFC, FG627
+    and FG623 rings of switched links, FG625 hosts that speak BGP to several switches, FG627
     lossless traffic that comes to a lossy queue, FG628 what a watchdog would do about a cycle."""
     evidence = result.evidence
     if evidence.lossless.priorities:
@@ -29,7 +30,6 @@ def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         yield from _forwarding_hosts(bundle, evidence)
         yield from _lossy_hops(bundle, evidence)
     yield from _switched(bundle, evidence)
-    yield from _asymmetric(bundle, evidence)
     yield from _watchdog(bundle, result)
 
 
@@ -90,25 +90,17 @@ def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
 
 
 def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    """Hosts with sessions to several switches over lossless ports, which take and send everything."""
-    sessions: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
-    for switch in evidence.fabric.names:
-        speaker = evidence.fabric.spoken.speakers[switch]
-        subnets = [(entry.address.network, entry.interface) for entry in speaker.addresses if entry.bound]
-        for neighbor in speaker.neighbors:
-            if neighbor.obstacle or not neighbor.unfiltered:
-                continue
-            ports = [neighbor.interface] if neighbor.interface else []
-            ports += [port for subnet, port in subnets if neighbor.peer and subnet.covers(neighbor.peer)]
-            for port in ports:
-                link = bundle.link_at.get((switch, port))
-                if link is not None and link.kind == "host-leaf" and link.b == (switch, port):
-                    sessions[link.a[0]][switch] = (port, neighbor.key)
+    """Hosts with sessions to several switches, which take and send everything."""
+    sessions: dict[str, dict[str, str]] = defaultdict(dict)
+    spoken = evidence.fabric.spoken
+    for absent in spoken.absent:
+        host = None if absent.inside else _host_behind(bundle, spoken.speakers[absent.switch], absent)
+        if host:
+            sessions[host].setdefault(absent.switch, absent.key)
     for host, ends in sorted(sessions.items()):
         if len(ends) < 2:
             continue
-        switch, (_, key) = next(iter(ends.items()))
-        device = bundle.devices[switch]
+        switch, key = next(iter(ends.items()))
         yield Finding(
             code="FG625",
             severity=Severity.WARNING,
@@ -116,10 +108,10 @@ def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             "it is a valley between them",
             device=switch,
             path=f"{NEIGHBORS}|{key}",
-            location=device.locate(NEIGHBORS, key),
+            location=bundle.devices[switch].locate(NEIGHBORS, key),
             related=tuple(
-                Related(f"{name} {port}", bundle.devices[name].locate(NEIGHBORS, row))
-                for name, (port, row) in ends.items()
+                Related(f"the session of {name}", bundle.devices[name].locate(NEIGHBORS, row))
+                for name, row in ends.items()
             ),
             hint="Take the host's own prefix and nothing else from it, by a route map or BGP_PEER_RANGE, which sends "
             "nothing; turn forwarding off at the host.",
@@ -127,21 +119,18 @@ def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _asymmetric(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    for name in evidence.fabric.names:
-        device = bundle.devices[name]
-        ports = [port for port, row in rows(device.config, "PORT") if text(row, "pfc_asym") == "on"]
-        if ports:
-            yield Finding(
-                code="FG626",
-                severity=Severity.WARNING,
-                message=f"asymmetric PFC on {ports[0]}: the far end can pause every queue of it, lossy ones, too",
-                device=name,
-                path=f"PORT|{ports[0]}|pfc_asym",
-                location=device.locate("PORT", ports[0], "pfc_asym"),
-                hint="Set pfc_asym to off: the verdict holds for PFC on the same priorities in both directions.",
-                count=len(ports),
-            )
+def _host_behind(bundle: Bundle, speaker: Speaker, absent: AbsentSession) -> str:
+    """The host that a session without a far end here leads to; "" where it is none, or does not get and send all."""
+    neighbor = next(one for one in speaker.neighbors if one.key == absent.key)
+    if neighbor.obstacle or not neighbor.unfiltered:
+        return ""
+    peer = neighbor.peer
+    near = [entry.interface for entry in speaker.addresses if peer and entry.address.network.covers(peer)]
+    for port in [neighbor.interface, *near]:
+        link = bundle.link_at.get((absent.switch, port))
+        if link is not None and link.kind == "host-leaf":
+            return link.a[0]
+    return ""
 
 
 def _lossy_hops(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:

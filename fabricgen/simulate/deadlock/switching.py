@@ -36,15 +36,15 @@ class SwitchedCycle:
 def switched_cycle(bundle: Bundle, evidence: Evidence) -> SwitchedCycle | None:
     """A shortest cycle that switching closes on some lossless priority; None where there is none."""
     names = evidence.fabric.names
-    vlans = {name: _vlans(bundle, name) for name in names}
+    vlans = {name: _vlans(evidence, name) for name in names}
     links = [
         (near, far)
         for link in bundle.switch_links
         for near, far in ((link.a, link.b), (link.b, link.a))
         if vlans.get(near[0], {}).get(near[1], set()) & vlans.get(far[0], {}).get(far[1], set())
     ]
-    pfc = {end: _pfc(bundle, end) for pair in links for end in pair}
-    gateways = {name: _gateways(bundle, name) for name in names} if links else {}
+    pfc = {end: _pfc(evidence, end) for pair in links for end in pair}
+    gateways = {name: _gateways(evidence, name) for name in names} if links else {}
     for priority in range(PRIORITIES if links else 0):
         lossless = [pair for pair in links if all(pfc[end] >> priority & 1 for end in pair)]
         if not lossless:
@@ -53,7 +53,7 @@ def switched_cycle(bundle: Bundle, evidence: Evidence) -> SwitchedCycle | None:
         cycle = graph.cycle() or graph.with_routes(priority).cycle()
         if cycle:
             switch, port = next(end for end, is_switched in cycle if is_switched)
-            member = next(key for key in _members(bundle, switch) if split_key(key)[-1] == port)
+            member = next(key for key in _members(evidence, switch) if split_key(key)[-1] == port)
             hops = tuple(end for end, _ in cycle)
             return SwitchedCycle(priority, hops, all(is_switched for _, is_switched in cycle), (switch, member))
     return None
@@ -115,26 +115,27 @@ class _Switched:
         return bool(self.vlans[switch][port] & self.gateways[switch])
 
 
-def _members(bundle: Bundle, name: str) -> list[str]:
-    return [key for key, _ in rows(bundle.devices[name].config, "VLAN_MEMBER") if key.count("|") == 1]
+def _members(evidence: Evidence, name: str) -> list[str]:
+    return [key for key, _ in rows(evidence.fabric.spoken.tables[name], "VLAN_MEMBER") if key.count("|") == 1]
 
 
-def _vlans(bundle: Bundle, name: str) -> dict[str, set[str]]:
+def _vlans(evidence: Evidence, name: str) -> dict[str, set[str]]:
     """Port -> the VLANs that it is a member of."""
     found: dict[str, set[str]] = defaultdict(set)
-    for vlan, port in map(split_key, _members(bundle, name)):
+    for vlan, port in map(split_key, _members(evidence, name)):
         found[port].add(vlan)
     return found
 
 
-def _gateways(bundle: Bundle, name: str) -> set[str]:
+def _gateways(evidence: Evidence, name: str) -> set[str]:
     """The VLANs that the switch routes for."""
-    return {split_key(key)[0] for key, _ in rows(bundle.devices[name].config, "VLAN_INTERFACE")}
+    addresses = evidence.fabric.spoken.speakers[name].addresses
+    return {entry.interface for entry in addresses if entry.table == "VLAN_INTERFACE"}
 
 
-def _pfc(bundle: Bundle, end: Endpoint) -> int:
+def _pfc(evidence: Evidence, end: Endpoint) -> int:
     switch, port = end
-    for key, row in rows(bundle.devices[switch].config, "PORT_QOS_MAP"):
+    for key, row in rows(evidence.fabric.spoken.tables[switch], "PORT_QOS_MAP"):
         if port in key.split(","):
             return sum(1 << one for one in parse_priorities(text(row, "pfc_enable")))
     return 0

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Related, Severity
 from fabricgen.simulate.deadlock.analysis import Evidence
-from fabricgen.simulate.deadlock.transients import TransientLoop, transient_loops
+from fabricgen.simulate.deadlock.transients import transient_loops
 from fabricgen.sonic.image import text
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -47,17 +47,13 @@ def transient_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         confidence=Confidence.POSSIBLE,
         count=len(loops),
     )
-    yield from _rate_bound(bundle, evidence, loops)
+    speed = text(bundle.devices[struck].row("PORT", back), "speed")
+    if speed.isdecimal():
+        yield _rate_bound(bundle, struck, back, int(speed) / 1000)
 
 
-def _rate_bound(bundle: Bundle, evidence: Evidence, loops: list[TransientLoop]) -> Iterator[Finding]:
-    fabric, network = evidence.fabric, evidence.fabric.network
-    known = [(gbps, loop) for loop in loops if (gbps := _gbps(bundle, evidence, loop))]
-    if not known:
-        return
-    gbps, loop = min(known, key=lambda pair: pair[0])
-    switch, port = fabric.names[network.source[loop.back]], fabric.port(loop.back)
-    yield Finding(
+def _rate_bound(bundle: Bundle, switch: str, port: str, gbps: float) -> Finding:
+    return Finding(
         code="FG624",
         severity=Severity.NOTE,
         message=f"a loop of two switches over {gbps:g} Gb/s freezes once more than {2 * gbps / TTL:g} Gb/s enter it "
@@ -67,13 +63,4 @@ def _rate_bound(bundle: Bundle, evidence: Evidence, loops: list[TransientLoop]) 
         location=bundle.devices[switch].locate("PORT", port, "speed"),
         hint="Below that rate the packets' TTL empties the loop; a smaller TTL at the hosts raises the bound.",
         confidence=Confidence.POSSIBLE,
-        count=len(known),
     )
-
-
-def _gbps(bundle: Bundle, evidence: Evidence, loop: TransientLoop) -> float | None:
-    """The speed of the loop's link, where its ports tell."""
-    fabric = evidence.fabric
-    device = bundle.devices[fabric.names[fabric.network.source[loop.back]]]
-    speed = text(device.row("PORT", fabric.port(loop.back)), "speed")
-    return int(speed) / 1000 if speed.isdecimal() else None
