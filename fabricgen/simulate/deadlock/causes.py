@@ -4,10 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Related, Severity
 from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.network import Network
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
@@ -25,7 +27,8 @@ def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     lossless traffic that comes to a lossy queue, FG628 what a watchdog would do about a cycle."""
     evidence = result.evidence
     if evidence.lossless.priorities:
-        yield from transient_findings(bundle, evidence)
+        if evidence.orders is not None:  # else there is something worse to mend first
+            yield from transient_findings(bundle, evidence)
         yield from _lenient(bundle, evidence)
         yield from _forwarding_hosts(bundle, evidence)
         yield from _lossy_hops(bundle, evidence)
@@ -34,13 +37,17 @@ def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
 
 
 def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    """Switches without hosts that accept their own ASN."""
+    """Switches without hosts that accept their own ASN from below, where an equal of theirs has it, too."""
     fabric, network = evidence.fabric, evidence.fabric.network
-    level = tiers(network, evidence.traffic.sources)
-    links = np.flatnonzero((fabric.policy.allowas_in > 0) & (level[network.source] > 0))
+    level, asn = tiers(network, evidence.traffic.sources), fabric.policy.asn
+    falls = level[network.target] < level[network.source]
+    suspects = np.flatnonzero((fabric.policy.allowas_in > 0) & falls)
+    links = np.array([link for link in suspects.tolist() if _has_equal(network, level, asn, link)], np.int64)
     for switch in np.unique(network.source[links]).tolist():
         link = int(links[network.source[links] == switch][0])
         device = bundle.devices[fabric.names[switch]]
+        if device.wired and device.wired.role == "leaf":  # one without hosts, so far
+            continue
         place = (
             ("BGP_BBR", "all", "status") if device.row("BGP_BBR", "all") else ("DEVICE_METADATA", "localhost", "type")
         )
@@ -57,6 +64,14 @@ def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             hint="Set the type to LeafRouter or SpineRouter, BGP_BBR all status to disabled, allow_as_in to false.",
             confidence=Confidence.POSSIBLE,
         )
+
+
+def _has_equal(network: Network, level: NDArray[np.int64], asn: NDArray[np.int64], link: int) -> bool:
+    """Whether the lower end of a link leads up to another switch like the upper one, with its ASN."""
+    upper, lower = int(network.source[link]), int(network.target[link])
+    above = network.target[network.offsets[lower] : network.offsets[lower + 1]]
+    alike = (above != upper) & (asn[above] == asn[upper]) & (level[above] == level[upper])
+    return bool(alike.any())
 
 
 def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
