@@ -64,6 +64,7 @@ def _loops(evidence: Evidence) -> Iterator[TransientLoop]:
             if network.target[failed] == neighbor:
                 continue
             if lenient or not shared[struck] or _way_around(evidence, hops, neighbor, struck, column):
+                single[struck, column >> 6] &= ~(np.uint64(1) << np.uint64(column & 63))  # one loop is enough
                 yield TransientLoop(failed, back, neighbor, column)
 
 
