@@ -9,7 +9,7 @@ from fabricgen.findings import Confidence, Finding, Related, Severity, in_order
 from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
-from fabricgen.simulate.deadlock.failure_findings import failure_findings
+from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings
 from fabricgen.simulate.deadlock.remedy import remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -18,9 +18,9 @@ NEIGHBORS = "BGP_NEIGHBOR"
 def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list[Finding]:
     """The findings of `analyse_deadlock`'s results.
 
-    FG601 cyclic buffer dependency, FG605 one after failures; FG602 a session that cannot come up as configured and is left out; FG603 next hops
-    that depend on history; FG604 no link carries any priority without loss, and no plan says so; FG606 to FG608 are
-    about failures.
+    FG601 cyclic buffer dependency, FG605 one after failures; FG602 a session that cannot come up as configured and is
+    left out; FG603 next hops that depend on history; FG604 no link carries any priority without loss, and no plan says
+    so; FG606 to FG609 are about failures, too.
     """
     found: list[Finding] = []
     for result in results:
@@ -30,6 +30,8 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
             found += _ambiguity_findings(bundle, result)
             found += _lossy_findings(bundle, result)
             found += failure_findings(bundle, result)
+    if any(result.failures.depth for result in results):
+        found += maintenance_findings(bundle)
     return in_order(found)
 
 
@@ -61,7 +63,9 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
 
 def _how_often(result: PlaneDeadlock, cycle: Cycle) -> str:
     """How many sets of as many failures close a circle."""
-    alike = [one for one in result.evidence.failures if one.first_cyclic and one.first_cyclic.names == cycle.failed_links]
+    alike = [
+        one for one in result.evidence.failures if one.first_cyclic and one.first_cyclic.names == cycle.failed_links
+    ]
     if not alike or alike[0].name:
         return ""
     summary = alike[0].summary
