@@ -121,6 +121,26 @@ class WiredPlane:
         return self.purpose in MANAGEMENT_PURPOSES
 
 
+@dataclass(frozen=True, slots=True)
+class MaintenanceSet:
+    """Switches and links, by shell patterns of their names, that are taken out of service together."""
+
+    name: str
+    switches: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What `check` shall do beyond the usual: failures at once to go through, whether switches fail, too, and whether
+    struck switches repair by themselves ("local") or not ("none")."""
+
+    failures: int = 1
+    switch_failures: bool = False
+    repair: str = "none"
+    maintenance: tuple[MaintenanceSet, ...] = ()
+
+
 @dataclass(frozen=True)
 class Wiring:
     """All of fabric.json."""
@@ -132,6 +152,7 @@ class Wiring:
     links: tuple[WiredLink, ...]
     cables: tuple[WiredCable, ...]
     externals: tuple[WiredExternal, ...] = ()
+    checks: Checks = Checks()
 
 
 def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> bytes:
@@ -148,7 +169,10 @@ def dump_wiring(wiring: Wiring) -> bytes:
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
     if wiring.externals:
         lists["externals"] = wiring.externals
-    return dump_listing({"format_version": FORMAT_VERSION, "fabric": wiring.fabric}, lists)
+    head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
+    if wiring.checks != Checks():
+        head["checks"] = wiring.checks
+    return dump_listing(head, lists)
 
 
 def load_wiring(text: bytes) -> Wiring:
@@ -168,7 +192,13 @@ def load_wiring(text: bytes) -> Wiring:
         links=tuple(WiredLink(**_tuples(link, "a", "b")) for link in raw["links"]),
         cables=tuple(WiredCable(**_tuples(cable, "links")) for cable in raw["cables"]),
         externals=tuple(WiredExternal(**_tuples(one, "addresses")) for one in raw.get("externals", ())),
+        checks=_checks(raw.get("checks", {})),
     )
+
+
+def _checks(raw: Mapping[str, Any]) -> Checks:
+    sets = tuple(MaintenanceSet(**_tuples(one, "switches", "links")) for one in raw.get("maintenance", ()))
+    return Checks(**{**raw, "maintenance": sets})
 
 
 def _tuples(row: Mapping[str, Any], *names: str) -> dict[str, Any]:

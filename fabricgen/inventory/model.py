@@ -1,9 +1,10 @@
 """A whole inventory, typed and immutable: hosts, planes, management, devices, overrides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fabricgen.bundle.wiring import Checks
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane, PoolSpec
@@ -151,3 +152,4 @@ class Inventory(Part):
     overrides: tuple[Override, ...]
     digest: str
     suppressions: tuple[Suppression, ...] = ()
+    checks: Checks = field(default_factory=Checks)

@@ -38,6 +38,7 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
             *(WiredCable(link.id, link.cable.length_m, link.cable.medium, (link.id,)) for link in outside.links),
         ),
         externals=tuple(_external(link) for link in outside.links),
+        checks=fabric.inventory.checks,
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.tables import ConfigDb, Row, split_key
+from fabricgen.sonic.tables import ConfigDb, Row
 
 # files/build_templates/constants.yml.j2: bgp.maximum_paths 514 for both families, bgp.multipath_relax enabled; no
 # config_db field changes either in the default mode. FRR is built with --enable-multipath=514, the limit elsewhere.

@@ -1,7 +1,7 @@
 """The verdict: free of cyclic buffer dependencies, with an order of channels to prove it, or a cycle that is there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,9 @@ class PlaneDeadlock(DeadlockResult):
 
 
 def analyse_deadlock(
-    bundle: Bundle, plane: str | None = None, failures: Failures = Failures()  # noqa: B008 (a frozen value)
+    bundle: Bundle,
+    plane: str | None = None,
+    failures: Failures = Failures(),  # noqa: B008 (a frozen value)
 ) -> list[PlaneDeadlock]:
     """The verdict on the fabric as configured and after `failures`, one per RoCE plane, worst first; only `plane` when
     one is named.
@@ -91,10 +93,8 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
     ground = ground_of(fabric, traffic, lossless)
     base = ground.converged()
     judge = FailureJudge(base, failures)
-    judged = _failures(bundle, name, fabric, judge, failures)
-    cycles = [
-        FoundCycle(FailureSet(()), priority, links, base.witnesses(links)) for priority, links in base.cycles()
-    ]
+    judged = _failures(bundle, fabric, judge, failures)
+    cycles = [FoundCycle(FailureSet(()), priority, links, base.witnesses(links)) for priority, links in base.cycles()]
     worst = [one.first_cyclic for one in judged if one.first_cyclic]
     if not cycles and worst:
         cycles = [found for failed in worst[:1] for found in judge.cycles_after(failed)]
@@ -132,15 +132,13 @@ def ground_of(fabric: RoutedFabric, traffic: HostTraffic, lossless: LosslessLink
     )
 
 
-def _failures(
-    bundle: Bundle, name: str, fabric: RoutedFabric, judge: FailureJudge, failures: Failures
-) -> list[DepthVerdict]:
+def _failures(bundle: Bundle, fabric: RoutedFabric, judge: FailureJudge, failures: Failures) -> list[DepthVerdict]:
     """The verdicts by depth, then those on maintenance sets."""
     if not failures.depth:
         return []
     elements = what_can_fail(bundle, fabric, switches=failures.switches)
     found = [judge.of_depth(elements, depth) for depth in range(1, failures.depth + 1)]
-    named = maintenance_sets(bundle, name, fabric, elements)
+    named = maintenance_sets(bundle, fabric, elements)
     return found + [judge.of_set(title, members) for title, members in named]
 
 

@@ -84,8 +84,8 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
         come = slice(network.incoming_offsets[switch], network.incoming_offsets[switch + 1])
         go = slice(network.offsets[switch], network.offsets[switch + 1])
         held, wanted = carried_words[come], nexthops[go]
-        rows = hashlib.blake2b(held, digest_size=32)
-        rows.update(wanted)
+        rows = hashlib.blake2b(held.data, digest_size=32)
+        rows.update(wanted.data)
         alike = rows.digest() + held.shape[0].to_bytes(4, "big")
         if alike not in known:
             waits = _share(held, wanted)
@@ -100,4 +100,5 @@ def _share(held: Words, wanted: Words) -> NDArray[np.bool_]:
     shared = np.zeros((len(held), len(wanted)), np.uint64)
     for word in np.flatnonzero(np.any(held, axis=0)):
         shared |= held[:, word, None] & wanted[None, :, word]
-    return shared != 0
+    waits: NDArray[np.bool_] = shared != 0
+    return waits

@@ -57,10 +57,10 @@ def what_can_fail(bundle: Bundle, fabric: RoutedFabric, *, switches: bool = Fals
     place[fabric.network.order] = np.arange(fabric.network.links)
     directed = place.tolist()
     found, by_link = [], {}
-    for ends, pairs in by_ends.items():
+    for (near, far), pairs in by_ends.items():
         links = tuple(sorted(directed[2 * pair + way] for pair in pairs for way in (0, 1)))
-        wired = bundle.link_at.get(ends[0])
-        name = wired.id if wired else "--".join(map(":".join, ends))
+        wired = bundle.link_at.get(near)
+        name = wired.id if wired else "--".join(map(":".join, (near, far)))
         by_link[name] = links
         found.append(Failure(name, links))
     found.sort(key=lambda one: one.links)
@@ -95,7 +95,5 @@ class SetsOf:
     def sample(self, size: int, seed: int) -> "list[FailureSet]":
         """`size` sets drawn with equal chances, each independently of the others; the same for the same seed."""
         chance = np.random.default_rng([seed, self.depth])
-        drawn = [
-            sorted(chance.choice(len(self.failures), self.depth, replace=False).tolist()) for _ in range(size)
-        ]
+        drawn = [sorted(chance.choice(len(self.failures), self.depth, replace=False).tolist()) for _ in range(size)]
         return [FailureSet(tuple(self.failures[index] for index in members)) for members in drawn]

@@ -1,9 +1,10 @@
 """What failures do besides closing a circle, as findings."""
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Severity
+from fabricgen.findings import Confidence, Finding, Location, Severity
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
 from fabricgen.simulate.deadlock.failures import DepthVerdict
 
@@ -42,6 +43,26 @@ def _cut_off(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterat
         confidence=Confidence.PROVED,
         count=summary.unreachable_sets,
     )
+
+
+def maintenance_findings(bundle: Bundle) -> Iterator[Finding]:
+    """FG609: a maintenance set names something that no plane has."""
+    wiring = bundle.wiring
+    if wiring is None or bundle.root is None:
+        return
+    switches = [one.name for one in wiring.devices]
+    links = [*(one.id for one in wiring.links), *(f"cable {one.id}" for one in wiring.cables)]
+    for one in wiring.checks.maintenance:
+        for names, patterns in ((switches, one.switches), (links, one.links)):
+            for pattern in patterns:
+                if not any(fnmatchcase(name, pattern) for name in names):
+                    yield Finding(
+                        code="FG609",
+                        severity=Severity.WARNING,
+                        message=f"maintenance {one.name}: nothing is called {pattern!r}",
+                        location=Location(str(bundle.root / "fabric.json")),
+                        hint="Names are those of fabric.json: of switches, of links, and `cable NAME`.",
+                    )
 
 
 def _sampled(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Finding:

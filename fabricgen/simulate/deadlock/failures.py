@@ -1,9 +1,9 @@
 """The verdict for every set of failures: by one proof for all of them where there is one, else set by set.
 
-Three things are tried in turn. Enough spare parts: with more parts of the fabric than things that fail, each of which
+Several things are tried in turn. Enough spare parts: with more parts of the fabric than things that fail, each of which
 carries everything on shortest paths, packets keep to old next hops (`loss`). A graph of all next hops that any failures
-could bring about: free of cycles, it is free after each (`possible_routes`). And else each set is judged by itself, or,
-where there are too many, a sample of them.
+could bring about: free of cycles, it is free after each (`possible_routes`). Pairs under local repair are judged many
+at a time (`bounces`). And else each set is judged by itself, or, where there are too many, a sample of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ import numpy as np
 from fabricgen.results import FailureSummary
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.possible import possible_routes
+from fabricgen.simulate.deadlock.bounces import PairVerdicts, judge_pairs
 from fabricgen.simulate.deadlock.bound import upper_bound
 from fabricgen.simulate.deadlock.failing import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.loss import ShortestPaths, spares
@@ -59,8 +60,8 @@ class FoundCycle:
 
 @dataclass(frozen=True)
 class DepthVerdict:
-    """What holds for the sets of one depth, or for one set that people have named. `how`: "spares", "possible" (one
-    proof for all), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets."""
+    """What holds for the sets of one depth, or for one set that people have named. `how`: "spares" (one proof for all),
+    "pairs" (all at once), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets."""
 
     summary: FailureSummary
     how: str
@@ -100,12 +101,24 @@ class FailureJudge:
         """The verdict on all sets of `depth` of these failures."""
         sets = SetsOf(failures, depth)
         summary = FailureSummary(depth, sets.count)
-        if not self.options.repair and self._has_spares(failures, depth):
+        has_spares = self._has_spares(failures, depth)
+        if has_spares and not self.options.repair:
             return DepthVerdict(summary, "spares")
+        if has_spares and depth == 2 and (pairs := judge_pairs(self.base, failures)) is not None:
+            return self._of_pairs(failures, pairs, summary)
         if depth > 1 and sets.count > MOST_SETS:
             drawn = sets.sample(SAMPLE, self.options.seed)
             return self._judged(drawn, replace(summary, sampled=SAMPLE), "sample")
         return self._judged(sets.all(), summary, "each")
+
+    def _of_pairs(self, failures: Sequence[Failure], pairs: PairVerdicts, summary: FailureSummary) -> DepthVerdict:
+        """Pairs under local repair, where BGP settles without harm."""
+        sets = [FailureSet((failures[a], failures[b])) for a, b in np.argwhere(pairs.unsure).tolist()]
+        cyclic = pairs.cyclic.copy()
+        cyclic[pairs.unsure] = sweep(self.question, [(one.dead, ()) for one in sets], self.options.spread) & CYCLIC != 0
+        found = np.argwhere(cyclic)
+        first = FailureSet(tuple(failures[member] for member in found[0].tolist())) if len(found) else None
+        return DepthVerdict(replace(summary, cyclic_sets=len(found)), "pairs", first_cyclic=first)
 
     def of_set(self, name: str, members: FailureSet) -> DepthVerdict:
         """The verdict on one set that people have named."""

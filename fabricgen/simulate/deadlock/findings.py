@@ -10,7 +10,7 @@ from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
-from fabricgen.simulate.deadlock.failure_findings import failure_findings
+from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings
 from fabricgen.simulate.deadlock.remedy import remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -21,7 +21,7 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
 
     FG601 cyclic buffer dependency, FG605 one after failures; FG602 a session that cannot come up as configured and is
     left out; FG603 next hops that depend on history; FG604 no link carries any priority without loss, and no plan says
-    so; FG606 to FG608 are about failures, FG620 to FG628 about other causes.
+    so; FG606 to FG609 are about failures, too, FG620 to FG628 about other causes.
     """
     found: list[Finding] = []
     for result in results:
@@ -32,6 +32,8 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
             found += _lossy_findings(bundle, result)
             found += failure_findings(bundle, result)
             found += cause_findings(bundle, result)
+    if any(result.failures.depth for result in results):
+        found += maintenance_findings(bundle)
     return in_order(found)
 
 

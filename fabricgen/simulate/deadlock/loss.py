@@ -43,7 +43,7 @@ class ShortestPaths:
         left = self.reached.copy()
         cut = np.zeros(self.network.links, bool)
         cut[dead] = True
-        touched = np.unique(self.network.source[dead])
+        touched = np.unique(self.network.source[dead]).astype(np.int64)
         asked = np.full(self.reached.shape[1], bits.ALL) if among is None else among
         if gone:
             others = np.delete(self.origins, list(gone), axis=0)

@@ -150,5 +150,9 @@ def _members(config: ConfigDb, interface: str) -> list[str]:
     """The ports of an interface: its own name, or the members of a port channel or VLAN."""
     for prefix, table in (("PortChannel", "PORTCHANNEL_MEMBER"), ("Vlan", "VLAN_MEMBER")):
         if interface.startswith(prefix):
-            return [key[1] for key in (split_key(name) for name, _ in rows(config, table)) if len(key) == 2 and key[0] == interface]
+            return [
+                key[1]
+                for key in (split_key(name) for name, _ in rows(config, table))
+                if len(key) == 2 and key[0] == interface
+            ]
     return [interface]

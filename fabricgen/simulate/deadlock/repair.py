@@ -13,7 +13,7 @@ import numpy as np
 from fabricgen.routing import bits
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
-from fabricgen.simulate.deadlock.dependencies import ChannelGraph, carried, link_dependencies
+from fabricgen.simulate.deadlock.dependencies import ChannelGraph, link_dependencies
 from fabricgen.simulate.deadlock.loss import links_of
 from fabricgen.simulate.deadlock.state import State
 

@@ -27,9 +27,9 @@ class Ground:
     """All that a verdict stands on, without the files it came from: other processes can be handed it.
 
     `destinations` are those of packets, the first `host_columns` of them with hosts behind; `sources[u]`: hosts sit
-    behind switch u; `witness` is a prefix of each destination that packets go to; `complete` is False when some host's subnet is announced by nobody; `discards[u]` are the prefixes
-    that switch u drops where it knows nothing longer. `expected` (switches x words) is what each switch must reach:
-    None for everything that hosts are behind.
+    behind switch u; `discards[u]` are the prefixes that switch u drops where it knows nothing longer; `complete` is
+    False when some host's subnet is announced by nobody; `witness` is a prefix of each destination that packets go to.
+    `expected` (switches x words) is what each switch must reach: None for everything that hosts are behind.
     """
 
     network: Network

@@ -1,6 +1,6 @@
 """Many failure sets judged, each by itself: a pure function over batches, here, in processes, or on other machines."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricgen.errors import UsageError
 from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.loss import ShortestPaths
 from fabricgen.simulate.deadlock.repair import Repaired
@@ -16,6 +17,7 @@ from fabricgen.simulate.deadlock.state import Ground
 
 CYCLIC, CUT_OFF, AMBIGUOUS = 1, 2, 4
 _BATCH = 256
+_PATIENCE_S = 15
 
 Verdicts = NDArray[np.uint8]  # per failure set, the sum of what holds
 Batch = list[tuple[Indices, tuple[int, ...]]]  # directed links that are dead, switches that are gone
@@ -61,7 +63,7 @@ class Judge:
         return sum(flag for flag, holds in parts if holds)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def judge_of(question: Question) -> Judge:
     """The judge of a question, kept for the next batch of the same."""
     return Judge(question)
@@ -87,9 +89,7 @@ def in_processes(jobs: int) -> Spread:
             yield from (judge_batch(question, batch) for batch in batches)
             return
         judge_of(question)  # before the fork: the others find it in their memory
-        with ProcessPoolExecutor(
-            jobs, mp_context=get_context("fork"), initializer=_take, initargs=(question,)
-        ) as pool:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_take, initargs=(question,)) as pool:
             yield from pool.map(_judge_taken, batches)
 
     return spread
@@ -107,5 +107,19 @@ def _judge_taken(batch: Batch) -> Verdicts:
 
 
 def on_dask(url: str) -> Spread:
-    """Batches judged by the workers of a Dask scheduler. Raises UsageError without `distributed` or a scheduler."""
-    raise NotImplementedError
+    """Batches judged by the workers of a Dask scheduler. Raises UsageError without `distributed`, or where no
+    scheduler answers."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise UsageError("--scheduler needs the extra [distributed]: pip install 'fabricgen[distributed]'") from error
+    try:
+        client = Client(url, timeout=_PATIENCE_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise UsageError(f"no Dask scheduler answers at {url}: {error}") from error
+
+    def spread(question: Question, batches: list[Batch]) -> Iterator[Verdicts]:
+        held = client.scatter(question, broadcast=True, hash=False)
+        yield from client.gather(client.map(judge_batch, [held] * len(batches), batches, pure=False))
+
+    return spread
