@@ -83,7 +83,7 @@ def test_lenient_loop_check_above_the_leaves(tmp_path: Path, kind: str) -> None:
     assert found["FG621"].device == "s1"
     assert found["FG621"].location is not None
     line = Path(found["FG621"].location.file).read_text().splitlines()[found["FG621"].location.line - 1]
-    assert '"status": "enabled"' in line
+    assert ('"status": "enabled"' if kind == "LeafRouter" else '"type": "ToRRouter"') in line
     leaves = {name: kind for name in fabric.asn if name.startswith("l")}
     below = Fabric(fabric.asn, fabric.links, fabric.prefixes, leaves, bbr=list(leaves))
     assert judged(below.configs(), tmp_path / "good")[1] == {}

@@ -18,7 +18,7 @@ DAEMONS = Path("/usr/lib/frr")
 Table = dict[str, dict[str, list[str]]]  # switch -> prefix -> next-hop switches
 Link = tuple[str, str, str, str]  # switch, interface, switch, interface
 
-_DEADLINE_S = 40
+_DEADLINE_S = 90
 _SETTLED_S = 1.2  # bgpd holds updates back for up to a second
 
 

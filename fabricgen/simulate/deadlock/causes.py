@@ -23,8 +23,8 @@ NEIGHBORS = "BGP_NEIGHBOR"
 
 def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     """FG620 and FG624 loops while a failure is not yet known, FG621 a lenient loop check above the leaves, FG622 floods
-    and FG623 rings of switched links, FG625 hosts that speak BGP to several switches, FG627
-    lossless traffic that comes to a lossy queue, FG628 what a watchdog would do about a cycle."""
+    and FG623 rings of switched links, FG625 hosts that speak BGP to several switches, FG627 lossless traffic that comes
+    to a lossy queue, FG628 what a watchdog would do about a cycle."""
     evidence = result.evidence
     if evidence.lossless.priorities:
         if evidence.orders is not None:  # else there is something worse to mend first
@@ -48,19 +48,19 @@ def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         device = bundle.devices[fabric.names[switch]]
         if device.wired and device.wired.role == "leaf":  # one without hosts, so far
             continue
-        place = (
-            ("BGP_BBR", "all", "status") if device.row("BGP_BBR", "all") else ("DEVICE_METADATA", "localhost", "type")
-        )
-        if "|" in fabric.row(link):
-            place = (NEIGHBORS, fabric.row(link), "")
+        place: tuple[str, ...] = ("DEVICE_METADATA", "localhost", "type")
+        if "|" in fabric.row(link):  # the management framework
+            place = (NEIGHBORS, fabric.row(link))
+        elif text(device.metadata, "type") == "LeafRouter":
+            place = ("BGP_BBR", "all", "status")
         yield Finding(
             code="FG621",
             severity=Severity.WARNING,
             message=f"a switch above the leaves accepts paths with its own ASN {fabric.policy.asn[switch]}: after a "
             "failure it sends traffic down to a leaf and up again",
             device=device.name,
-            path="|".join(filter(None, place)),
-            location=device.locate(*filter(None, place)),
+            path="|".join(place),
+            location=device.locate(*place),
             hint="Set the type to LeafRouter or SpineRouter, BGP_BBR all status to disabled, allow_as_in to false.",
             confidence=Confidence.POSSIBLE,
         )
