@@ -5,8 +5,8 @@ avoids u's ASN; failures take paths away and add none. The search grows, from th
 switch and destination, whether some path at all, and for each ASN in question whether some path with at most k of it.
 Each of these may be another path, and lengths are not asked: a superset, whatever fails.
 
-Only an ASN that several switches share can come back on a path without passing the same switch twice; the others are
-never refused here. Switches of one ASN that announce nothing behave alike and are taken together.
+Switches of one ASN that announce nothing behave alike and are taken together. In a fabric of many ASNs only those that
+several switches share are looked for: a switch with an ASN of its own refuses no more than paths through itself.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
 from fabricgen.routing.routes import Destination, Routes
 
+_FEW_ASNS = 256
 _WORDS_AT_ONCE = 1 << 25  # 256 MiB of planes
 
 
@@ -53,7 +54,7 @@ def possible_routes(network: Network, policy: Policy, destinations: tuple[Destin
 class _Groups:
     """`number[u]` is the group of switch u, `edge[l]` that of link l: an edge goes from group `tail` to `head`, edges
     sorted by tail. A group's ASN may stand `allowed` times in what it accepts over an edge; `tracked` numbers the
-    shared ASNs (-1: not shared), and the planes of number i count up to `planes[i]` - 1 occurrences."""
+    ASNs looked for (-1: none of them), and the planes of number i count up to `planes[i]` - 1 occurrences."""
 
     count: int
     number: Indices
@@ -75,7 +76,7 @@ class _Groups:
         allowed = np.zeros(len(distinct), np.int64)
         np.maximum.at(allowed, edge, policy.allowas_in)
         tail, head = np.divmod(distinct, len(keys[0]))
-        shared = np.flatnonzero(members > 1)
+        shared = np.flatnonzero((members > 1) | (len(members) <= _FEW_ASNS))
         place = np.full(len(members), -1)
         place[shared] = np.arange(len(shared))
         tracked = place[keys[0]]
