@@ -23,10 +23,12 @@ from fabricgen.bundle.wiring import WiredDevice, WiredLink, Wiring, load_wiring
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.tables import ConfigDb, Row
 
 CONFIG_NAME = "config_db.json"
 OPTIONS_NAME = "opensm.conf"
+_TABLES_REMEMBERED = 1024
 
 _log = logging.getLogger(__name__)
 _TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -40,8 +42,8 @@ class ObservedDevice:
     name: str
     file: Path
     wired: WiredDevice | None = None
-    # Tables by their JSON, shared by the devices of a bundle: equal tables are one object, kept and judged once.
-    distinct: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    # Shared by the devices of a bundle: equal tables are one object, kept and judged once.
+    tables: "SharedTables" = field(default_factory=lambda: SharedTables(), repr=False, compare=False)
 
     @cached_property
     def text(self) -> bytes:
@@ -51,8 +53,12 @@ class ObservedDevice:
     @cached_property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types that the file has, right or wrong."""
-        parsed = parse_object(self.text, self.file)
-        return {name: self.distinct.setdefault(orjson.dumps(table).decode(), table) for name, table in parsed.items()}
+        return self.tables.of(self.file)
+
+    def passing(self) -> ConfigDb:
+        """`config` for one look: it is kept only where it is kept already, so that thousands of files fit."""
+        kept = self.__dict__.get("config")
+        return self.tables.of(self.file) if kept is None else kept
 
     def table(self, name: str) -> Mapping[str, Row]:
         """A table's rows; empty when the file has none, or something else than rows under that name."""
@@ -79,6 +85,28 @@ class ObservedDevice:
         """Where TABLE, key, field (or as much of it as exists) stands in the file."""
         line, column = locate(self.text, list(path))
         return Location(str(self.file), line, column)
+
+
+class SharedTables:
+    """Loads files so that equal tables are one object. Files as `config save` lays them out share by their bytes,
+    and only the tables used last are looked for; in others each table is compared."""
+
+    def __init__(self) -> None:
+        self._loader = TableLoader(most=_TABLES_REMEMBERED)
+        self._distinct: dict[bytes, Any] = {}
+
+    def of(self, file: Path) -> ConfigDb:
+        """The tables of one file. Raises UnreadableInputError."""
+        text = read_bytes(file)
+        try:
+            config, is_whole = self._loader.load_all(text)
+        except orjson.JSONDecodeError as error:
+            raise _no_json(error, file) from error
+        except TypeError as error:
+            raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
+        if is_whole:
+            return {name: self._distinct.setdefault(orjson.dumps(table), table) for name, table in config.items()}
+        return config
 
 
 @dataclass(frozen=True)
@@ -145,10 +173,14 @@ def parse_object(text: bytes, file: Path) -> Any:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno)) from error
+        raise _no_json(error, file) from error
     if not isinstance(value, dict):
         raise UnreadableInputError("not a JSON object", Location(str(file), 1, 1))
     return value
+
+
+def _no_json(error: orjson.JSONDecodeError, file: Path) -> UnreadableInputError:
+    return UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno))
 
 
 def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle:
@@ -175,9 +207,9 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
     files = _by_name(found)
     wiring = wirings[0] if len(wirings) == 1 and len(paths) == 1 else None
     wired = {device.name: device for device in wiring.devices} if wiring else {}
-    distinct: dict[str, Any] = {}
+    shared = SharedTables()
     devices = {
-        name: ObservedDevice(name, files[name], wired.get(name), distinct) for name in sorted(files, key=natural_key)
+        name: ObservedDevice(name, files[name], wired.get(name), shared) for name in sorted(files, key=natural_key)
     }
     tables = {name: device.table for name, device in devices.items()}
     if links_file is not None:

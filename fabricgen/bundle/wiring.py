@@ -153,6 +153,26 @@ class WiredPlaceholders:
     adapters: int
 
 
+@dataclass(frozen=True, slots=True)
+class MaintenanceSet:
+    """Switches and links, by shell patterns of their names, that are taken out of service together."""
+
+    name: str
+    switches: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What `check` shall do beyond the usual: failures at once to go through, whether switches fail, too, and whether
+    struck switches repair by themselves ("local") or not ("none")."""
+
+    failures: int = 1
+    switch_failures: bool = False
+    repair: str = "none"
+    maintenance: tuple[MaintenanceSet, ...] = ()
+
+
 @dataclass(frozen=True)
 class Wiring:
     """All of fabric.json."""
@@ -166,6 +186,7 @@ class Wiring:
     externals: tuple[WiredExternal, ...] = ()
     host_models: tuple[WiredModel, ...] = ()
     placeholders: tuple[WiredPlaceholders, ...] = ()
+    checks: Checks = Checks()
 
     @cached_property
     def infiniband_planes(self) -> frozenset[str]:
@@ -186,7 +207,10 @@ def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
     lists |= {name: items for name in ("host_models", "externals", "placeholders") if (items := getattr(wiring, name))}
-    return dump_listing({"format_version": FORMAT_VERSION, "fabric": wiring.fabric}, lists)
+    head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
+    if wiring.checks != Checks():
+        head["checks"] = wiring.checks
+    return dump_listing(head, lists)
 
 
 def load_wiring(text: bytes) -> Wiring:
@@ -214,7 +238,13 @@ def load_wiring(text: bytes) -> Wiring:
             for one in raw.get("host_models", ())
         ),
         placeholders=tuple(WiredPlaceholders(**one) for one in raw.get("placeholders", ())),
+        checks=_checks(raw.get("checks", {})),
     )
+
+
+def _checks(raw: Mapping[str, Any]) -> Checks:
+    sets = tuple(MaintenanceSet(**_tuples(one, "switches", "links")) for one in raw.get("maintenance", ()))
+    return Checks(**{**raw, "maintenance": sets})
 
 
 def _tuples(row: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import click
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.cli import policy
+from fabricgen.cli.failures import FailureChoice
 from fabricgen.cli.settings import Settings, several
 from fabricgen.codes import codes
 from fabricgen.errors import UsageError
@@ -158,8 +159,15 @@ def check_deployable(
     verdicts.codes |= codes_of("FG84")
 
 
-def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path | None = None) -> None:
-    """The channel dependency graph of the base state; with `lfts` on dumped tables in place of InfiniBand planes."""
+def simulate_deadlock(
+    settings: Settings,
+    verdicts: Verdicts,
+    plane: str | None = None,
+    lfts: Path | None = None,
+    failures: FailureChoice = FailureChoice(),  # noqa: B008 (a frozen value)
+) -> list[DeadlockResult]:
+    """The channel dependency graph of the base state and after failures; with `lfts` on dumped tables in place of
+    InfiniBand planes."""
     from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
     results: list[DeadlockResult] = []
@@ -175,9 +183,10 @@ def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path |
         verdicts.findings += subnet_findings(results)
         verdicts.codes |= codes_of("FG80")
     if not (plane and results):
-        results += analyse_deadlock(verdicts.bundle, plane)
+        results += analyse_deadlock(verdicts.bundle, plane, failures.chosen(settings))
     results.sort(key=from_worst)
     verdicts.findings += deadlock_findings(verdicts.bundle, results)
     verdicts.own["deadlock"] = deadlock_object(results)
     verdicts.lines += deadlock_lines(results)
     verdicts.codes |= codes_of("FG6")
+    return results

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fabricgen.bundle.wiring import Checks
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane, PoolSpec
@@ -153,3 +154,4 @@ class Inventory(Part):
     digest: str
     suppressions: tuple[Suppression, ...] = ()
     readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)  # by plane
+    checks: Checks = field(default_factory=Checks)

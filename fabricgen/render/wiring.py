@@ -49,6 +49,7 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
             for design in fabric.planes
             if any(counts := count_placeholders(design, allocation.guids))
         ),
+        checks=fabric.inventory.checks,
     )
 
 
