@@ -2,8 +2,8 @@
 
     python -m benchmarks.deadlock BUNDLE [--peers]
 
-Prints CPU seconds and the largest resident set. The peers get the dependency graph as it is and look for strongly connected
-components; what they take grows by far faster than the graph, so that --peers is for bundles of some hundred switches.
+Prints CPU seconds and the largest resident set. The peers get the dependency graph as it is and look for its strongly
+connected components; building theirs takes most of their time, so that --peers is for bundles of some hundred switches.
 """
 
 import argparse
