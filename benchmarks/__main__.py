@@ -36,6 +36,9 @@ def main() -> None:
         _print_stages(Path(folder))
         _print_judges(Path(folder))
         _print_diff(Path(folder))
+        print(f"\ndeadlock of {SIZES[-1]} switches beside networkx and rustworkx")
+        bundle = str(Path(folder) / f"bundle-{SIZES[-1]}")
+        subprocess.run([sys.executable, "-m", "benchmarks.deadlock", bundle, "--peers"], check=True)
         _print_credit_loops(Path(folder) / "dumps", quick)
         _print_subnet(Path(folder))
         if not quick:
@@ -48,6 +51,8 @@ def _print_large(folder: Path) -> None:
     cost = run(fabricgen("--jobs", "1", "render", str(inventory), "--output", str(folder / "large-bundle")))
     devices = len(list((folder / "large-bundle" / "sonic").iterdir()))
     print(f"\nrender of {LARGE_GPUS} GPUs, {devices} switches: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
+    print("\ndeadlock on the same, stage by stage")
+    subprocess.run([sys.executable, "-m", "benchmarks.deadlock", str(folder / "large-bundle")], check=True)
 
 
 def _print_subnet(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """The verdict: free of cyclic buffer dependencies, with an order of channels to prove it, or a cycle that is there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from fabricgen.errors import UsageError
 from fabricgen.results import Cycle, DeadlockResult, FailureSummary
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
-from fabricgen.simulate.deadlock.failing import FailureSet, what_can_fail
+from fabricgen.simulate.deadlock.failing import FailureSet, cables_that_fail, links_that_fail, switch_failure
 from fabricgen.simulate.deadlock.failures import DepthVerdict, FailureJudge, Failures, FoundCycle
 from fabricgen.simulate.deadlock.hosts import HostTraffic, host_traffic
 from fabricgen.simulate.deadlock.lossless import LosslessLinks, lossless_links
@@ -133,12 +133,16 @@ def ground_of(fabric: RoutedFabric, traffic: HostTraffic, lossless: LosslessLink
 
 
 def _failures(bundle: Bundle, fabric: RoutedFabric, judge: FailureJudge, failures: Failures) -> list[DepthVerdict]:
-    """The verdicts by depth, then those on maintenance sets."""
+    """The verdicts by depth, then those on whole cables and on maintenance sets."""
     if not failures.depth:
         return []
-    elements = what_can_fail(bundle, fabric, switches=failures.switches)
-    found = [judge.of_depth(elements, depth) for depth in range(1, failures.depth + 1)]
-    named = maintenance_sets(bundle, fabric, elements)
+    links = links_that_fail(bundle, fabric)
+    cables = cables_that_fail(bundle, links)
+    switches = [switch_failure(fabric, number) for number in range(len(fabric.names))] if failures.switches else []
+    found = [judge.of_depth([*links, *switches], depth) for depth in range(1, failures.depth + 1)]
+    if cables:
+        found.append(replace(judge.of_depth(cables, 1), name="whole cables"))
+    named = maintenance_sets(bundle, fabric, [*links, *cables])
     return found + [judge.of_set(title, members) for title, members in named]
 
 

@@ -47,8 +47,8 @@ class FailureSet:
         return tuple(one.switch for one in self.failures if one.switch >= 0)
 
 
-def what_can_fail(bundle: Bundle, fabric: RoutedFabric, *, switches: bool = False) -> list[Failure]:
-    """Every link between switches, every cable with several of them, and the switches where asked for."""
+def links_that_fail(bundle: Bundle, fabric: RoutedFabric) -> list[Failure]:
+    """Every link between switches."""
     by_ends: dict[tuple[tuple[str, str], tuple[str, str]], list[int]] = {}
     for pair, session in enumerate(fabric.sessions):
         ends = sorted((end.switch, end.interface.partition(".")[0]) for end in (session.a, session.b))
@@ -56,20 +56,23 @@ def what_can_fail(bundle: Bundle, fabric: RoutedFabric, *, switches: bool = Fals
     place = np.empty(fabric.network.links, np.int64)
     place[fabric.network.order] = np.arange(fabric.network.links)
     directed = place.tolist()
-    found, by_link = [], {}
+    found = []
     for (near, far), pairs in by_ends.items():
         links = tuple(sorted(directed[2 * pair + way] for pair in pairs for way in (0, 1)))
         wired = bundle.link_at.get(near)
         name = wired.id if wired else "--".join(map(":".join, (near, far)))
-        by_link[name] = links
         found.append(Failure(name, links))
-    found.sort(key=lambda one: one.links)
+    return sorted(found, key=lambda one: one.links)
+
+
+def cables_that_fail(bundle: Bundle, links: Sequence[Failure]) -> list[Failure]:
+    """Every cable that carries several of the links."""
+    by_name = {one.name: one.links for one in links}
+    found = []
     for cable in bundle.wiring.cables if bundle.wiring else ():
-        carried = [by_link[link] for link in cable.links if link in by_link]
+        carried = [by_name[link] for link in cable.links if link in by_name]
         if len(carried) > 1:
-            found.append(Failure(f"cable {cable.id}", tuple(sorted(link for links in carried for link in links))))
-    if switches:
-        found += [switch_failure(fabric, number) for number in range(len(fabric.names))]
+            found.append(Failure(f"cable {cable.id}", tuple(sorted(link for each in carried for link in each))))
     return found
 
 

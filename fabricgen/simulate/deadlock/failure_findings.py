@@ -31,11 +31,13 @@ def _cut_off(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterat
     switch = fabric.names[fabric.network.source[link]]
     summary = one.summary
     names = " and ".join(one.first_cut_off.names)
-    often = f"maintenance {one.name} cuts" if one.name else f"{summary.unreachable_sets} {_KINDS[summary.depth]} cut"
+    often = (
+        f"{one.name or _KINDS[summary.depth]}: {summary.unreachable_sets} of {summary.sampled or summary.sets} sets cut"
+    )
     yield Finding(
         code="FG606",
         severity=Severity.WARNING if one.name or summary.depth == 1 else Severity.NOTE,
-        message=f"{often} hosts off from each other" + ("" if one.name else f", the first: {names}"),
+        message=f"{often} hosts off from each other, the first: {names}",
         device=switch,
         path=f"BGP_NEIGHBOR|{fabric.row(link)}",
         location=bundle.devices[switch].locate("BGP_NEIGHBOR", fabric.row(link)),

@@ -60,7 +60,7 @@ class FoundCycle:
 
 @dataclass(frozen=True)
 class DepthVerdict:
-    """What holds for the sets of one depth, or for one set that people have named. `how`: "spares" (one proof for all),
+    """What holds for the sets of one depth, or for those that `name` names. `how`: "spares" (one proof for all),
     "pairs" (all at once), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets."""
 
     summary: FailureSummary

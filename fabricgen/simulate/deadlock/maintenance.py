@@ -24,4 +24,4 @@ def maintenance_sets(
             if failure.switch < 0 and any(fnmatchcase(failure.name, pattern) for pattern in one.links)
         ]
         if members:
-            yield one.name, FailureSet(tuple(members))
+            yield f"maintenance {one.name}", FailureSet(tuple(members))

@@ -17,7 +17,7 @@ from fabricgen.simulate.deadlock.state import Ground
 
 CYCLIC, CUT_OFF, AMBIGUOUS = 1, 2, 4
 _BATCH = 256
-_PATIENCE_S = 15
+_PATIENCE_S = 10
 
 Verdicts = NDArray[np.uint8]  # per failure set, the sum of what holds
 Batch = list[tuple[Indices, tuple[int, ...]]]  # directed links that are dead, switches that are gone
