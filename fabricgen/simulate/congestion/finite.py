@@ -18,10 +18,10 @@ from fabricgen.simulate.congestion.model import latency_ns as latency_of
 from fabricgen.simulate.max_min import ack_load
 
 # How softly a group pauses: between not at all and entirely lie this part of T and this many reaction times. Both
-# are fitted to the packet simulator (41 runs), with which the mean occupancy of a throttled group agrees.
+# are fitted to a packet simulator, with which the mean occupancy of a throttled group agrees.
 # What is sent during a reaction counts only as far as it stays: what goes on to a port without a backlog is gone.
 SOFTNESS_OF_THRESHOLD = 0.1
-SOFTNESS_OF_REACTION = 1.5
+SOFTNESS_OF_REACTION = 1.75
 
 _STEP_NS = 100.0
 _STEPS_OF_SHORTEST = 400  # no flow is through in fewer steps, unless they would get shorter than _STEP_NS
