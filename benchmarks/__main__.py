@@ -43,6 +43,8 @@ def main() -> None:
         _print_subnet(Path(folder))
         if not quick:
             _print_large(Path(folder))
+    print("\ncongestion", flush=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.congestion", "--seeds", "0" if quick else "3"], check=True)
 
 
 def _print_large(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Plain results of the judges: what `report` prints and the JSON contract promises."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -43,3 +44,96 @@ class DeadlockResult:
     failures: FailureSummary = field(default_factory=FailureSummary)
     cycles: tuple[Cycle, ...] = ()
     name: str = ""  # of the plane
+
+
+@dataclass(frozen=True, slots=True)
+class FlowTime:
+    """A flow's completion under PFC and under ideal max-min sharing of the same routes; the HoL factor is their ratio.
+    Times are None for a flow that never ends. `count` flows are alike, of which this is one. `label` of a victim:
+    off-path (no root on its own way) | unfair-share."""
+
+    src: str
+    dst: str
+    fct_ns: int | None
+    ideal_fct_ns: int
+    hol_factor: float | None
+    victim: bool
+    label: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CongestionTree:
+    """A saturated port (the root) and the ports that it pauses, directly or through others. `depth` counts links from
+    the root to the farthest of `channels` paused ports; `links` are pairs (paused port, the port it waits for), a part
+    of them where they are many. `kind`: incast | collision | slow-receiver."""
+
+    root: tuple[str, str]
+    kind: str
+    depth: int
+    channels: int
+    victims: int
+    links: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Oversubscription:
+    """A tier whose ports downwards are faster than those upwards by `ratio`, for one rail where leaves have rails."""
+
+    tier: str
+    ratio: float
+    rail: int | None = None
+    device: str = ""  # one of the tier, the worst
+
+
+@dataclass(frozen=True, slots=True)
+class Collisions:
+    """Flows that share the links of one switch by hash: `flows` over `links`, at `groups` equal switches. `expected` is
+    the exact mean of the fullest link's flows over all of them, `drawn` what this draw gave."""
+
+    flows: int
+    links: int
+    groups: int
+    expected: float
+    drawn: int
+
+
+@dataclass(frozen=True)
+class CongestionResult:
+    """One plane (or scenario) under one pattern. `model`: idle (nothing can wait) | finite | steady | dense | skipped.
+
+    `max_load` is the highest load of a link over its capacity when every sender sends at line rate, spread ideally;
+    `drawn_load` the same with hashed paths. `links` counts cables, those to hosts included. `ecn`: rates converge to
+    the ideal ones, and what PFC does is transient. `lost` flows have no route, `unfinished` ones no end, `unsettled`
+    ones no steady rate within the time looked at.
+    """
+
+    pattern: str
+    model: str
+    name: str = ""
+    seed: int = 0
+    links: int = 0
+    max_load: float = 0.0
+    drawn_load: float | None = None
+    oversubscribed: tuple[Oversubscription, ...] = ()
+    trees: tuple[CongestionTree, ...] = ()
+    flows: tuple[FlowTime, ...] = ()
+    roots: int = 0
+    paused: int = 0
+    ecn: bool = False
+    lossless: bool = True
+    single_path: bool = False
+    lost: int = 0
+    unfinished: int = 0
+    unsettled: int = 0
+    collisions: Collisions | None = None
+    draws: Mapping[str, float] | None = None
+    rail_bytes: Mapping[int, float] = field(default_factory=dict)
+    polarised: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # tier -> links used, expected
+    reason: str = ""  # why a plane was skipped, or what stood in for what is not there
+
+    @property
+    def victims(self) -> tuple[FlowTime, ...]:
+        """The flows that others hold up, worst first."""
+        found = [flow for flow in self.flows if flow.victim]
+        return tuple(sorted(found, key=lambda flow: (-(flow.hol_factor or 1e9), flow.src, flow.dst)))

@@ -38,7 +38,8 @@ def test_roce_is_refused_or_proved(folder: Path, cli: Cli, golden: Golden) -> No
     golden(folder / "expected.json", (json.dumps(found, indent=2) + "\n").encode())
     refused = folder.parent.name == "refused"
     assert code == int(refused) and deadlock["verdict"] == ("cyclic" if refused else "free")
-    assert [one for one in codes if one[1] != "note"] == ([("FG601", "error")] if refused else [])
+    loaded = [one for one in codes if one[1] != "note" and not one[0].startswith("FG7")]
+    assert loaded == ([("FG601", "error")] if refused else [])
 
 
 @pytest.mark.parametrize("folder", JUDGED, ids=lambda folder: folder.name)
