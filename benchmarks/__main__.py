@@ -4,6 +4,7 @@ python -m benchmarks [--quick]        --quick leaves out the peer's largest fabr
 """
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.differing import differing_copy
-from benchmarks.make_dumps import ADAPTERS
+from benchmarks.make_dumps import ADAPTERS, add_levels
 from benchmarks.make_dumps import main as make_dumps
 from benchmarks.make_inventory import main as make_inventory
 from benchmarks.measure import Cost, fabricgen, run, typical
@@ -19,6 +20,7 @@ from benchmarks.packets import print_packets
 
 SIZES = (32, 128, 512)
 LARGE_GPUS = 102_400
+SUBNET_GPUS = 16_384
 PEER_SPINES = {32: 8, 128: 32, 512: 32}
 
 
@@ -35,9 +37,13 @@ def main() -> None:
         _print_stages(Path(folder))
         _print_judges(Path(folder))
         _print_diff(Path(folder))
+        print(f"\ndeadlock of {SIZES[-1]} switches beside networkx and rustworkx")
+        bundle = str(Path(folder) / f"bundle-{SIZES[-1]}")
+        subprocess.run([sys.executable, "-m", "benchmarks.deadlock", bundle, "--peers"], check=True)
         _print_credit_loops(Path(folder) / "dumps", quick)
         print()
         print_packets(Path(folder))
+        _print_subnet(Path(folder))
         if not quick:
             _print_large(Path(folder))
     print("\ncongestion", flush=True)
@@ -50,17 +56,41 @@ def _print_large(folder: Path) -> None:
     cost = run(fabricgen("--jobs", "1", "render", str(inventory), "--output", str(folder / "large-bundle")))
     devices = len(list((folder / "large-bundle" / "sonic").iterdir()))
     print(f"\nrender of {LARGE_GPUS} GPUs, {devices} switches: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
+    print("\ndeadlock on the same, stage by stage")
+    subprocess.run([sys.executable, "-m", "benchmarks.deadlock", str(folder / "large-bundle")], check=True)
+
+
+def _print_subnet(folder: Path) -> None:
+    """The files of one large subnet, and whether its LIDs are as many as they should be. The bar: 20 s of CPU."""
+    inventory, bundle = folder / "subnet", folder / "subnet-bundle"
+    make_inventory(["--gpus", str(SUBNET_GPUS), "--infiniband", str(inventory)])
+    cost = run(fabricgen("render", str(inventory), "--output", str(bundle)))
+    wired = json.loads((bundle / "fabric.json").read_bytes())
+    switches, endpoints = len(wired["devices"]), sum(len(host["nics"]) for host in wired["hosts"])
+    counted = subprocess.run(
+        fabricgen("capacity", str(inventory), "--format", "json"), capture_output=True, text=True, check=True
+    )
+    lids = json.loads(counted.stdout)["capacity"]["planes"][0]["lids"]
+    assert (endpoints, lids) == (SUBNET_GPUS, endpoints + switches), f"{lids} LIDs of {endpoints} + {switches}"
+    size = f"{SUBNET_GPUS} GPUs on InfiniBand, {switches} switches, {lids} LIDs of 49151"
+    print(f"\nrender of {size}: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
 
 
 def _print_credit_loops(folder: Path, quick: bool) -> None:
-    """ibdmchk ends with a fault after its verdict, so that its exit code counts for nothing."""
+    """ibdmchk, of up to two minutes, ends with a fault after its verdict: its exit code counts for nothing."""
     make_dumps(folder)
-    cost = run(fabricgen("simulate", "deadlock", "--lfts", str(folder)))
-    print(f"\ncredit loops on the dumps of {ADAPTERS} adapters: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
-    if (ibdmchk := shutil.which("ibdmchk")) and not quick:
-        files = f"-s {folder}/opensm-subnet.lst -f {folder}/tables.fdbs -m {folder}/none.mcfdbs"
-        peer = run(["sh", "-c", f"{ibdmchk} {files}; true"])
-        print(f"ibdmchk on the same: {peer.cpu_s:.1f} s CPU, {peer.cpu_s / cost.cpu_s:.0f}x")
+    files = f"-s {folder}/opensm-subnet.lst -f {folder}/tables.fdbs -m {folder}/none.mcfdbs"
+    ibdmchk = None if quick else shutil.which("ibdmchk")
+    print(f"\ncredit loops on the dumps of {ADAPTERS} adapters | CPU s | MiB | ibdmchk CPU s | ratio")
+    for what, more in (("one SL", ""), ("an SL for each pair", f"-c {folder}/path.psl")):
+        if more:
+            add_levels(folder)
+        cost = run(fabricgen("simulate", "deadlock", "--lfts", str(folder)))
+        line = f"{what:42} | {cost.cpu_s:5.1f} | {cost.rss_mib:3.0f}"
+        if ibdmchk:
+            peer = run(["sh", "-c", f"{ibdmchk} {files} {more}; true"])
+            line += f" | {peer.cpu_s:13.1f} | {peer.cpu_s / cost.cpu_s:4.0f}x"
+        print(line)
 
 
 def _render(folder: Path, switches: int) -> Cost:

@@ -1,8 +1,9 @@
 """Dumps as OpenSM writes them of a three-tier tree of 4,096 adapters, with one uplink for each destination.
 
-    python -m benchmarks.make_dumps FOLDER
+    python -m benchmarks.make_dumps FOLDER [--levels]
 
-8 pods of 16 leaves and 16 spines, 256 cores, 32 adapters on a leaf. The *.fdbs and *.mcfdbs are for ibdmchk.
+8 pods of 16 leaves and 16 spines, 256 cores, 32 adapters on a leaf. The *.fdbs and *.mcfdbs are for ibdmchk. With
+--levels path.psl lists an SL of eight for every pair, so that each leaf sends to each adapter with all of them.
 """
 
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 PODS, LEAVES, SPINES, CORES_EACH, PER_LEAF = 8, 16, 16, 16, 32
 ADAPTERS = PODS * LEAVES * PER_LEAF
+SLS = 8
 
 _LEAF, _SPINE, _CORE = 0, PODS * LEAVES, PODS * (LEAVES + SPINES)
 SWITCHES = _CORE + SPINES * CORES_EACH
@@ -34,6 +36,14 @@ def main(folder: Path) -> None:
             tables.writelines(f"0x{host + 1:04x} {ports[host]:03d} {names[host]}\n" for host in range(ADAPTERS))
             plain.writelines(f"0x{host + 1:04X} : {ports[host]:03d}  : 00   : yes\n" for host in range(ADAPTERS))
     (folder / "none.mcfdbs").write_text("")
+
+
+def add_levels(folder: Path) -> None:
+    """Write path.psl: 16.8 million lines."""
+    with (folder / "path.psl").open("w") as out:
+        for source in range(ADAPTERS):
+            head = f"0x{_port_guid(source) - 1:016x}"
+            out.writelines(f"{head} {to + 1} {(source + to) % SLS}\n" for to in range(ADAPTERS) if to != source)
 
 
 def _port_guid(host: int) -> int:
@@ -87,3 +97,5 @@ def _end(kind: str, ports: int, node: int, port_guid: int, name: str, lid: int, 
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
+    if "--levels" in sys.argv[2:]:
+        add_levels(Path(sys.argv[1]))

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.judge import link_options, open_observed
-from fabricgen.cli.output import print_result
+from fabricgen.cli.output import platform_option, print_result
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, in_order
@@ -66,14 +66,7 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
     "--output", "-o", type=click.Path(path_type=Path, file_okay=False), help="A new folder for the inventory."
 )
 @click.option("--fabric", default="", help="Name of the fabric. [default: the folder's name]")
-@click.option(
-    "--platform",
-    "platform_files",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="A platform entry of your own; repeatable.",
-)
+@platform_option
 @link_options
 @verb
 def config_db(

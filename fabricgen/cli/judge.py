@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.cli import policy
-from fabricgen.cli.settings import Settings
+from fabricgen.cli.failures import FailureChoice
+from fabricgen.cli.settings import Settings, several
 from fabricgen.codes import codes
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location
@@ -47,9 +48,8 @@ class Verdicts:
         """What was looked at."""
         devices, links, wiring = len(self.bundle.devices), len(self.bundle.links), self.bundle.wiring
         if wiring is not None:  # switches without a file of their own: those that a subnet manager runs
-            away = {plane.name for plane in wiring.planes if plane.technology == "infiniband"}
-            devices += sum(device.plane in away for device in wiring.devices)
-            links += sum(link.plane in away for link in wiring.links)
+            devices += sum(device.plane in wiring.infiniband_planes for device in wiring.devices)
+            links += sum(link.plane in wiring.infiniband_planes for link in wiring.links)
         return Counts(devices=devices, links=links, rules=self.rules)
 
 
@@ -64,24 +64,20 @@ def open_observed(paths: Sequence[Path], links: Path | None = None, lldp: Path |
     return with_lldp(open_bundle(paths), lldp)
 
 
-def link_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--links, --lldp: on every verb that reads config_db.json files."""
-    options = [
-        click.option(
-            "--links",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Links as JSON, instead of those of the files.",
-        ),
-        click.option(
-            "--lldp",
-            type=click.Path(path_type=Path),
-            metavar="PATH",
-            help="Links as LLDP saw them: lldpctl JSON, `show lldp table` or LLDP_ENTRY_TABLE, a file or a folder.",
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+# On every verb that reads config_db.json files.
+link_options = several(
+    click.option(
+        "--links",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Links as JSON, instead of those of the files.",
+    ),
+    click.option(
+        "--lldp",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="Links as LLDP saw them: lldpctl JSON, `show lldp table` or LLDP_ENTRY_TABLE, a file or a folder.",
+    ),
+)
 
 
 def open_verdicts(
@@ -152,21 +148,46 @@ def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = ()
     verdicts.codes |= codes_of("FG49")
 
 
-def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path | None = None) -> list[DeadlockResult]:
-    """The channel dependency graph of the base state; with `lfts` on dumped tables in place of InfiniBand planes."""
+def check_deployable(
+    verdicts: Verdicts, paths: Sequence[Path], select: Sequence[str] = (), ignore: Sequence[str] = ()
+) -> None:
+    """What must not be deployed, unless its code is not chosen."""
+    from fabricgen.rules.deploy import not_deployable
+
+    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    verdicts.findings += [
+        finding
+        for finding in not_deployable(paths, verdicts.bundle.wiring)
+        if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
+    ]
+    verdicts.codes |= codes_of("FG84")
+
+
+def simulate_deadlock(
+    settings: Settings,
+    verdicts: Verdicts,
+    plane: str | None = None,
+    lfts: Path | None = None,
+    failures: FailureChoice = FailureChoice(),  # noqa: B008 (a frozen value)
+) -> list[DeadlockResult]:
+    """The channel dependency graph of the base state and after failures; with `lfts` on dumped tables in place of
+    InfiniBand planes."""
     from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
     results: list[DeadlockResult] = []
-    root = verdicts.bundle.root
-    if lfts is not None or (root and (root / "infiniband").is_dir()):
+    root, subnet_roots = verdicts.bundle.root, verdicts.bundle.subnet_roots
+    if lfts is not None or subnet_roots:
         from fabricgen.simulate.deadlock.infiniband import analyse_dumps, analyse_subnets
         from fabricgen.simulate.deadlock.infiniband_findings import subnet_findings
 
-        results += analyse_dumps(lfts, root, plane) if lfts else analyse_subnets(root, plane) if root else []
+        if lfts is not None:
+            results += analyse_dumps(lfts, root, plane)
+        else:
+            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane)]
         verdicts.findings += subnet_findings(results)
         verdicts.codes |= codes_of("FG80")
     if not (plane and results):
-        planes = analyse_deadlock(verdicts.bundle, plane)
+        planes = analyse_deadlock(verdicts.bundle, plane, failures.chosen(settings))
         verdicts.routed |= {one.name: one.evidence.fabric for one in planes}
         results += planes
     results.sort(key=from_worst)

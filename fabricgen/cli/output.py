@@ -1,16 +1,15 @@
 """What judging verbs share: the options of their output, how it is printed, and the exit code that it means."""
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
 
 from fabricgen import __version__
-from fabricgen.cli.settings import Settings
+from fabricgen.cli.settings import Settings, several
 from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.report.concise import concise_report
 from fabricgen.report.github import github_report
@@ -26,40 +25,26 @@ FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 OPENED_FROM_HERE = ("sarif", "junit", "github", "gitlab")  # their readers look places up in the repository
 
 
-def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--format, --output, --fail-on."""
-    options = [
-        click.option(
-            "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True,
-            help="Form of the result on standard output.",
-        ),
-        click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="File for the result instead."),
-        click.option(
-            "--fail-on", type=click.Choice(["error", "warning", "never"]), default="error", show_default=True,
-            help="Least severity that makes the exit code 1.",
-        ),
-    ]  # fmt: skip
-    for option in reversed(options):
-        function = option(function)
-    return function
+def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes and prefixes from repeated or comma-separated options."""
+    found = tuple(code for text in given for code in text.replace(",", " ").split())
+    for code in found:
+        if not code.upper().startswith("FG") or not code[2:].isalnum():
+            raise click.BadParameter(f"{code!r} is no code; they look like FG512, prefixes like FG5", ctx, parameter)
+    return found
 
 
-def choice_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--select, --ignore, --expand."""
-    options = [
-        click.option(
-            "--select", multiple=True, callback=_codes, metavar="CODES", help="Only rules with these codes or prefixes."
-        ),
-        click.option(
-            "--ignore", multiple=True, callback=_codes, metavar="CODES", help="No rules with these codes or prefixes."
-        ),
-        expand_option,
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
+output_options = several(
+    click.option(
+        "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True,
+        help="Form of the result on standard output.",
+    ),
+    click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="File for the result instead."),
+    click.option(
+        "--fail-on", type=click.Choice(["error", "warning", "never"]), default="error", show_default=True,
+        help="Least severity that makes the exit code 1.",
+    ),
+)  # fmt: skip
 expand_option = click.option(
     "--expand", is_flag=True, help="A finding for each device, not one for all that are alike."
 )
@@ -68,15 +53,23 @@ inventory_option = click.option(
     type=click.Path(path_type=Path, exists=True),
     help="Inventory of the bundle, for the lines of its values; otherwise looked for near the bundle.",
 )
-
-
-def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Codes and prefixes from repeated or comma-separated options."""
-    found = tuple(code for text in given for code in text.replace(",", " ").split())
-    for code in found:
-        if not code.upper().startswith("FG") or not code[2:].isalnum():
-            raise click.BadParameter(f"{code!r} is no code; they look like FG512, prefixes like FG5", ctx, parameter)
-    return found
+platform_option = click.option(
+    "--platform",
+    "platform_files",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A platform entry of your own; repeatable.",
+)
+choice_options = several(
+    click.option(
+        "--select", multiple=True, callback=_codes, metavar="CODES", help="Only rules with these codes or prefixes."
+    ),
+    click.option(
+        "--ignore", multiple=True, callback=_codes, metavar="CODES", help="No rules with these codes or prefixes."
+    ),
+    expand_option,
+)
 
 
 def print_result(

@@ -7,9 +7,11 @@ import click
 
 from fabricgen.cli import packets
 from fabricgen.cli.clock import Clock
+from fabricgen.cli.failures import FailureChoice, failure_options
 from fabricgen.cli.judge import codes_of, link_options, open_verdicts, simulate_congestion, simulate_deadlock, told
 from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
 from fabricgen.cli.places import InventoryPlaces
+from fabricgen.cli.proof import proof_options, write_proof
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.report.summary import Counts
@@ -25,7 +27,7 @@ def command() -> None:
 @command.command("deadlock")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
-@click.option("--failures", type=click.IntRange(0, 3), default=0, show_default=True, help="Failures to go through.")
+@failure_options
 @click.option("--plane", help="Only this plane.")
 @click.option(
     "--lfts",
@@ -33,6 +35,7 @@ def command() -> None:
     help="Folder with dumps of OpenSM or ibdiagnet to judge, instead of running OpenSM.",
 )
 @click.option("--demonstrate", is_flag=True, help="Run flows around a cycle packet by packet, and show the freeze.")
+@proof_options
 @expand_option
 @inventory_option
 @output_options
@@ -43,11 +46,18 @@ def deadlock(
     links: Path | None,
     lldp: Path | None,
     failures: int,
+    switch_failures: bool,
+    repair: str,
+    seed: int,
+    scheduler: str | None,
     plane: str | None,
     expand: bool,
     inventory: Path | None,
     lfts: Path | None,
     demonstrate: bool,
+    certificate: Path | None,
+    routes: Path | None,
+    svg: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -58,8 +68,6 @@ def deadlock(
     """
     if not paths and lfts is None:
         raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
-    if failures:
-        raise UsageError("this version proves the base state; --failures takes 0 only")
     clock = Clock(settings)
     verdicts = open_verdicts(settings, paths, links, lldp)
     if (
@@ -69,7 +77,9 @@ def deadlock(
     ):
         known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
-    results = simulate_deadlock(verdicts, plane, lfts)
+    wanted = FailureChoice(failures, switch_failures, repair, seed, scheduler)
+    results = simulate_deadlock(settings, verdicts, plane, lfts, wanted)
+    write_proof(verdicts.bundle, results, certificate, routes, svg)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     if demonstrate:
         packets.demonstrate(settings, verdicts, results)

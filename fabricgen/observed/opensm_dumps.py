@@ -3,7 +3,7 @@
     topology      opensm-subnet.lst (or ibdiagnet's *.lst), ibnetdiscover output, or a netlist of ibsim
     forwarding    opensm-lfts.dump, the same from dump_lfts, or *.fdbs of ibdiagnet
     SL to VL      opensm-sl2vl.dump, where OpenSM programs it (qos TRUE)
-    path SLs      *.psl, lines `0x<source node GUID, 16 digits> <destination LID> <SL>`, as for ibdmchk -c
+    path SLs      *.psl, as for ibdmchk -c
 
 Files of large subnets hold millions of lines of fixed columns: they are read as arrays of bytes. Formats as
 osm_dump.c of OpenSM 3.3.23 and ibdm's reader have them.
@@ -21,6 +21,7 @@ from fabricgen.bundle.read import read_bytes
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.observed.netlist import cables_of
+from fabricgen.observed.path_sls import read_path_sls
 from fabricgen.observed.subnet import PortEnd, Subnet, subnet_of
 
 NO_PORT = 255  # of a LID that a switch has no route to
@@ -37,7 +38,6 @@ _END = re.compile(
 )
 _SWITCH_HEAD = re.compile(rb"(?:Switch 0x|Unicast lids .*? guid 0x|\w+: Switch 0x)([0-9a-fA-F]+)")
 _BLOCK = 1 << 20
-_PATH_LINE = 28  # 0x, 16 digits, blank, LID of up to 5, blank, SL of up to 2, line end
 _ADAPTER_LID = re.compile(rb"^0x(\w{4}) \d+ *[#:] *\(?Channel Adapter portguid 0x(\w+)", re.MULTILINE)
 
 
@@ -47,7 +47,9 @@ class Dumps:
 
     `forwarding` [S, L] is the port a switch sends a LID to, NO_PORT for none; `destinations` [D] are the adapters'
     LIDs, and `owners` [D] the adapter ports they belong to. `sl2vl` [S, P, P, 16] (in, out, SL) is None where it was
-    not programmed. `path_sl` [A, D] is None where nobody told, and 255 for a pair that has no path.
+    not programmed. `path_sl` [A, D] is None where nobody told, and NO_PATH for a pair that has no path. It is
+    [n * A, D] where each adapter port has n LIDs that it sends from, with SLs of their own: those of one LID after the
+    other.
     """
 
     subnet: Subnet
@@ -79,8 +81,13 @@ def read_dumps(folder: Path) -> Dumps:
         destinations,
         owners,
         _sl2vl(subnet, read_bytes(lanes)) if lanes else None,
-        _path_sl(subnet, destinations, read_bytes(path_sls)) if path_sls else None,
+        read_path_sls(path_sls, subnet, destinations) if path_sls else None,
     )
+
+
+def topology_file(folder: Path) -> Path | None:
+    """The file of a folder that has a topology, if any."""
+    return _first(folder, TOPOLOGY)
 
 
 def read_subnet(file: Path) -> Subnet:
@@ -198,24 +205,3 @@ def _sl2vl(subnet: Subnet, text: bytes) -> Bytes:
         for service_level in range(16):
             lanes[(*place, service_level)] = _decimal(raw, starts[known] + 10 + 3 * service_level, 2)
     return lanes
-
-
-def _path_sl(subnet: Subnet, destinations: NDArray[np.int64], text: bytes) -> Bytes:
-    """Of a node with several ports in this subnet, every port has the SLs that the file gives to the node."""
-    text += b" " * _PATH_LINE  # so that no column is behind the end
-    raw = np.frombuffer(text, np.uint8)
-    nodes, node_of = np.unique([port.node_guid for port in subnet.adapters], return_inverse=True)
-    column_of = np.full(1 << 17, -1, np.int64)
-    column_of[destinations] = np.arange(len(destinations))
-    table = np.full((len(nodes), len(destinations)), 255, np.uint8)
-    for starts in _lines(text):
-        lines = starts[starts + _PATH_LINE <= len(text)]
-        lines = lines[(raw[lines] == ord("0")) & (raw[lines + 1] == ord("x")) & (raw[lines + 18] == ord(" "))]
-        high, low = (_hex(raw, lines + at, 8).astype(np.uint32).astype(np.uint64) for at in (2, 10))
-        guid = (high << np.uint64(32)) | low
-        lid = _decimal(raw, lines + 19, 5)
-        level = _decimal(raw, lines + 20 + sum((lid >= ten).astype(np.int64) for ten in (0, 10, 100, 1000, 10000)), 2)
-        row, column = np.minimum(np.searchsorted(nodes, guid), len(nodes) - 1), column_of[lid]
-        known = (nodes[row] == guid) & (column >= 0) & (level >= 0) & (lid > 0)
-        table[row[known], column[known]] = level[known]
-    return table[node_of]

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from fabricgen.diff.counts import Counts, count
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.groups import Group, device_runs, grouped
+from fabricgen.diff.groups import Group, grouped
 from fabricgen.report import diff_words as words
+from fabricgen.report.name_runs import device_runs
 
 MOST_CHARACTERS = 60_000  # GitHub takes comments of 65,536
 _MOST_LINES = 200  # of one group

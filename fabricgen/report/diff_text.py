@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from fabricgen.diff.counts import count
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.groups import device_runs, grouped
+from fabricgen.diff.groups import grouped
 from fabricgen.report import diff_words as words
+from fabricgen.report.name_runs import device_runs
 
 
 def diff_text(difference: Difference, color: bool = False) -> str:

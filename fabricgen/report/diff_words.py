@@ -5,7 +5,8 @@ from typing import Any
 
 from fabricgen.diff.counts import Counts
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.groups import Rows, device_runs, name_runs
+from fabricgen.diff.groups import Rows
+from fabricgen.report.name_runs import device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
 from fabricgen.sonic.updater import Cost

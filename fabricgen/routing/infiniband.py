@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 LANES = 16
 MOST_HOPS = 64  # IBA: a directed route has no more; who goes on is in a forwarding loop
-_PACKETS_PER_PASS = 1 << 20
+_PACKETS_PER_PASS = 1 << 15  # what is made of them stays in a core's cache
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ class _Sources:
             of_adapter[adapter] = number
             if number == len(first):
                 first.append(adapter)
-        self.kind_of, self.adapters = of_adapter, cabled
+        of_row = of_adapter if dumps.path_sl is None else np.tile(of_adapter, len(dumps.path_sl) // len(of_adapter))
+        self.rows = [np.flatnonzero(of_row == kind) for kind in range(len(first))]
         self.switch = subnet.attached_switch[first].astype(np.int64)
         self.port = subnet.attached_port[first].astype(np.int64)
 
@@ -81,13 +82,12 @@ class _Sources:
 
     def packets(self, first: int, last: int) -> tuple[Ints, Ints, Ints, Ints]:
         """(destination column, switch, in-port, SL) of every kind of packet to these destinations."""
-        present = np.zeros((last - first, self.kinds, LANES), bool)
-        if self.path_sl is None:
-            present[..., 0] = True
-        else:
-            service_level = self.path_sl[self.adapters, first:last].astype(np.int64)
-            source, column = np.nonzero(service_level < LANES)
-            present[column, self.kind_of[self.adapters][source], service_level[source, column]] = True
+        levels = np.ones((len(self.switch), last - first), np.uint16)  # a bit for each SL
+        if self.path_sl is not None:
+            for number, rows in enumerate(self.rows):
+                told = self.path_sl[rows, first:last].astype(np.uint16)
+                levels[number] = np.bitwise_or.reduce(np.left_shift(np.uint16(1), told), axis=0)  # 255: no bit
+        present = (levels.T[..., None] >> np.arange(LANES, dtype=np.uint16) & 1).astype(bool)
         column, kind, level = np.nonzero(present)
         return column + first, self.switch[kind], self.port[kind], level
 
@@ -105,7 +105,8 @@ def _walk(dumps: Dumps, column: Ints, switch: Ints, into: Ints, level: Ints) -> 
         stuck = ~onward & ~(there & known)
         if stuck.any():
             yield Lost(switch[stuck], column[stuck])
-        column, switch, into, level, held, out = (each[onward] for each in (column, switch, into, level, held, out))
+        if not onward.all():
+            column, switch, into, level, held, out = (each[onward] for each in (column, switch, into, level, held, out))
         if not len(column):
             return
         lane = level if dumps.sl2vl is None else dumps.sl2vl[switch, into, out, level]

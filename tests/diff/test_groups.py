@@ -1,35 +1,9 @@
 """Names and changes told once."""
 
-import pytest
-
 from fabricgen.diff.changes import changes
-from fabricgen.diff.groups import device_runs, grouped, name_runs
+from fabricgen.diff.groups import grouped
 
 LEAVES = [f"leaf{number}" for number in range(1, 97)]
-
-
-def test_devices_in_a_row() -> None:
-    everyone = [*LEAVES, "spine1", "spine2"]
-    assert device_runs(LEAVES, everyone) == ["leaf1..leaf96"]
-    assert device_runs(["leaf1", "leaf2", "spine2"], everyone) == ["leaf1", "leaf2", "spine2"]
-    assert device_runs([name for name in LEAVES if name != "leaf4"], everyone) == [
-        "leaf1..leaf3",
-        "leaf5..leaf96",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("keys", "told"),
-    [
-        ([f"Ethernet{n}" for n in range(0, 512, 8)], ["Ethernet0..Ethernet504"]),
-        ([f"Ethernet{n}|3-4" for n in range(4)], ["Ethernet0|3-4..Ethernet3|3-4"]),
-        (["Ethernet8", "Ethernet0"], ["Ethernet0", "Ethernet8"]),
-        (["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet512"], ["Ethernet0..Ethernet16", "Ethernet512"]),
-        (["a1b1", "a2b2", "a3b3"], ["a1b1", "a2b2", "a3b3"]),
-    ],
-)
-def test_keys_in_a_row(keys: list[str], told: list[str]) -> None:
-    assert name_runs(keys) == told
 
 
 def test_the_same_change_on_many_devices_is_one_line() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 SWITCH_GUID, ADAPTER_GUID = 0xE8EBD30300000000, 0xE8EBD30400000000
@@ -122,6 +122,20 @@ def torus(size: Sequence[int], hosts: int) -> tuple[Net, str]:
             lines.append(f"{letter}{sign}_link 0x{net.guid(at[origin]):x} 0x{net.guid(at[far]):x}")
     lines += [f"{letter}_dateline 0" for letter in "xyz"[: len(size)]]
     return net, "\n".join([*lines, "portgroup_max_ports 16"]) + "\n"
+
+
+def lines(size: Sequence[int], hosts: int, *, longest: int) -> Net:
+    """A grid of switches, each joined to those up to `longest` steps away on its lines: a mesh (1) or a HyperX."""
+    net = Net()
+    at = {place: net.switch("sw" + ".".join(map(str, place))) for place in product(*(range(n) for n in size))}
+    for (one, a), (other, b) in combinations(at.items(), 2):
+        steps = [abs(x - y) for x, y in zip(one, other, strict=True) if x != y]
+        if len(steps) == 1 and steps[0] <= longest:
+            net.link(a, b)
+    for switch in at.values():
+        for _ in range(hosts):
+            net.host(switch)
+    return net
 
 
 def dragonfly(switches: int, hosts: int, global_links: int) -> Net:

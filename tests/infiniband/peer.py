@@ -18,6 +18,11 @@ def credit_loops(ibdmchk: str, folder: Path, dumps: Dumps) -> bool:
         (folder / "path.psl").write_text(path_sl_text(dumps))
         command += ["-c", "path.psl"]
         command += ["-d", "opensm-sl2vl.dump"] if dumps.sl2vl is not None else []
+    return judge(command, folder)
+
+
+def judge(command: list[str], folder: Path) -> bool:
+    """Whether a run of ibdmchk finds a credit loop."""
     said = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False).stdout
     free = "no credit loops found" in said
     found = re.search(r"credit loop on|Potential Credit Loop", said, re.IGNORECASE) is not None
@@ -29,10 +34,11 @@ def path_sl_text(dumps: Dumps) -> str:
     """Path SLs as ibdmchk reads them."""
     assert dumps.path_sl is not None
     lines = []
-    for port, column in np.argwhere(dumps.path_sl < 16).tolist():
+    for row, column in np.argwhere(dumps.path_sl < 16).tolist():
+        port = row % len(dumps.subnet.adapters)
         if dumps.owners[column] != port:
             guid = dumps.subnet.adapters[port].node_guid
-            lines.append(f"0x{guid:016x} {dumps.destinations[column]} {dumps.path_sl[port, column]}\n")
+            lines.append(f"0x{guid:016x} {dumps.destinations[column]} {dumps.path_sl[row, column]}\n")
     return "".join(lines)
 
 

@@ -14,8 +14,9 @@ from fabricgen.simulate.opensm import Tools, prove
 from fabricgen.simulate.opensm.answers import path_levels, port_keys
 from fabricgen.simulate.opensm.bench import swept
 from fabricgen.simulate.opensm.proof import engine_at_work
-from tests.infiniband.netlists import Net, dragonfly, three_tier, torus, two_tier, write
+from tests.infiniband.netlists import Net, dragonfly, lines, three_tier, torus, two_tier, write
 from tests.infiniband.peer import credit_loops, path_sl_text
+from tests.infiniband.recorded import recorded
 
 WIRINGS: dict[str, Callable[[], Net | tuple[Net, str]]] = {
     "two-tier": lambda: two_tier(8, 4, 8),
@@ -24,6 +25,10 @@ WIRINGS: dict[str, Callable[[], Net | tuple[Net, str]]] = {
     "torus-4x4x4": lambda: torus((4, 4, 4), 2),
     "torus-5x5x5": lambda: torus((5, 5, 5), 1),
     "dragonfly": lambda: dragonfly(4, 2, 2),
+    "torus-6x4": lambda: torus((6, 4), 2),
+    "mesh-4x4": lambda: lines((4, 4), 2, longest=1),
+    "hyperx-4x3": lambda: lines((4, 3), 2, longest=3),
+    "dragonfly-342": lambda: dragonfly(6, 3, 3),
 }
 # wiring, engine asked for, engine at work, whether there is a loop
 MEASURED = [
@@ -41,7 +46,16 @@ MEASURED = [
     *[("dragonfly", engine, engine, False) for engine in ("dfsssp", "lash")],
     ("dragonfly", "minhop", "minhop", True),
     ("dragonfly", "updn", "minhop", True),
+    *[("torus-6x4", engine, engine, False) for engine in ("dfsssp", "lash", "nue", "torus-2QoS")],
+    *[("torus-6x4", engine, engine, True) for engine in ("dor", "minhop", "sssp")],
+    *[("mesh-4x4", engine, engine, False) for engine in ("dfsssp", "dor", "lash")],
+    ("mesh-4x4", "minhop", "minhop", True),
+    *[("hyperx-4x3", engine, engine, False) for engine in ("dfsssp", "dor", "lash", "nue")],
+    *[("hyperx-4x3", engine, engine, True) for engine in ("minhop", "sssp")],
+    ("hyperx-4x3", "updn", "minhop", True),
+    ("dragonfly-342", "lash", "lash", False),
 ]
+WITH_LMC = [("torus-6x4", engine, engine, engine == "minhop") for engine in ("minhop", "nue", "torus-2QoS")]
 
 
 def made(folder: Path, wiring: str, engine: str, **more: str) -> Path:
@@ -51,11 +65,14 @@ def made(folder: Path, wiring: str, engine: str, **more: str) -> Path:
     return write(folder, net, engine, torus_conf=conf, **more)
 
 
-@pytest.mark.parametrize(("wiring", "asked", "active", "loops"), MEASURED)
+@pytest.mark.parametrize(
+    ("wiring", "asked", "active", "loops", "more"),
+    [(*one, "") for one in MEASURED] + [(*one, "lmc 1") for one in WITH_LMC],
+)
 def test_verdict_equals_ibdmchk(
-    opensm: Tools, ibdmchk: str, tmp_path: Path, wiring: str, asked: str, active: str, loops: bool
+    opensm: Tools, ibdmchk: str, tmp_path: Path, wiring: str, asked: str, active: str, loops: bool, more: str
 ) -> None:
-    files = made(tmp_path / "files", wiring, asked)
+    files = made(tmp_path / "files", wiring, asked, extra=more)
     with swept(opensm, files / "topology.ibsim", files) as bench:
         assert engine_at_work(bench) == active
         dumps = read_dumps(bench.scratch)
@@ -83,3 +100,24 @@ def test_a_cycle_is_a_walk_over_cables_that_its_witnesses_take(opensm: Tools, tm
         assert dumps.subnet.peer_switch[row[name], int(port)] == row[following]
         assert dumps.forwarding[row[name], int(lid)] == int(port)
         assert dumps.forwarding[row[following], int(lid)] == int(port_there)
+
+
+@pytest.mark.parametrize("engine", ["minhop", "dfsssp", "nue", "lash"])
+def test_verdict_equals_what_ibdmchk_said_on_1056_adapters(tmp_path: Path, engine: str) -> None:
+    dumps, loops = recorded(engine, tmp_path)
+    found = find_credit_loops(dumps)
+    assert (found.cycle is not None) == loops == (engine == "minhop")
+    assert found.order is None or len(found.order) == found.channels
+    assert not found.lost_count
+    with_one_level = find_credit_loops(replace(dumps, path_sl=None))  # what an application does that asks for no SL
+    assert with_one_level.cycle is not None and with_one_level.lanes == (0,)
+
+
+def test_with_lmc_the_level_hangs_on_the_lid_that_a_port_sends_from(opensm: Tools, tmp_path: Path) -> None:
+    files = made(tmp_path, "torus-6x4", "dfsssp", extra="lmc 1")
+    dumps = prove(opensm, files / "topology.ibsim", files).dumps
+    assert dumps is not None and dumps.path_sl is not None
+    ports = len(dumps.subnet.adapters)
+    assert dumps.path_sl.shape == (2 * ports, 2 * ports)
+    assert (dumps.path_sl[:ports] != dumps.path_sl[ports:]).any()
+    assert find_credit_loops(dumps).cycle is None

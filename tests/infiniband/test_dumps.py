@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fabricgen.errors import UnreadableInputError
+from fabricgen.observed import path_sls
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps, read_dumps
 from fabricgen.simulate.deadlock.virtual_lanes import find_credit_loops
 from tests.infiniband.netlists import Net, torus
@@ -142,6 +143,35 @@ def test_path_sls_choose_the_lanes(tmp_path: Path) -> None:
     found = find_credit_loops(read_dumps(files))
     assert found.cycle is None
     assert found.lanes == (0, 1)
+
+
+@pytest.mark.parametrize("block", [1, 40, 1 << 19])
+def test_path_sls_are_read_line_by_line_whatever_the_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr(path_sls, "_BLOCK", block)
+    net = ring()
+    subnet = read_dumps(folder(tmp_path, opensm__subnet_lst=subnet_lst(net), opensm__lfts_dump=lfts(net))).subnet
+    destinations = np.array([7, 48, 49151])
+    guid = [f"0x{adapter.node_guid:016x}" for adapter in subnet.adapters]
+    lines = [
+        "# source destination SL",
+        f"{guid[2]} 49151 15",
+        f"{guid[0].upper().replace('X', 'x')} 7 3",
+        f"{guid[1]} 49151 0\r",
+        "",
+        f"{guid[0]} 48 10  # read from the SA",
+        "0x00000000deadbeef 48 1",  # a stranger
+        f"{guid[1]} 9 1",  # to a stranger
+        f"{guid[1]} 48",
+        f"  {guid[1]} 7 1",
+        f"{guid[1]} 123456789 1",
+        f"{guid[2]} 7 1",  # the file ends without a line end
+    ]
+    (tmp_path / "paths.psl").write_text("\n".join(lines), newline="")
+    read = path_sls.read_path_sls(tmp_path / "paths.psl", subnet, destinations)
+    none = path_sls.NO_PATH
+    assert read.tolist() == [[3, 10, none], [none, none, 0], [1, none, 15]]
 
 
 def test_a_missing_route_is_a_place_where_packets_get_lost(tmp_path: Path) -> None:

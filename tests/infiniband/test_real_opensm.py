@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -72,6 +73,13 @@ def test_good_files_are_proved(opensm: Tools, tmp_path: Path) -> None:
         ({"extra": "sm_priority 16"}, ["FG802"]),
         ({"extra": "root_guid_file /etc/opensm/root_guids"}, ["FG803"]),
         ({"partitions": tenant(range(8)).replace("ipoib :", "ipiob :", 1)}, ["FG803"]),
+        (  # a log that would hide it
+            {
+                "partitions": tenant(range(8)).replace("ipoib :", "ipiob :", 1),
+                "extra": "log_flags 0x01\nlog_prefix lab\nper_module_logging_file /etc/opensm/modules",
+            },
+            ["FG803"],
+        ),
         ({"partitions": tenant(range(8)).replace("SELF=full ;", "SELF=full")}, ["FG803", "FG804", "FG805"]),
         (
             {"partitions": tenant(range(8)).replace("tenant=0x0011, ipoib :", "tenant=0x0011, ipoib")},
@@ -115,38 +123,58 @@ def test_runs_beside_each_other_do_not_meet(opensm: Tools, tmp_path: Path) -> No
     assert [report["deadlock"]["verdict"] for report in reports] == ["free", "cyclic", "free", "cyclic"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_it_leaves_nothing(opensm: Tools, tmp_path: Path, number: signal.Signals) -> None:
+@pytest.fixture
+def interrupted(opensm: Tools, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """A run whose OpenSM is at work, and the folder that everything temporary goes to."""
     root, scratch = bundle(tmp_path / "bundle"), tmp_path / "scratch"
     scratch.mkdir()
     made(root / "infiniband" / "compute", "torus-5x5x5", "dfsssp")
     command = [sys.executable, "-m", "fabricgen", "simulate", "deadlock", str(root)]
     process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 30
-    while not list(scratch.glob("*/opensm.log")) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert children_in(scratch)
+    assert soon(lambda: any(scratch.glob("*/opensm.log")), 30)
+    assert len(children_in(scratch)) >= 2  # ibsim and opensm
+    yield process, scratch
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_it_leaves_nothing(
+    interrupted: tuple[subprocess.Popen[bytes], Path], number: signal.Signals, code: int
+) -> None:
+    process, scratch = interrupted
     process.send_signal(number)
-    assert process.wait(30) == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert process.wait(30) == code
     assert not list(scratch.iterdir())
     assert not children_in(scratch)
 
 
-def test_killed_its_children_die_too(opensm: Tools, tmp_path: Path) -> None:
-    root, scratch = bundle(tmp_path / "bundle"), tmp_path / "scratch"
-    scratch.mkdir()
-    made(root / "infiniband" / "compute", "torus-5x5x5", "dfsssp")
-    command = [sys.executable, "-m", "fabricgen", "simulate", "deadlock", str(root)]
-    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 30
-    while not list(scratch.glob("*/opensm.log")) and time.monotonic() < until:
-        time.sleep(0.02)
+def test_killed_its_children_die_too(interrupted: tuple[subprocess.Popen[bytes], Path]) -> None:
+    process, scratch = interrupted
     process.kill()
     process.wait()
-    until = time.monotonic() + 5
-    while children_in(scratch) and time.monotonic() < until:
-        time.sleep(0.05)
+    assert soon(lambda: not children_in(scratch), 5)
+
+
+@pytest.mark.parametrize("mistake", [{"engine": "updn"}, {"engine": "ftre"}, {"net": "Switch 4 nonsense"}])
+def test_done_or_failed_it_leaves_nothing(opensm: Tools, tmp_path: Path, mistake: dict[str, str]) -> None:
+    scratch, root = tmp_path / "scratch", subnet(tmp_path / "bundle", mistake.get("engine", "updn"))
+    scratch.mkdir()
+    if broken := mistake.get("net"):
+        (root / "infiniband" / "compute" / "topology.ibsim").write_text(broken)
+    command = [sys.executable, "-m", "fabricgen", "simulate", "deadlock", str(root)]
+    run = subprocess.run(command, env={**os.environ, "TMPDIR": str(scratch)}, capture_output=True, check=False)
+    assert run.returncode == {"updn": 0, "ftre": 1}.get(mistake.get("engine", ""), 2)
+    assert not list(scratch.iterdir())
     assert not children_in(scratch)
+
+
+def soon(holds: Callable[[], bool], most_s: float) -> bool:
+    """Whether something comes true in time."""
+    until = time.monotonic() + most_s
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.02)
+    return holds()
 
 
 def children_in(folder: Path) -> list[str]:

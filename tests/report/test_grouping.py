@@ -3,12 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from fabricgen.findings import Finding, Location, Severity
-from fabricgen.report.grouping import grouped, names_in_short, numbered
+from fabricgen.report.grouping import grouped, numbered
 from fabricgen.report.outcome import Telling
-from fabricgen.sonic.canonical import natural_key
 from tests.conftest import Cli
 from tests.inventories import rail_optimized, write
 from tests.report.test_formats import found
@@ -17,24 +14,6 @@ from tests.report.test_formats import found
 def leaf(number: int, message: str = "no watchdog", path: str = "PFC_WD|Ethernet0") -> Finding:
     name = f"leaf{number}"
     return Finding("FG541", Severity.ERROR, message, name, path, Location(f"{name}.json", number, 1), count=2)
-
-
-@pytest.mark.parametrize(
-    ("names", "short"),
-    [
-        (["leaf1"], "leaf1"),
-        (["leaf1", "leaf2"], "leaf1, leaf2"),
-        ([f"leaf{n}" for n in range(1, 97)], "leaf1..leaf96"),
-        (["leaf1", "leaf2", "leaf3", "spine1"], "leaf1..leaf3, spine1"),
-        (["leaf1", "leaf3", "leaf5"], "leaf1, leaf3, leaf5"),
-        ([f"su{s}-r{r}-leaf" for s in (0, 1) for r in range(8)], "su0-r0-leaf..su0-r7-leaf, su1-r0-leaf..su1-r7-leaf"),
-        ([f"leaf{n}" for n in (1, 3, 5, 7, 9, 11)], "leaf1, leaf3, leaf5 and 3 more"),
-        ([f"r{r}n{n}" for r in range(9) for n in (1, 2, 3)], "r0n1..r0n3, r1n1..r1n3, r2n1..r2n3 and 18 more"),
-        (["a1b1", "a2b1", "a2b2", "a2b3"], "a1b1, a2b1, a2b2, a2b3"),
-    ],
-)  # fmt: skip
-def test_names_in_short(names: list[str], short: str) -> None:
-    assert names == sorted(names, key=natural_key) and names_in_short(names) == short
 
 
 def test_the_same_on_many_switches_is_one_finding() -> None:

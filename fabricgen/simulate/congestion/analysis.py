@@ -104,7 +104,7 @@ def is_meant(bundle: Bundle, name: str, plane: str | None, options: Options) -> 
 
 
 def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> CongestionResult:
-    priorities = lossless_links(bundle, fabric).priorities
+    priorities = lossless_links(fabric).priorities
     plane = read_plane(bundle, fabric, name, judged_priority(bundle, fabric, priorities))
     result = judge_plane(plane, options)
     return replace(result, ecn=_marks(bundle, fabric))

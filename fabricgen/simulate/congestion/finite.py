@@ -18,15 +18,18 @@ from fabricgen.simulate.congestion.model import latency_ns as latency_of
 from fabricgen.simulate.max_min import ack_load
 
 # How softly a group pauses: between not at all and entirely lie this part of T and this many reaction times. Both
-# are fitted to the packet simulator (41 runs), with which the mean occupancy of a throttled group agrees.
+# are fitted to a packet simulator, with which the mean occupancy of a throttled group agrees.
+# What is sent during a reaction counts only as far as it stays: what goes on to a port without a backlog is gone.
 SOFTNESS_OF_THRESHOLD = 0.1
-SOFTNESS_OF_REACTION = 1.5
+SOFTNESS_OF_REACTION = 1.75
 
 _STEP_NS = 100.0
 _STEPS_OF_SHORTEST = 400  # no flow is through in fewer steps, unless they would get shorter than _STEP_NS
-_STABLE = 0.25  # of the softest group's reaction: the scheme oscillates above 0.66
+_STABLE = 0.5  # of how softly the hardest group pauses: the scheme oscillates above 0.66
 _ACK_STEPS = 200
 _WATCHED_STEPS = 4
+_MEMORY = 0.1  # weight of the newest look at what a port's traffic goes on to
+_LEAST_BLOCKED = 0.2  # keeps the step stable
 _TAIL_BYTES = 1.0
 _COMPACT = 0.8
 _OPEN = 0.97  # a duty above this is no pause
@@ -88,6 +91,8 @@ class _Fluid:
         backlog = crossed.gather(total)
         duty = layer.duty(held)
         service = self.capacity[crossed.ports] * duty * step_ns
+        if watched:
+            layer.note_blocked(total, service, backlog)
         moved = layer.moved
         moved[:-1] = total * crossed.spread(np.minimum(1.0, service / np.maximum(backlog, 1e-9)))
         layer.queued[:-1] = total - moved[:-1]
@@ -155,6 +160,7 @@ class _Layer:
         self.alpha, self.reserve = ports.alpha[used], ports.reserve_bytes[used]
         self.reaction = SOFTNESS_OF_REACTION * ports.reaction_bytes[used]
         self.pool = ports.pool_bytes
+        self.blocked = np.ones(len(used))
         if before is not None:
             self._take_over(before)
 
@@ -166,6 +172,15 @@ class _Layer:
         self.arriving[self.crossed.at] = before.arriving[old]
         self.queued[-1] = self.arriving[-1] = 0.0
 
+    def note_blocked(self, total: Floats, service: Floats, backlog: Floats) -> None:
+        """The part of each port's traffic that goes on to a port with a backlog: only that stays in the group."""
+        crossed = self.crossed
+        waits = np.append(backlog > service, False)
+        next_port = np.append(crossed.port, len(service))[crossed.onward]
+        weight = np.where(total > 0, total, 1e-9)
+        part = crossed.gather(weight * waits[next_port]) / crossed.gather(weight)
+        self.blocked += _MEMORY * (np.maximum(part, _LEAST_BLOCKED) - self.blocked)
+
     def duty(self, held: Floats) -> Floats:
         """The part of the time that each port is not paused, from the bytes its group holds."""
         guided = self.paused_by_switch
@@ -174,7 +189,7 @@ class _Layer:
         )
         free = np.maximum(self.pool - shared, 0.0)[self.switch]
         threshold = self.alpha * free + self.reserve
-        width = SOFTNESS_OF_THRESHOLD * threshold + self.reaction
+        width = SOFTNESS_OF_THRESHOLD * threshold + self.reaction * self.blocked
         duty = np.clip((threshold + width / 2 - held) / width, 0.0, 1.0)
         return np.where(guided, duty, 1.0)
 
@@ -186,9 +201,9 @@ def _step_ns(ports: Ports, flows: Flows) -> float:
     shortest = float((flows.bytes * sharers / ports.bytes_per_ns[flows.path[:, 0]]).min(initial=np.inf))
     used = np.unique(flows.path[flows.path >= 0]).astype(np.int64)
     width = SOFTNESS_OF_THRESHOLD * least_threshold_bytes(ports, used)
-    width += SOFTNESS_OF_REACTION * ports.reaction_bytes[used]
-    softest = float((width / ports.bytes_per_ns[used]).min(initial=np.inf))
-    return min(max(_STEP_NS, shortest / _STEPS_OF_SHORTEST), _STABLE * softest)
+    width += SOFTNESS_OF_REACTION * ports.reaction_bytes[used] * _LEAST_BLOCKED
+    hardest = float((width / ports.bytes_per_ns[used]).min(initial=np.inf))
+    return min(max(_STEP_NS, shortest / _STEPS_OF_SHORTEST), _STABLE * hardest)
 
 
 def least_threshold_bytes(ports: Ports, used: Ints) -> Floats:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.simulate.congestion.compiled import WORTH_COMPILING, compiled_window
-from fabricgen.simulate.congestion.finite import SOFTNESS_OF_REACTION, SOFTNESS_OF_THRESHOLD, least_threshold_bytes
+from fabricgen.simulate.congestion.finite import SOFTNESS_OF_THRESHOLD, least_threshold_bytes
 from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Floats, Flows, Ports, crossings
 
+_SOFTNESS_OF_REACTION = 1.5  # as in `finite`, where nobody tells what goes on at once
 _STEP = 0.2
 _WINDOW_STEPS = 50
 _MOST_WINDOWS = 40
@@ -131,7 +132,7 @@ def _softness(ports: Ports, crossed: Crossings) -> Floats:
     """How softly each group pauses, as part of its threshold, with all groups of its switch that are in use full."""
     used = crossed.ports
     reaction = ports.reaction_bytes[used] / np.maximum(least_threshold_bytes(ports, used), 1.0)
-    softness: Floats = np.clip(SOFTNESS_OF_THRESHOLD + SOFTNESS_OF_REACTION * reaction, _HARDEST, _SOFTEST)
+    softness: Floats = np.clip(SOFTNESS_OF_THRESHOLD + _SOFTNESS_OF_REACTION * reaction, _HARDEST, _SOFTEST)
     return softness
 
 

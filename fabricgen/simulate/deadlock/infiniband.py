@@ -7,8 +7,10 @@ import numpy as np
 
 from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import FORWARDING, Dumps, read_dumps, read_subnet
+from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
 from fabricgen.results import DeadlockResult, FailureSummary
+from fabricgen.routing.infiniband import LANES
 from fabricgen.simulate.deadlock.updown import UpDown, up_down
 from fabricgen.simulate.deadlock.virtual_lanes import CreditLoops, find_credit_loops
 from fabricgen.simulate.opensm import Proof, find_tools, prove
@@ -74,9 +76,10 @@ def _dumped(files: SubnetFiles, names: Path | None) -> SubnetDeadlock:
 
 def _one_lane(dumps: Dumps) -> CreditLoops | None:
     """The verdict with all traffic on one lane, where several SLs are used and nothing tells their lanes."""
-    if dumps.sl2vl is not None or dumps.path_sl is None or len(np.unique(dumps.path_sl[dumps.path_sl < 16])) < 2:
+    levels = dumps.path_sl
+    if dumps.sl2vl is not None or levels is None or sum((levels == level).any() for level in range(LANES)) < 2:
         return None
-    return find_credit_loops(replace(dumps, path_sl=np.where(dumps.path_sl < 16, 0, 255).astype(np.uint8)))
+    return find_credit_loops(replace(dumps, path_sl=np.where(levels < LANES, np.uint8(0), np.uint8(NO_PATH))))
 
 
 def _analyse(files: SubnetFiles) -> SubnetDeadlock:

@@ -56,15 +56,16 @@ def find_credit_loops(dumps: Dumps) -> CreditLoops:
 
 def _dependencies(dumps: Dumps) -> tuple[Ints, Ints, Ints]:
     """(channels in use, dependencies as held << 32 | asked, dead ends as switch << 32 | column), each sorted."""
-    used, pairs, lost = _Distinct(), _Distinct(), _Distinct()
+    is_used = np.zeros(len(dumps.subnet.switches) * dumps.subnet.ports * LANES, bool)
+    pairs, lost = _Distinct(), _Distinct()
     for step in walk(dumps):
         if isinstance(step, Lost):
             lost.add(step.switches << 32 | step.columns)
             continue
-        used.add(step.asked)
+        is_used[step.asked] = True
         waiting = step.held >= 0
         pairs.add(step.held[waiting] << 32 | step.asked[waiting])
-    return used.all(), pairs.all(), lost.all()
+    return np.flatnonzero(is_used), pairs.all(), lost.all()
 
 
 class _Distinct:
@@ -75,8 +76,8 @@ class _Distinct:
         self._size = 0
 
     def add(self, numbers: Ints) -> None:
-        self._parts.append(numbers)
-        self._size += len(numbers)
+        self._parts.append(distinct(numbers))
+        self._size += len(self._parts[-1])
         if self._size > _MERGE_AT:
             self._parts = [self.all()]
             self._size = 0

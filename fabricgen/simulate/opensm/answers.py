@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import Dumps
+from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.simulate.opensm.bench import Bench
 from fabricgen.simulate.opensm.mad import NONE, P_KEYS, PATH
 
@@ -42,7 +43,8 @@ def path_levels(bench: Bench, dumps: Dumps, engine: str, keys: Keys) -> PathLeve
     subnet = dumps.subnet
     cabled = np.flatnonzero(subnet.attached_switch >= 0)
     by_port = engine in _PER_PORT or _policy_tells_ports_apart(bench)
-    is_complete = not by_port or len(cabled) * len(dumps.destinations) <= _MOST_PATHS
+    lids_each = int(np.bincount(dumps.owners).max()) if by_port else 1  # with LMC the SL hangs on the source LID, too
+    is_complete = not by_port or lids_each * len(cabled) * len(dumps.destinations) <= _MOST_PATHS
     alike: dict[object, int] = {}
     group = np.full(len(subnet.adapters), -1, np.int64)
     for port in cabled.tolist():
@@ -51,22 +53,24 @@ def path_levels(bench: Bench, dumps: Dumps, engine: str, keys: Keys) -> PathLeve
         group[port] = alike.setdefault(kind, len(alike))
     _, speaks = np.unique(group[cabled], return_index=True)
     sources = cabled[speaks]
-    by_lid = by_port and is_complete  # with LMC a port has several
+    by_lid = by_port and is_complete
     columns = np.arange(len(dumps.destinations))
     heard, place = np.unique(columns if by_lid else group[dumps.owners], return_inverse=True)
     asked = columns if by_lid else np.array([np.flatnonzero(place == one)[0] for one in range(len(heard))])
-    queries = np.empty((len(sources), len(asked), 3), np.uint16)
+    lids_each = lids_each if by_lid else 1
+    queries = np.empty((lids_each, len(sources), len(asked), 3), np.uint16)
     queries[..., 0] = PATH
-    queries[..., 1] = np.array([subnet.adapters[source].lid for source in sources.tolist()])[:, None]
+    base = np.array([subnet.adapters[source].lid for source in sources.tolist()])
+    queries[..., 1] = (np.arange(lids_each)[:, None] + base)[..., None]
     queries[..., 2] = dumps.destinations[asked]
-    answers = _ask(bench, dumps, queries, 1).reshape(len(sources), len(asked))
-    levels = np.where(answers < 16, answers, 255).astype(np.uint8)
-    path_sl = np.full((len(subnet.adapters), len(columns)), 255, np.uint8)
-    path_sl[cabled] = levels[group[cabled]][:, place]
-    pairs = zip(*((levels == 255).nonzero()), strict=True)
+    answers = _ask(bench, dumps, queries, 1).reshape(queries.shape[:-1])
+    levels = np.where(answers < 16, answers, NO_PATH).astype(np.uint8)
+    path_sl = np.full((lids_each, len(subnet.adapters), len(columns)), NO_PATH, np.uint8)
+    path_sl[:, cabled] = levels[:, group[cabled]][..., place]
+    pairs = zip(*((levels == NO_PATH).any(axis=0).nonzero()), strict=True)
     named = ((subnet.adapters[sources[row]], subnet.adapters[dumps.owners[asked[column]]]) for row, column in pairs)
     refused = ((a.name, b.name) for a, b in named if a is not b and _may_talk(keys, a.port_guid, b.port_guid))
-    return PathLevels(path_sl, is_complete, tuple(islice(refused, 5)))
+    return PathLevels(path_sl.reshape(-1, len(columns)), is_complete, tuple(islice(refused, 5)))
 
 
 def _may_talk(keys: Keys, one: int, other: int) -> bool:

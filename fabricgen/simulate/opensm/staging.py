@@ -25,10 +25,12 @@ FILE_OPTIONS = {
     "lfts_file": "",
     "lid_matrix_dump_file": "",
     "node_name_map_name": "",
-    "per_module_logging_file": "",
 }
-# What a run aside sets by itself: one sweep, everything it writes in the scratch folder.
-_OWN = ("log_file", "dump_files_dir", "force_log_flush", "accum_log_file", "sweep_interval", "daemon", "console")
+# What a run aside sets by itself: one sweep, everything it writes in the scratch folder, a log that keeps every line.
+_OWN = (
+    "log_file", "log_flags", "log_max_size", "log_prefix", "per_module_logging_file", "force_log_flush",
+    "accum_log_file", "dump_files_dir", "sweep_interval", "daemon", "console",
+)  # fmt: skip
 _OPTION = re.compile(r"\s*([A-Za-z0-9_]+)[ \t]+(.*?)\s*(?:#.*)?$")
 _UNSET = ("", "(null)")
 
@@ -79,7 +81,8 @@ def stage(folder: Path, scratch: Path) -> Staged:
         lines.append(f"{option} {value}")
     lines += [f"{option} {scratch / name}" for option, name in FILE_OPTIONS.items() if name and option not in options]
     lines += [f"log_file {scratch}/opensm.log", f"dump_files_dir {scratch}/", "force_log_flush TRUE"]
-    lines += ["accum_log_file FALSE", "sweep_interval 0", "daemon FALSE", "console off"]
+    lines += ["accum_log_file FALSE", f"per_module_logging_file {scratch}/none"]  # else /etc/opensm has a say
+    lines += ["sweep_interval 0", "daemon FALSE", "console off"]
     for file in folder.iterdir():
         if file.is_file() and file.name != "opensm.conf":
             shutil.copyfile(file, scratch / file.name)
