@@ -58,7 +58,7 @@ def _simulate(
     observers: Callable[[Network], Sequence[Observer]],
 ) -> PlaneRun | None:
     fabric = read_fabric(bundle, switches)
-    priority = judged_priority(bundle, fabric, lossless_links(bundle, fabric).priorities)
+    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
     network = read_plane(bundle, fabric, name, priority)
     if not network.adapters:
         return None
