@@ -79,6 +79,16 @@ def deadlock(
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
     wanted = FailureChoice(failures, switch_failures, repair, seed, scheduler)
     results = simulate_deadlock(settings, verdicts, plane, lfts, wanted)
+    asked = {
+        "--failures": failures,
+        "--switch-failures": switch_failures,
+        "--certificate": certificate,
+        "--routes": routes,
+    }
+    if left_out := [option for option, given in asked.items() if given]:
+        from fabricgen.simulate.deadlock.infiniband_findings import not_asked
+
+        verdicts.findings += not_asked(results, left_out)
     write_proof(verdicts.bundle, results, certificate, routes, svg)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     if demonstrate:
