@@ -94,7 +94,7 @@ class Device:
         return True
 
     def is_whole(self):
-        """Whether CONFIG_DB is loaded. From the flush to the end of a reload this flag is missing, and all of SONiC's own
+        """Whether CONFIG_DB is loaded. From the flush to the end of a reload this flag is missing, and SONiC's own
         commands wait for it."""
         return self.run("sonic-db-cli", "CONFIG_DB", "GET", "CONFIG_DB_INITIALIZED").strip() == "1"
 

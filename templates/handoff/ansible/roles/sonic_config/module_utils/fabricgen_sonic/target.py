@@ -101,6 +101,7 @@ class Way:
     def told(self):
         """The way in words."""
         if self.route != "apply-patch":
-            return f"config {self.route}: traffic stops; {'; '.join(self.reasons) or 'as asked for'}"
+            name = "a reboot" if self.route == "reboot" else f"config {self.route}"
+            return f"{name}: traffic stops; {'; '.join(self.reasons) or 'as asked for'}"
         flaps = f", {len(self.ports)} ports down and up: {' '.join(self.ports)}" if self.ports else ""
         return f"config apply-patch, about {self.seconds} s{flaps}"
