@@ -158,6 +158,7 @@ class Site:
             env={
                 **os.environ,
                 "ANSIBLE_NOCOLOR": "1",
+                "ANSIBLE_BECOME_ALLOW_SAME_USER": "1",
                 "ANSIBLE_HOME": str(self.folder / "ansible"),
                 "ANSIBLE_SSH_CONTROL_PATH_DIR": str(next(iter(self.switches.values())).folder / "cp"),
                 "ANSIBLE_SSH_ARGS": "-o ControlMaster=auto -o ControlPersist=30s",

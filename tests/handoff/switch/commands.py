@@ -212,14 +212,14 @@ def traffic_shift(isolated: str) -> None:
 
 
 def systemd_run(words: list[str]) -> None:
-    """A timer; it runs its command after so many seconds in a session of its own."""
+    """A timer; it runs its command after so many seconds, or at SIGUSR1, in a session of its own."""
     options = dict(word.removeprefix("--").partition("=")[::2] for word in words if word.startswith("--"))
     command = [word for word in words if not word.startswith("--")]
     file = UNITS / f"{options['unit']}.timer"
     if file.exists():
         sys.exit(f"Failed to start transient timer unit: Unit {file.name} was already loaded")
     seconds, log = float(options["on-active"]) * SECOND_S, UNITS / f"{options['unit']}.log"
-    script = f'sleep {seconds}; rm {file}; exec "$@" >{log} 2>&1'
+    script = f'trap : USR1; sleep {seconds} & wait; kill $!; rm {file}; exec "$@" >{log} 2>&1'
     with Path(os.devnull).open("r+") as null:
         timer = subprocess.Popen(
             ["sh", "-c", script, "timer", *command], start_new_session=True, stdin=null, stdout=null, stderr=null

@@ -24,7 +24,8 @@ assert problem is None, problem
 if differs:
     try:
         transaction.apply(device, order)
-        assert not transaction.deviations(device, order)
+        if problems := transaction.deviations(device, order):
+            raise RuntimeError("; ".join(problems))
         transaction.save(device, order)
     except Exception:
         transaction.undo(device, order)

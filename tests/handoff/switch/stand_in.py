@@ -74,6 +74,9 @@ class StandIn:
             call = f'"{sys.executable}" "{COMMANDS}" "{self.folder}" {command} "$@"'
             file.write_text(f"#!/bin/sh\nSTAND_IN_SECOND_S={second_s} exec {call}\n")
             file.chmod(0o755)
+        python = self.folder / "bin" / "python3"  # sudo leaves no PATH of ours
+        python.write_text(f'#!/bin/sh\nPATH="{self.path}" exec "{sys.executable}" "$@"\n')
+        python.chmod(0o755)
         options = f"--port 0 --unixsocket {self.folder}/redis.sock --dir {self.folder}".split()
         self._run([server, *options, "--save", ""])
         self._until((self.folder / "redis.sock").exists)
@@ -93,7 +96,7 @@ class StandIn:
         (self.folder / "sshd_config").write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.folder}/host\nPidFile none\nStrictModes no\n"
             f"AuthorizedKeysFile {self.folder}/login.pub\nPermitRootLogin yes\nUsePAM no\n"
-            f"Subsystem sftp internal-sftp\nSetEnv PATH={self.path}\n"
+            "Subsystem sftp internal-sftp\n"
         )
         self._run([sshd, "-D", "-e", "-f", str(self.folder / "sshd_config")])
         self._until(self._answers)
@@ -120,14 +123,15 @@ class StandIn:
     @property
     def host_vars(self) -> dict[str, Any]:
         """How Ansible logs in."""
+        become = {"ansible_become": False} if os.geteuid() else {"ansible_become_method": "sudo"}
         return {
             "ansible_host": "127.0.0.1",
             "ansible_port": self.port,
             "ansible_user": getpass.getuser(),
             "ansible_ssh_private_key_file": str(self.folder / "login"),
             "ansible_ssh_common_args": "-F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
-            "ansible_python_interpreter": sys.executable,
-            "ansible_become_method": "su",
+            "ansible_python_interpreter": f"{self.folder}/bin/python3",
+            **become,
             "sonic_config_startup_file": f"{self.folder}/etc/config_db.json",
             "sonic_config_work_folder": f"{self.folder}/etc/fabricgen",
         }
@@ -172,6 +176,11 @@ class StandIn:
     def timers(self) -> list[str]:
         """The timers that are set."""
         return [file.name for file in (self.folder / "units").glob("*.timer")]
+
+    def pass_time(self) -> None:
+        """Let all timers be due."""
+        for file in (self.folder / "units").glob("*.timer"):
+            os.kill(int(file.read_text()), signal.SIGUSR1)
 
     def log(self) -> list[str]:
         """The commands of SONiC that change something, since last asked."""

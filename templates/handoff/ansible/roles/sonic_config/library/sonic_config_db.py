@@ -98,8 +98,7 @@ def take(step, device, order, check):
     if check:
         return False, {}, None
     if step == "verify":
-        tables = transaction.deviations(device, order)
-        return False, {"tables": tables}, f"these tables still differ: {', '.join(tables)}" if tables else None
+        return False, {}, "; ".join(transaction.deviations(device, order))
     if step == "undo":
         return transaction.undo(device, order), {}, None
     getattr(transaction, step)(device, order)

@@ -25,6 +25,12 @@ def session_problems(expected, up):
     return [f"BGP: no session with {peer} {name}".rstrip() for peer, name in sorted(expected.items()) if peer not in up]
 
 
+def lost_sessions(before, target, up):
+    """Sessions that were up before a change, are still meant to be there, and are down."""
+    peers = {key.rpartition("|")[2] for key in target.get("BGP_NEIGHBOR", {})}
+    return [f"BGP: the session with {peer} is down" for peer in before if peer in peers and peer not in up]
+
+
 def neighbors(dump):
     """(far device, far port as announced) by own port, of `lldpctl -f json0`, which has a list for everything."""
     found = {}
@@ -96,9 +102,8 @@ def watchdog_problems(rendered, text):
 
 
 def problems_of(device, rendered, links, absent):
-    """(problems, established sessions) of a switch. `device` runs its commands."""
-    up = sessions(device)
-    found = session_problems(expected_sessions(rendered, absent), up)
+    """What is not as it is to be on a switch. `device` runs its commands."""
+    found = session_problems(expected_sessions(rendered, absent), sessions(device))
     found += cable_problems(
         links, neighbors(json.loads(device.run("docker", "exec", "lldp", "lldpctl", "-f", "json0")))
     )
@@ -108,7 +113,7 @@ def problems_of(device, rendered, links, absent):
             found.append("PFC watchdog: a storm is going on (`pfcwd show stats`)")
     found += pfc_problems(rendered, device.run("pfc", "show", "priority"))
     keys = device.run("sonic-db-cli", "APPL_DB", "KEYS", "BUFFER_PG_TABLE:*").split()
-    return found + group_problems(lossless_groups(rendered), keys), up
+    return found + group_problems(lossless_groups(rendered), keys)
 
 
 def sessions(device):

@@ -29,6 +29,7 @@ from ansible.module_utils.fabricgen_sonic.restore import (
     restore,
     unlike,
 )
+from ansible.module_utils.fabricgen_sonic.state import lost_sessions, sessions
 from ansible.module_utils.fabricgen_sonic.target import NO_CHANGE, Way, aim, differing, without_made
 
 PREVIOUS = "previous.json"  # what ran before the last change that was saved
@@ -139,6 +140,7 @@ def _lay_ready(device, order, plan):
         "checkpoint": checkpoint,
         "startup_file": order.startup_file,
         "shared": order.shared,
+        "sessions": plan.pending["sessions"] if plan.pending else sessions(device),
     }
     device.write(PENDING, note)  # there is never a change under way without its timer
     if plan.pending:
@@ -156,12 +158,14 @@ def apply(device, order):
 
 
 def deviations(device, order):
-    """The tables that are not as they were to be after a change."""
-    _under_way(device, order)
+    """What is not as it was to be after a change: tables that differ, and sessions that did not come back."""
+    pending = _under_way(device, order)
     if not device.is_whole():
-        return ["all of them"]
+        return ["CONFIG_DB is not loaded"]
     target, found = device.read(TARGET), device.running()
-    return unlike(target, without_made(order.disguise.look_at(found), target), order.shared)
+    tables = unlike(target, without_made(order.disguise.look_at(found), target), order.shared)
+    problems = [f"these tables still differ: {', '.join(tables)}"] if tables else []
+    return problems + lost_sessions(pending["sessions"], target, sessions(device))
 
 
 def save(device, order):

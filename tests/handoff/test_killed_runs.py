@@ -1,0 +1,150 @@
+"""Runs that are killed at any moment: the next run, or the switch's timer, ends on the old or the new configuration."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.handoff import write_folder
+from fabricgen.handoff.ansible import SHARED_TABLES, ansible_files
+from tests.handoff.site import assert_holds, filled, older, rendered
+from tests.handoff.switch.config_db import Tables
+from tests.handoff.switch.stand_in import StandIn
+
+DRIVE = Path(__file__).parent / "switch" / "drive.py"
+ROUTES = ("apply-patch", "reload")
+KILLS = 10  # of each route's runs, at moments spread evenly over a whole one
+LONG_S = 36000
+
+
+@dataclass
+class Bench:
+    """One switch, and what it is to hold."""
+
+    switch: StandIn
+    role: Path
+    tables: Tables
+
+    def reset(self, route: str, kill_at: int) -> Tables:
+        """Run the older configuration; the next run is killed at that moment (0: never)."""
+        for file in (*self.switch.folder.glob("etc/fabricgen/*"), *self.switch.folder.glob("moments")):
+            file.unlink()
+        self.switch.hold(older(self.tables, takes_reload=route == "reload"))
+        (self.switch.folder / "kill_at").write_text(str(kill_at))
+        return self.switch.running
+
+    def run(self, timer_s: int = LONG_S) -> "subprocess.CompletedProcess[str]":
+        """A run, in a process group of its own."""
+        order = {
+            "rendered": filled(self.tables),
+            "secrets": {},
+            "shared": SHARED_TABLES,
+            "startup_file": str(self.switch.startup_file),
+            "restore_after_s": timer_s,
+        }
+        file = self.switch.folder / "order.json"
+        file.write_text(json.dumps(order))
+        return subprocess.run(
+            [sys.executable, str(DRIVE), str(self.switch.folder), str(self.role), str(file)],
+            env={**os.environ, "PATH": self.switch.path},
+            start_new_session=True,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def moments(self) -> list[str]:
+        """What the last run did."""
+        return (self.switch.folder / "moments").read_text().splitlines()
+
+    def wait_for_timer(self) -> None:
+        """Until no change is under way."""
+        end = time.monotonic() + 60
+        while (self.switch.folder / "etc/fabricgen/pending.json").exists():
+            assert time.monotonic() < end, [file.read_text() for file in self.switch.folder.glob("units/*.log")]
+            time.sleep(0.05)
+
+    def wait_for_no_timer(self) -> None:
+        """Until all timers have done what they do."""
+        end = time.monotonic() + 60
+        while self.switch.timers():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    folder = tmp_path_factory.mktemp("killed")
+    bundle = open_bundle([rendered(folder)])
+    write_folder(folder / "project", ansible_files(bundle, "leaf1"))
+    switch = StandIn.start("leaf1", sshd=False)
+    try:
+        yield Bench(switch, folder / "project" / "roles" / "sonic_config", json.loads(bundle.devices["leaf1"].text))
+    finally:
+        switch.stop()
+
+
+@pytest.fixture(scope="module")
+def lengths(bench: Bench) -> dict[str, int]:
+    """How many moments a whole run has, by route."""
+    found = {}
+    for route in ROUTES:
+        before = bench.reset(route, 0)
+        done = bench.run()
+        assert (done.returncode, done.stdout) == (0, route), done.stderr
+        assert_holds(bench.switch.running, filled(bench.tables), before)
+        assert bench.switch.startup == bench.switch.running
+        found[route] = len(bench.moments())
+    return found
+
+
+@pytest.mark.parametrize("nth", range(KILLS))
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_killed_run_ends_on_the_old_or_the_new_configuration(
+    bench: Bench, lengths: dict[str, int], route: str, nth: int
+) -> None:
+    before = bench.reset(route, 1 + (lengths[route] - 1) * nth // (KILLS - 1))
+    assert bench.run().returncode == -signal.SIGKILL
+    (bench.switch.folder / "kill_at").unlink()
+    if nth % 2:
+        bench.switch.pass_time()
+        bench.wait_for_timer()
+        assert bench.switch.is_whole
+        assert bench.switch.running == bench.switch.startup
+        if bench.switch.running != before:  # killed when all was done
+            assert_holds(bench.switch.running, filled(bench.tables), before)
+        return
+    done = bench.run()
+    assert done.returncode == 0, done.stderr
+    assert_holds(bench.switch.running, filled(bench.tables), before)
+    assert bench.switch.startup == bench.switch.running
+    bench.switch.pass_time()  # a timer that the killed run had just set finds nothing to put back
+    bench.wait_for_no_timer()
+    assert_holds(bench.switch.running, filled(bench.tables), before)
+
+
+def test_the_timer_puts_back_what_nobody_confirmed(bench: Bench, lengths: dict[str, int]) -> None:
+    """Management is lost after the change: nobody comes back, and time passes."""
+    before = bench.reset("reload", lengths["reload"] - 8)
+    assert bench.run(timer_s=1).returncode == -signal.SIGKILL
+    assert bench.switch.running != before
+    (bench.switch.folder / "kill_at").unlink()
+    bench.wait_for_timer()
+    assert bench.switch.running == bench.switch.startup == before
+
+
+def test_what_the_updater_loses_without_a_word_is_found(bench: Bench) -> None:
+    before = bench.reset("apply-patch", 0)
+    (bench.switch.folder / "mishap").write_text("lost write")
+    done = bench.run()
+    assert "these tables still differ: BUFFER_PG" in done.stderr
+    assert bench.switch.running == bench.switch.startup == before
+    assert bench.switch.timers() == []
