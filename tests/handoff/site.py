@@ -105,14 +105,14 @@ def seen_by(bundle: Bundle, name: str) -> dict[str, Any]:
     return {"lldp": [{"interface": interfaces}]}
 
 
-def playbook_command() -> str:
-    """ansible-playbook, of this Python's environment first."""
-    beside = Path(sys.executable).with_name("ansible-playbook")
-    found = str(beside) if beside.exists() else shutil.which("ansible-playbook")
+def ansible_command(name: str) -> str:
+    """A command of Ansible's, of this Python's environment first."""
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.exists() else shutil.which(name)
     if found is None:
         if os.environ.get("CI") == "true":
-            pytest.fail("ansible-playbook is missing")
-        pytest.skip("needs ansible-playbook: pip install ansible-core")
+            pytest.fail(f"{name} is missing")
+        pytest.skip(f"needs {name}: pip install fabricgen[dev]")
     return found
 
 
@@ -153,7 +153,7 @@ class Site:
             "fabricgen_secrets": {SECRET_NAME: SECRET} if secrets is None else secrets,
         }
         done = subprocess.run(
-            [playbook_command(), f"playbooks/{book}.yml", "-e", json.dumps(extra), *options],
+            [ansible_command("ansible-playbook"), f"playbooks/{book}.yml", "-e", json.dumps(extra), *options],
             cwd=self.project,
             env={
                 **os.environ,

@@ -16,7 +16,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.handoff import write_folder
 from fabricgen.handoff.ansible import SHARED_TABLES, ansible_files
 from tests.handoff.site import assert_holds, filled, older, rendered
-from tests.handoff.switch.config_db import Tables
+from tests.handoff.switch.config_db import Tables, merge
 from tests.handoff.switch.stand_in import StandIn
 
 DRIVE = Path(__file__).parent / "switch" / "drive.py"
@@ -148,3 +148,32 @@ def test_what_the_updater_loses_without_a_word_is_found(bench: Bench) -> None:
     assert "these tables still differ: BUFFER_PG" in done.stderr
     assert bench.switch.running == bench.switch.startup == before
     assert bench.switch.timers() == []
+
+
+def test_a_session_that_does_not_come_back_undoes_the_change(bench: Bench) -> None:
+    before = bench.reset("apply-patch", 0)
+    peer = next(iter(before["BGP_NEIGHBOR"]))
+    (bench.switch.folder / "lose").write_text(peer)
+    done = bench.run()
+    (bench.switch.folder / "down").unlink()
+    assert f"BGP: the session with {peer} is down" in done.stderr
+    assert bench.switch.running == bench.switch.startup == before
+
+
+def test_what_ran_is_put_back_even_where_the_models_refuse_it(bench: Bench, lengths: dict[str, int]) -> None:
+    """A table without a YANG model: neither `config rollback` nor `config reload FILE` takes what ran."""
+    bench.reset("reload", lengths["reload"] - 8)
+    merge(bench.switch.redis, {"SITE_NOTES": {"door": {"code": "1"}}})
+    before = bench.switch.running
+    names = bench.switch.folder / "yang_tables"
+    models = names.read_text()
+    names.write_text(models + " SITE_NOTES")  # the change is taken,
+    assert bench.run().returncode == -signal.SIGKILL
+    names.write_text(models)  # the way back is not
+    (bench.switch.folder / "kill_at").unlink()
+    startup = bench.switch.startup
+    bench.switch.pass_time()
+    bench.wait_for_timer()
+    assert bench.switch.running == before
+    assert bench.switch.startup == startup
+    assert "config reload -y -f" in bench.switch.log()

@@ -23,11 +23,11 @@ plan, differs, problem = transaction.prepare(device, order, False)
 assert problem is None, problem
 if differs:
     try:
-        transaction.apply(device, order)
-        if problems := transaction.deviations(device, order):
+        transaction.apply(device, set())
+        if problems := transaction.deviations(device, set()):
             raise RuntimeError("; ".join(problems))
-        transaction.save(device, order)
+        transaction.save(device, set())
     except Exception:
-        transaction.undo(device, order)
+        transaction.undo(device, set())
         raise
 sys.stdout.write(plan.way.route)

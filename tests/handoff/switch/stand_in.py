@@ -123,7 +123,7 @@ class StandIn:
     @property
     def host_vars(self) -> dict[str, Any]:
         """How Ansible logs in."""
-        become = {"ansible_become": False} if os.geteuid() else {"ansible_become_method": "sudo"}
+        become = {"ansible_become": False} if os.geteuid() else {"ansible_become_exe": program("sudo", "sudo")}
         return {
             "ansible_host": "127.0.0.1",
             "ansible_port": self.port,

@@ -6,6 +6,8 @@
     save       put the startup file in place; the change is no longer under way, the timer is stopped
     undo       put back what was kept
 
+All but `prepare` know the change by what that laid ready, and tell their caller which secrets no message may show.
+
 pending.json is the one thing that decides: while it is there the timer, or a failing play, puts back what ran before. A
 run that finds one was preceded by a run that was killed; it starts from what ran before that one, and keeps it.
 """
@@ -141,64 +143,65 @@ def _lay_ready(device, order, plan):
         "startup_file": order.startup_file,
         "shared": order.shared,
         "sessions": plan.pending["sessions"] if plan.pending else sessions(device),
+        "owned": sorted(order.rendered) if order.source == "rendered" else None,
+        "hidden": sorted(order.disguise.seen.union(map(str, order.secrets.values()))),
     }
     device.write(PENDING, note)  # there is never a change under way without its timer
     if plan.pending:
         device.stop_timer(plan.pending["timer"])
 
 
-def apply(device, order):
+def apply(device, seen):
     """Load what was laid ready. A reload names the file: after a power cut the switch boots from the old one."""
     with device.locked():
-        pending = _under_way(device, order)
+        pending = _under_way(device, seen)
         if pending["route"] == "reload":
             device.load("config", "reload", "-y", str(device.folder / TARGET))
         elif pending["route"] != NO_CHANGE:
             device.load("config", "apply-patch", str(device.folder / PATCH))
 
 
-def deviations(device, order):
+def deviations(device, seen):
     """What is not as it was to be after a change: tables that differ, and sessions that did not come back."""
-    pending = _under_way(device, order)
+    pending = _under_way(device, seen)
     if not device.is_whole():
         return ["CONFIG_DB is not loaded"]
     target, found = device.read(TARGET), device.running()
-    tables = unlike(target, without_made(order.disguise.look_at(found), target), order.shared)
+    tables = unlike(target, without_made(found, target), pending["shared"])
     problems = [f"these tables still differ: {', '.join(tables)}"] if tables else []
     return problems + lost_sessions(pending["sessions"], target, sessions(device))
 
 
-def save(device, order):
+def save(device, seen):
     """Make the running configuration the startup file, and the change a done one."""
     with device.locked():
-        pending = _under_way(device, order)
-        startup_file = Path(order.startup_file)
+        pending = _under_way(device, seen)
+        startup_file = Path(pending["startup_file"])
         mode = startup_file.stat().st_mode & 0o777 if startup_file.exists() else 0o644
         device.run("config", "save", "-y", str(device.folder / "saved.json"))
         put(startup_file, (device.folder / "saved.json").read_bytes(), mode)  # `config save` alone is not atomic
-        owned = set(order.rendered) if order.source == "rendered" else set()
-        device.write(OWNED, sorted(owned.union(device.read(OWNED, []))))
+        owned = pending["owned"] or []
+        device.write(OWNED, sorted({*owned, *device.read(OWNED, [])}))
         before = device.read(BEFORE)
         if differing(before, device.read(TARGET)):
             device.write(PREVIOUS, before)
         device.close(pending)
         if owned:
-            device.write(OWNED, sorted(owned))
+            device.write(OWNED, owned)
         device.remove("saved.json")
 
 
-def undo(device, order):
+def undo(device, seen):
     """Whether a change was under way; it is undone."""
     with device.locked():
-        for name in (BEFORE, TARGET):
-            order.disguise.look_at(device.read(name, {}))
+        if pending := device.pending():
+            seen.update(pending["hidden"])
         return restore(device)
 
 
-def _under_way(device, order):
-    for name in (BEFORE, TARGET):  # a command's message may quote what they hold
-        order.disguise.look_at(device.read(name, {}))
+def _under_way(device, seen):
     pending = device.pending()
     if pending is None:
         raise DeviceError("no change is under way any more: the switch was put back in the meantime")
+    seen.update(pending["hidden"])  # a command's message may quote them
     return pending
