@@ -17,8 +17,8 @@ description:
   - The target is the running configuration with the rendered tables in place of its own. Tables that were rendered for
     this switch before and are no longer are removed; all others stay.
   - Step C(prepare) compares and, outside check mode, keeps what runs and sets a timer on the switch that puts it back;
-    C(apply) loads the target; C(verify) fails when tables differ or BGP sessions did not come back; C(save) makes it the
-    startup configuration and stops the timer; C(undo) puts back what ran before; C(compare) touches nothing.
+    C(apply) loads the target; C(verify) fails when tables differ or BGP sessions did not come back; C(save) makes it
+    the startup configuration and stops the timer; C(undo) puts back what ran before; C(compare) touches nothing.
   - Secrets are shown nowhere, neither those given nor those that the switch holds.
 requirements: [Python 3.11 on the switch]
 options:
