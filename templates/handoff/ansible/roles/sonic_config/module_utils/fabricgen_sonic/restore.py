@@ -202,7 +202,7 @@ def _put_startup_back(device, startup_file):
     if not kept.exists():
         startup_file.unlink(missing_ok=True)
     elif not startup_file.exists() or startup_file.read_bytes() != kept.read_bytes():
-        put(startup_file, kept.read_bytes(), 0o644)
+        put(startup_file, kept.read_bytes(), kept.stat().st_mode & 0o777)
 
 
 def _differs(device, before, pending):

@@ -127,7 +127,7 @@ def _lay_ready(device, order, plan):
         startup_file = Path(order.startup_file)
         device.remove(STARTUP)
         if startup_file.exists():
-            put(device.folder / STARTUP, startup_file.read_bytes())
+            put(device.folder / STARTUP, startup_file.read_bytes(), startup_file.stat().st_mode & 0o777)
         if plan.way.route == "apply-patch":
             checkpoint = order.checkpoint
             if checkpoint in json.loads(device.run("config", "list-checkpoints")):
