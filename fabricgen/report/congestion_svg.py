@@ -7,7 +7,7 @@ from fabricgen.results import CongestionResult, CongestionTree
 
 Port = tuple[str, str]
 
-_COLUMN, _ROW, _BOX, _MARGIN = 260, 34, (210, 24), 16
+_COLUMN, _ROW, _BOX, _MARGIN = 300, 34, (250, 24), 16
 _COLORS = {"incast": "#c0392b", "collision": "#d35400", "slow-receiver": "#8e44ad"}
 _PAUSED = "#f5d76e"
 

@@ -78,6 +78,9 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         over = f", until {_time(result.freeze.over_ns)}" if result.freeze.over_ns is not None else ""
         yield f"          FROZEN at {_time(result.freeze.time_ns)}{over}: {around}"
     victims = sorted((flow for flow in result.flows if flow.victim), key=lambda flow: -(flow.hol_factor or 0))
+    if victims and not pauses:  # nobody held them up: their own rates did
+        yield f"          {len(victims)} flows were slower than fair sharing lets them; nothing was paused"
+        return
     for flow in victims[:5]:
         alone = f", {flow.slowdown} times the lone flow" if flow.slowdown else ""
         yield f"          victim {flow.src} to {flow.dst}: HoL factor {flow.hol_factor}{alone}"
