@@ -141,7 +141,7 @@ def _headrooms(plan: Watched, names: list[str]) -> Iterator[Clause]:
             "HeadroomNearlyUsed",
             f"{part.watermark_bytes} bytes",
             "critical",
-            "{{ $labels.device }} {{ $labels.interface }} used {{ $value }} bytes of the headroom of PG {{ $labels.pg }}",
+            "{{ $labels.device }} {{ $labels.interface }} used {{ $value }} bytes of PG {{ $labels.pg }}'s headroom",
             f"{HEADROOM_SHARE:.0%} of xoff {part.xoff_bytes}: beyond it frames are lost; is the cable longer than "
             "CABLE_LENGTH says, does the far end react late?",
         )

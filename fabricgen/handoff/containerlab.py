@@ -1,7 +1,7 @@
 """A virtual lab of a slice of the fabric for containerlab: switches as sonic-vs, their hosts as Linux containers.
 
-containerlab 39ff2b7 mounts no startup-config into sonic-vs, and starts bgpd only when the links are in: so config_db.json
-is bound where start.sh copies it from, and FRR is told its part by `vtysh -f` after that.
+containerlab 39ff2b7 mounts no startup-config into sonic-vs, and starts bgpd only when the links are in: so
+config_db.json is bound where start.sh copies it from, and FRR is told its part by `vtysh -f` after that.
 """
 
 import csv

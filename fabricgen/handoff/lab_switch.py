@@ -1,7 +1,7 @@
 """A switch's configuration for the virtual switch of SONiC: the same sessions and classes on ports that it has.
 
-docker-sonic-vs brings up a port only if its lanes are a line of its lane map, and it has a line for each of 32 ports of the
-default SKU (Force10-S6000; sonic-buildimage 086b03bd, platform/vs/docker-sonic-vs/start.sh and sonic-sairedis' saivs).
+docker-sonic-vs brings up a port only if its lanes are a line of its lane map, and that has a line for each of the 32
+ports of the default SKU, Force10-S6000 (sonic-buildimage 086b03bd, platform/vs/docker-sonic-vs/start.sh).
 Buffers, PFC, watchdog, breakout and management are left out: the chip, its memory and eth0 are not the real ones.
 """
 

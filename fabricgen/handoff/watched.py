@@ -74,60 +74,73 @@ class Watched:
     @property
     def ports(self) -> Ports:
         """Every port that counts, in natural order."""
-        found = (
-            port for part in (*self.pauses, *self.headrooms, *self.markings, *self.watchdogs) for port in part.ports
-        )
+        parts: tuple[Pauses | Headroom | Marking | Watchdog, ...]
+        parts = (*self.pauses, *self.headrooms, *self.markings, *self.watchdogs)
+        found = (port for part in parts for port in part.ports)
         return tuple(sorted(set(found), key=natural_key))
 
 
 def watched(device: ObservedDevice) -> Watched:
     """What to watch on a switch. Ports that are down by configuration do not count."""
     up = [port for port, row in device.table("PORT").items() if row.get("admin_status") == "up"]
-    blind = []
-    pauses: dict[tuple[Numbers, int], list[str]] = {}
+    pauses, blind = _pauses(device, up), []
+    headrooms, unknown = _headrooms(device, up, pauses)
+    if unknown:
+        blind.append(f"headroom of {unknown} lossless groups: the switch computes it (no xoff in the file)")
+    if headrooms and not _counted(device, "PG_WATERMARK"):
+        blind.append("headroom: FLEX_COUNTER_TABLE|PG_WATERMARK is disabled")
+        headrooms = ()
+    markings = _markings(device, up)
+    if markings and not _counted(device, "WRED_ECN_QUEUE", by_default=False):
+        blind.append("ECN marks: FLEX_COUNTER_TABLE|WRED_ECN_QUEUE is not enabled")
+        markings = ()
+    return Watched(pauses, headrooms, markings, _watchdogs(device, up), tuple(blind))
+
+
+def _pauses(device: ObservedDevice, up: list[str]) -> tuple[Pauses, ...]:
+    found: dict[tuple[Numbers, int], list[str]] = {}
     for port in up:
         priorities = _numbers(device.text_of("PORT_QOS_MAP", port, "pfc_enable"))
         speed = device.text_of("PORT", port, "speed")
         if priorities and speed.isdecimal():
-            pauses.setdefault((priorities, int(speed)), []).append(port)
-    lossless = {port: set(priorities) for (priorities, _), ports in pauses.items() for port in ports}
-    headrooms: dict[tuple[Numbers, int], list[str]] = {}
-    unknown = []
+            found.setdefault((priorities, int(speed)), []).append(port)
+    return tuple(Pauses(_ports(ports), *key) for key, ports in sorted(found.items()))
+
+
+def _headrooms(device: ObservedDevice, up: list[str], pauses: tuple[Pauses, ...]) -> tuple[tuple[Headroom, ...], int]:
+    """The headrooms that the file tells, and of how many lossless groups it tells none."""
+    lossless = {port: set(part.priorities) for part in pauses for port in part.ports}
+    found: dict[tuple[Numbers, int], list[str]] = {}
+    unknown = 0
     for port, part, row in _by_port(device, "BUFFER_PG", up):
         xoff = device.text_of("BUFFER_PROFILE", str(row.get("profile")), "xoff")
         if xoff.isdecimal():
-            headrooms.setdefault((_numbers(part), int(xoff)), []).append(port)
+            found.setdefault((_numbers(part), int(xoff)), []).append(port)
         elif lossless.get(port, set()) & set(_numbers(part)):
-            unknown.append(port)
-    if unknown:
-        blind.append(f"headroom of {len(unknown)} lossless groups: the switch computes it (no xoff in the file)")
+            unknown += 1
+    return tuple(Headroom(_ports(ports), *key) for key, ports in sorted(found.items())), unknown
+
+
+def _markings(device: ObservedDevice, up: list[str]) -> tuple[Marking, ...]:
     marked: dict[tuple[str, int], set[int]] = {}
     for port, part, row in _by_port(device, "QUEUE", up):
         wred = str(row.get("wred_profile", ""))
         kmin = device.text_of("WRED_PROFILE", wred, "green_min_threshold")
         if kmin.isdecimal() and device.text_of("WRED_PROFILE", wred, "ecn") not in ("", "ecn_none"):
             marked.setdefault((port, int(kmin)), set()).update(_numbers(part))
-    markings: dict[tuple[Numbers, int], list[str]] = {}
+    found: dict[tuple[Numbers, int], list[str]] = {}
     for (port, threshold), queues in marked.items():
-        markings.setdefault((tuple(sorted(queues)), threshold), []).append(port)
-    if markings and not _counted(device, "WRED_ECN_QUEUE", by_default=False):
-        blind.append("ECN marks: FLEX_COUNTER_TABLE|WRED_ECN_QUEUE is not enabled")
-        markings = {}
-    if headrooms and not _counted(device, "PG_WATERMARK"):
-        blind.append("headroom: FLEX_COUNTER_TABLE|PG_WATERMARK is disabled")
-        headrooms = {}
-    watchdogs: dict[tuple[int, str], list[str]] = {}
+        found.setdefault((tuple(sorted(queues)), threshold), []).append(port)
+    return tuple(Marking(_ports(ports), *key) for key, ports in sorted(found.items()))
+
+
+def _watchdogs(device: ObservedDevice, up: list[str]) -> tuple[Watchdog, ...]:
+    found: dict[tuple[int, str], list[str]] = {}
     for port in up:
         row = device.row("PFC_WD", port)
         if (detection := str(row.get("detection_time", ""))).isdecimal():
-            watchdogs.setdefault((int(detection), str(row.get("action", "drop"))), []).append(port)
-    return Watched(
-        tuple(Pauses(_ports(ports), *key) for key, ports in sorted(pauses.items())),
-        tuple(Headroom(_ports(ports), *key) for key, ports in sorted(headrooms.items())),
-        tuple(Marking(_ports(ports), *key) for key, ports in sorted(markings.items())),
-        tuple(Watchdog(_ports(ports), *key) for key, ports in sorted(watchdogs.items())),
-        tuple(blind),
-    )
+            found.setdefault((int(detection), str(row.get("action", "drop"))), []).append(port)
+    return tuple(Watchdog(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 
 def _by_port(device: ObservedDevice, table: str, up: Iterable[str]) -> list[tuple[str, str, dict[str, object]]]:

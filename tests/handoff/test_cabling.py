@@ -75,7 +75,7 @@ def test_names_are_escaped_and_pages_never_share_a_file() -> None:
 
 
 def test_the_order_list_is_what_the_plan_counts(cli: Cli, tmp_path: Path) -> None:
-    for inventory in (QUICKSTART, QUICKSTART.with_name("border"), QUICKSTART.with_name("dual-tor")):
+    for inventory in map(QUICKSTART.with_name, ("border", "dual-tor")):
         folder = tmp_path / inventory.name
         assert cli("render", inventory, "-o", folder, "-q").code == 0
         ordered: Counter[tuple[str, str, str]] = Counter()
