@@ -16,6 +16,7 @@ lint:
 	@scripts/setup "[dev]"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/shellcheck scripts/setup scripts/demo
 	@$(BIN)/lint-imports --no-cache >.venv/import-linter.log || { cat .venv/import-linter.log; exit 1; }
 
 type:
@@ -37,6 +38,10 @@ bench:  ## speed and memory, beside a peer where one exists
 mutants:  ## seeded faults in the examples: what the rules find, and what not; rewrites docs/mutants.md
 	@scripts/setup "[dev]"
 	@$(BIN)/python -m benchmarks.mutants --page docs/mutants.md
+	@rm -rf build/mutants
+	@for one in quickstart superpod rail-only; do \
+		$(BIN)/fabricgen -q render inventories/$$one --output build/mutants/$$one >/dev/null; done
+	@$(BIN)/python -m benchmarks.host_mutants build/mutants/*
 
 matrix:  ## every layout, role, set of priorities and BGP style into build/matrix
 	@scripts/setup

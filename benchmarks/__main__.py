@@ -4,6 +4,7 @@ python -m benchmarks [--quick]        --quick leaves out the peer's largest fabr
 """
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from benchmarks.measure import Cost, fabricgen, run, typical
 
 SIZES = (32, 128, 512)
 LARGE_GPUS = 102_400
+SUBNET_GPUS = 16_384
 PEER_SPINES = {32: 8, 128: 32, 512: 32}
 
 
@@ -34,7 +36,11 @@ def main() -> None:
         _print_stages(Path(folder))
         _print_judges(Path(folder))
         _print_diff(Path(folder))
+        print(f"\ndeadlock of {SIZES[-1]} switches beside networkx and rustworkx")
+        bundle = str(Path(folder) / f"bundle-{SIZES[-1]}")
+        subprocess.run([sys.executable, "-m", "benchmarks.deadlock", bundle, "--peers"], check=True)
         _print_credit_loops(Path(folder) / "dumps", quick)
+        _print_subnet(Path(folder))
         if not quick:
             _print_large(Path(folder))
 
@@ -45,6 +51,24 @@ def _print_large(folder: Path) -> None:
     cost = run(fabricgen("--jobs", "1", "render", str(inventory), "--output", str(folder / "large-bundle")))
     devices = len(list((folder / "large-bundle" / "sonic").iterdir()))
     print(f"\nrender of {LARGE_GPUS} GPUs, {devices} switches: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
+    print("\ndeadlock on the same, stage by stage")
+    subprocess.run([sys.executable, "-m", "benchmarks.deadlock", str(folder / "large-bundle")], check=True)
+
+
+def _print_subnet(folder: Path) -> None:
+    """The files of one large subnet, and whether its LIDs are as many as they should be. The bar: 20 s of CPU."""
+    inventory, bundle = folder / "subnet", folder / "subnet-bundle"
+    make_inventory(["--gpus", str(SUBNET_GPUS), "--infiniband", str(inventory)])
+    cost = run(fabricgen("render", str(inventory), "--output", str(bundle)))
+    wired = json.loads((bundle / "fabric.json").read_bytes())
+    switches, endpoints = len(wired["devices"]), sum(len(host["nics"]) for host in wired["hosts"])
+    counted = subprocess.run(
+        fabricgen("capacity", str(inventory), "--format", "json"), capture_output=True, text=True, check=True
+    )
+    lids = json.loads(counted.stdout)["capacity"]["planes"][0]["lids"]
+    assert (endpoints, lids) == (SUBNET_GPUS, endpoints + switches), f"{lids} LIDs of {endpoints} + {switches}"
+    size = f"{SUBNET_GPUS} GPUs on InfiniBand, {switches} switches, {lids} LIDs of 49151"
+    print(f"\nrender of {size}: {cost.cpu_s:.1f} s CPU, {cost.rss_mib:.0f} MiB")
 
 
 def _print_credit_loops(folder: Path, quick: bool) -> None:

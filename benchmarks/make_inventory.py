@@ -1,10 +1,12 @@
 """Write an inventory of a rail-optimized RoCE fabric with exactly N switches of 64 ports, as full as N allows; or of a
-fabric for N GPUs.
+fabric for N GPUs, RoCE or InfiniBand.
 
     python benchmarks/make_inventory.py --switches 512 OUT
     python benchmarks/make_inventory.py --gpus 102400 OUT
+    python benchmarks/make_inventory.py --gpus 16384 --infiniband OUT
 
-For GPUs there are three tiers at 1:1, leaves of 64 ports below spines and cores of 128. For switches, leaves have 32
+For GPUs there are three tiers at 1:1, leaves of 64 ports below spines and cores of 128; on InfiniBand all have 64, and
+two tenants have half of the hosts each. For switches, leaves have 32
 hosts and 32 uplinks; small fabrics have two tiers, larger ones three; tier counts are forced so that the total is
 exact, and among the layouts that give it the one with most links is taken.
 """
@@ -58,6 +60,27 @@ planes:
     addressing: {{loopbacks: 10.0.0.0/16, links: 10.128.0.0/9, hosts: 11.0.0.0/8}}
 """
 
+_SUBNET = """\
+fabricgen: 1
+fabric: bench-{gpus}-gpus-infiniband
+hosts:
+  gpu: {{model: dgx-h100, count: {hosts}}}
+planes:
+  compute:
+    technology: infiniband
+    design: rail-optimized
+    hosts: [gpu]
+    scalable_unit: {{hosts: {uplinks}}}
+    tiers: 3
+    leaf: {{platform: nvidia-qm9700}}
+    spine: {{platform: nvidia-qm9700}}
+    core: {{platform: nvidia-qm9700}}
+    speed: 400G
+    partitions:
+      - {{name: blue, pkey: 0x8001, members: [gpu/0-{middle}]}}
+      - {{name: green, pkey: 0x8002, members: [gpu/{rest}-{last}]}}
+"""
+
 
 def layouts(switches: int) -> Iterator[tuple[int, int, int, int]]:
     """(links, units, spines of a pod, cores) of every layout with exactly so many switches."""
@@ -88,10 +111,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--switches", type=int)
     size.add_argument("--gpus", type=int)
+    parser.add_argument("--infiniband", action="store_true", help="with --gpus")
     parser.add_argument("out", type=Path)
     asked = parser.parse_args(arguments)
     if asked.gpus:
-        _write(asked.out, _LARGE.format(gpus=asked.gpus, hosts=-(-asked.gpus // RAILS), uplinks=UPLINKS))
+        hosts = -(-asked.gpus // RAILS)
+        half = {"middle": hosts // 2 - 1, "rest": hosts // 2, "last": hosts - 1}
+        text = _SUBNET if asked.infiniband else _LARGE
+        _write(asked.out, text.format(gpus=asked.gpus, hosts=hosts, uplinks=UPLINKS, **half))
         return 0
     found = max(layouts(asked.switches), default=None)
     if found is None:

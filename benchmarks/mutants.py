@@ -20,6 +20,7 @@ from ipaddress import ip_interface
 from pathlib import Path
 from typing import Any
 
+from benchmarks import mutants_infiniband
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.registry import run
@@ -268,6 +269,17 @@ class Result:
 
 def results(examples: Sequence[str], count: int, seed: int) -> Iterator[Result]:
     """All mutants of the examples. Raises SystemExit where a clean one is not clean."""
+    for example, folder in rendered(examples):
+        bundle = open_bundle([folder])
+        gc.freeze()
+        planes = {plane.name for plane in bundle.wiring.planes if not plane.lossless} if bundle.wiring else set()
+        for mutant in mutants(bundle, count, seed):
+            wired = bundle.devices[mutant.device].wired
+            yield Result(example, mutant, bool(wired and wired.plane in planes), *level(bundle, mutant))
+
+
+def rendered(examples: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """Each example and its bundle, without manifest.json. Raises SystemExit where one is not clean."""
     from click.testing import CliRunner
 
     from fabricgen.cli.main import main as fabricgen
@@ -279,14 +291,9 @@ def results(examples: Sequence[str], count: int, seed: int) -> Iterator[Result]:
             if (outcome := CliRunner().invoke(fabricgen, arguments, standalone_mode=False)).exception:
                 sys.exit(f"{example}: {outcome.exception}")
             (folder / "manifest.json").unlink()
-            bundle = open_bundle([folder])
-            if any(finding.severity is not Severity.NOTE for finding in run(bundle)):
+            if any(finding.severity is not Severity.NOTE for finding in run(open_bundle([folder]))):
                 sys.exit(f"{example} is not clean")
-            gc.freeze()
-            planes = {plane.name for plane in bundle.wiring.planes if not plane.lossless} if bundle.wiring else set()
-            for mutant in mutants(bundle, count, seed):
-                wired = bundle.devices[mutant.device].wired
-                yield Result(example, mutant, bool(wired and wired.plane in planes), *level(bundle, mutant))
+            yield example, folder
 
 
 def page(found: Sequence[Result], count: int, seed: int) -> str:
@@ -335,11 +342,20 @@ def main() -> int:
         if not one.is_found and not one.reason:
             codes = sorted({f"{finding.code}@{finding.device}:{finding.path}" for finding in one.found})[:3]
             print(f"{one.example} {one.mutant.kind}: {one.mutant} {codes}")
+    in_files = [
+        one
+        for example, folder in rendered(() if options.example else mutants_infiniband.EXAMPLES)
+        for one in mutants_infiniband.file_results(folder, example, options.count, options.seed)
+    ]
+    open_files = [one for one in in_files if not one.is_found and not one.reason]
+    for gap in open_files:
+        print(f"{gap.example} {gap.mutant.kind}: {gap.mutant}")
     survivors = [one for one in found if not one.is_found]
-    print(f"{len(found)} mutants, {len(survivors)} survive ({sum(not one.reason for one in survivors)} gaps)")
+    gaps = sum(not one.reason for one in survivors) + len(open_files)
+    print(f"{len(found)} mutants, {len(survivors)} survive; {len(in_files)} in files of subnet managers; {gaps} gaps")
     if options.page:
-        options.page.write_text(page(found, options.count, options.seed), encoding="utf-8")
-    gaps = any(not one.reason for one in survivors)
+        text = page(found, options.count, options.seed)
+        options.page.write_text("\n".join([text, *mutants_infiniband.section(in_files)]), encoding="utf-8")
     return 1 if gaps or len(survivors) > (1 - LEAST_FOUND) * len(found) else 0
 
 

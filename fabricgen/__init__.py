@@ -3,4 +3,4 @@
 __version__ = "0.1.0"
 
 # Raised whenever any rendered byte may change for an unchanged inventory and lock file.
-OUTPUT_VERSION = 1
+OUTPUT_VERSION = 2

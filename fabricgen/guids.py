@@ -15,6 +15,8 @@ PLACEHOLDER_PREFIX = "0x02fab0"  # the second bit of the first byte says: locall
 _SWITCHES, _ADAPTERS = 0x02FAB001_00000000, 0x02FAB002_00000000
 PLACEHOLDERS = 1 << 32  # of each kind
 
+_PORTS_OF_NODE = 8  # at most, of any adapter
+
 _HEX = re.compile(r"(?:0x)?([0-9a-f]{16})")
 _COLONS = re.compile(r"[0-9a-f]{4}(?::[0-9a-f]{4}){3}|[0-9a-f]{2}(?::[0-9a-f]{2}){7}")
 
@@ -37,6 +39,11 @@ def adapter_placeholder(number: int) -> tuple[NodeGuid, PortGuid]:
     """The placeholders of an adapter and of its port, which is one above, as ibsim has it."""
     node = _ADAPTERS + 2 * number
     return NodeGuid(f"0x{node:016x}"), PortGuid(f"0x{node + 1:016x}")
+
+
+def looks_swapped(node: str, port: str) -> bool:
+    """Whether a node and a port GUID stand in each other's place: makers number ports from their node's GUID up."""
+    return 0 < int(node, 16) - int(port, 16) <= _PORTS_OF_NODE
 
 
 def is_placeholder(guid: str) -> bool:

@@ -5,12 +5,19 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class FailureSummary:
-    """Counts over the failure sets of exactly `depth` failures."""
+    """Counts over the failure sets of exactly `depth` failures.
+
+    Where there are too many, `sampled` of them were drawn at random and the counts are of those; with 95 % confidence
+    no larger share of all sets is cyclic, or unreachable, than the bounds say.
+    """
 
     depth: int = 0
     sets: int = 1
     cyclic_sets: int = 0
     unreachable_sets: int = 0
+    sampled: int | None = None
+    cyclic_bound: float | None = None
+    unreachable_bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,8 +82,21 @@ def ibdmchk() -> str:
     return shutil.which("ibdmchk") or _missing("ibdmchk")
 
 
+@pytest.fixture(scope="session")
+def netplan() -> str:
+    """What hosts read their addresses with."""
+    return shutil.which("netplan", path="/usr/sbin:/usr/bin:/sbin:/bin") or _missing("netplan.io")
+
+
+@pytest.fixture(scope="session")
+def ibnetdiscover() -> str:
+    """What people see the cables of a subnet with."""
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin"
+    return shutil.which("ibnetdiscover", path=path) or _missing("ibnetdiscover of infiniband-diags")
+
+
 def _missing(what: str) -> None:
-    message = f"needs {what}: apt-get install {PACKAGES} ibutils"
+    message = f"needs {what}: apt-get install {PACKAGES} ibutils infiniband-diags netplan.io"
     if os.environ.get("CI") == "true":
         pytest.fail(message)
     pytest.skip(message)

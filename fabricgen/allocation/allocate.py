@@ -74,7 +74,7 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
         management={key: tuple(new.management[key]) for key in keys if key in new.management},
         blocks={key: tuple(map(ipaddress.ip_network, new.blocks[key])) for key in blocks if key in new.blocks},
         notes=notes,
-        guids=give_guids(fabric, notes, host_names, new, findings),
+        guids=give_guids(fabric, notes, names, host_names, new, findings),
         subnets=new.subnets,
     )
     return allocation, new, findings

@@ -1,7 +1,8 @@
 """GUIDs of InfiniBand switches and adapters: those of the inventory, and placeholders for what has none yet.
 
 A placeholder is numbered in the lock: each switch has a number, each host a run of them, one for each NIC port of its
-model. The hardware's own GUIDs take their place one by one; what has been given stays in the lock beside them.
+model. The hardware's own GUIDs take their place one by one: those of `devices` and guids.csv, and those that were read
+from the fabric. What has been given stays in the lock beside them.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -10,7 +11,8 @@ from typing import NamedTuple
 
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.pools import Run
-from fabricgen.design.model import Fabric, Host, Switch
+from fabricgen.allocation.readings import Found, Matching, strangers
+from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.findings import Finding, Related
 from fabricgen.guids import (
@@ -19,6 +21,7 @@ from fabricgen.guids import (
     PortGuid,
     adapter_placeholder,
     is_placeholder,
+    looks_swapped,
     parse_guid,
     switch_placeholder,
 )
@@ -46,7 +49,12 @@ class Guids:
 
 
 def give_guids(
-    fabric: Fabric, notes: Mapping[str, DeviceNote], host_names: Mapping[str, str], lock: Lock, findings: list[Finding]
+    fabric: Fabric,
+    notes: Mapping[str, DeviceNote],
+    names: Mapping[str, str],
+    host_names: Mapping[str, str],
+    lock: Lock,
+    findings: list[Finding],
 ) -> Guids:
     """The GUIDs of every InfiniBand plane, and a number for each of its subnets; extends the lock."""
     planes = [design for design in fabric.planes if design.plane.technology == "infiniband"]
@@ -56,7 +64,14 @@ def give_guids(
     ends = {(link.a.key, link.a_port): link.a for design in planes for link in design.links if isinstance(link.a, Host)}
     hosts = {host.key: host for host in ends.values()}
     own = _Own(findings)
+    given = own.switches(switches, notes)
     real = own.adapters(fabric.inventory.guids, hosts, host_names, ends.keys())
+    for design in planes:
+        matching = Matching(design, names, host_names, given)
+        for reading in fabric.inventory.readings.get(design.plane.name, ()):
+            found = matching.found(reading)
+            findings += strangers(reading, found)
+            own.read(found, names, host_names, given, real)
     kept = {key: _is_host(key) for key in lock.guids}
     of_hosts = {key: lock.guids[key] for key, is_host in kept.items() if is_host}
     of_switches = {key: lock.guids[key] for key, is_host in kept.items() if not is_host}
@@ -65,7 +80,6 @@ def give_guids(
     _number(runs, of_hosts, Run(0, PLACEHOLDERS // 2 - 1))
     lock.guids.update(of_switches | of_hosts)
     place = {key: {nic.name: index for index, nic in enumerate(host.model.nics)} for key, host in hosts.items()}
-    given = own.switches(switches, notes)
     return Guids(
         {switch.key: given.get(switch.key) or switch_placeholder(of_switches[switch.key]) for switch in switches},
         {
@@ -75,9 +89,15 @@ def give_guids(
     )
 
 
-def count_placeholders(guids: Iterable[str]) -> int:
-    """How many GUIDs were made up."""
-    return sum(map(is_placeholder, guids))
+def count_placeholders(design: PlaneDesign, guids: Guids) -> tuple[int, int]:
+    """How many switches and adapters of a plane have GUIDs that were made up; none of a RoCE plane."""
+    if design.plane.technology != "infiniband":
+        return 0, 0
+    ends = [(link.a.key, link.a_port) for link in design.links if isinstance(link.a, Host)]
+    return (
+        sum(is_placeholder(guids.switches[switch.key]) for switch in design.switches),
+        sum(is_placeholder(guids.adapters[end].port) for end in ends),
+    )
 
 
 def _is_host(key: str) -> bool:
@@ -141,10 +161,50 @@ class _Own:
                     message = f"{note.host} {note.nic} stands twice"
                     self.findings.append(error("FG102", message, note, "nic", hint="remove one of the two"))
                 found[key, note.nic] = adapter
-                self._claim(adapter.node, f"{note.host} {note.nic}", note, "node_guid")
-                if str(adapter.port) != str(adapter.node):  # adapters with one port often have the same for both
-                    self._claim(adapter.port, f"{note.host} {note.nic}", note, "port_guid")
+                self._claim_pair(adapter, f"{note.host} {note.nic}", note)
         return found
+
+    def read(
+        self,
+        found: Found,
+        names: Mapping[str, str],
+        host_names: Mapping[str, str],
+        switches: dict[str, NodeGuid],
+        adapters: dict[tuple[str, str], Adapter],
+    ) -> None:
+        """Add what a reading tells; where the inventory or another reading tells something else, that is a finding."""
+        for key, switch in found.switches.items():
+            if key not in switches:
+                switches[key] = switch.guid
+                self._claim(switch.guid, f"switch {names[key]}", switch, "guid")
+            elif switches[key] != switch.guid:
+                self._disagree(f"switch {names[key]}", switches[key], switch.guid, switch)
+        for end, seen in found.adapters.items():
+            assert seen.node_guid, "found are those that have one"
+            adapter, owner = Adapter(seen.node_guid, seen.port_guid), f"{host_names[end[0]]} {end[1]}"
+            if end not in adapters:
+                adapters[end] = adapter
+                self._claim_pair(adapter, owner, seen)
+            elif adapters[end] != adapter:
+                before = adapters[end]
+                kind = "node" if before.node != adapter.node else "port"
+                self._disagree(f"the {kind} of {owner}", getattr(before, kind), getattr(adapter, kind), seen)
+
+    def _disagree(self, what: str, before: str, now: str, part: Part) -> None:
+        message = f"two GUIDs for {what}: {before}, and {now} in {part.at().file}"
+        _, other, key = self._owner[before]
+        related = (Related(f"{before} stands here", other.at(key)),)
+        hint = "the hardware was replaced, or cables or columns are swapped: keep the one that `ibstat` tells"
+        self.findings.append(error("FG894", message, part, hint=hint, related=related))
+
+    def _claim_pair(self, adapter: Adapter, owner: str, part: Part) -> None:
+        self._claim(adapter.node, owner, part, "node_guid")
+        if str(adapter.port) != str(adapter.node):  # adapters with one port often have the same for both
+            self._claim(adapter.port, owner, part, "port_guid")
+        if looks_swapped(adapter.node, adapter.port):
+            message = f"{owner}: node GUID {adapter.node} and port GUID {adapter.port} look swapped"
+            hint = "ports are numbered from their node's GUID up; a partition or list with the node's is ignored"
+            self.findings.append(error("FG891", message, part, "node_guid", hint=hint))
 
     def _claim(self, guid: str, owner: str, part: Part, key: str) -> None:
         if guid not in self._owner:

@@ -16,15 +16,19 @@ from typing import Any
 import orjson
 
 from fabricgen.bundle import infer
+from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.locate import locate
 from fabricgen.bundle.sources import Sources, read_sources
 from fabricgen.bundle.wiring import WiredDevice, WiredLink, Wiring, load_wiring
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.tables import ConfigDb, Row
 
 CONFIG_NAME = "config_db.json"
+OPTIONS_NAME = "opensm.conf"
+_TABLES_REMEMBERED = 1024
 
 _log = logging.getLogger(__name__)
 _TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -38,8 +42,8 @@ class ObservedDevice:
     name: str
     file: Path
     wired: WiredDevice | None = None
-    # Tables by their JSON, shared by the devices of a bundle: equal tables are one object, kept and judged once.
-    distinct: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    # Shared by the devices of a bundle: equal tables are one object, kept and judged once.
+    tables: "SharedTables" = field(default_factory=lambda: SharedTables(), repr=False, compare=False)
 
     @cached_property
     def text(self) -> bytes:
@@ -49,8 +53,12 @@ class ObservedDevice:
     @cached_property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types that the file has, right or wrong."""
-        parsed = parse_object(self.text, self.file)
-        return {name: self.distinct.setdefault(orjson.dumps(table).decode(), table) for name, table in parsed.items()}
+        return self.tables.of(self.file)
+
+    def passing(self) -> ConfigDb:
+        """`config` for one look: it is kept only where it is kept already, so that thousands of files fit."""
+        kept = self.__dict__.get("config")
+        return self.tables.of(self.file) if kept is None else kept
 
     def table(self, name: str) -> Mapping[str, Row]:
         """A table's rows; empty when the file has none, or something else than rows under that name."""
@@ -79,6 +87,28 @@ class ObservedDevice:
         return Location(str(self.file), line, column)
 
 
+class SharedTables:
+    """Loads files so that equal tables are one object. Files as `config save` lays them out share by their bytes,
+    and only the tables used last are looked for; in others each table is compared."""
+
+    def __init__(self) -> None:
+        self._loader = TableLoader(most=_TABLES_REMEMBERED)
+        self._distinct: dict[bytes, Any] = {}
+
+    def of(self, file: Path) -> ConfigDb:
+        """The tables of one file. Raises UnreadableInputError."""
+        text = read_bytes(file)
+        try:
+            config, is_whole = self._loader.load_all(text)
+        except orjson.JSONDecodeError as error:
+            raise _no_json(error, file) from error
+        except TypeError as error:
+            raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
+        if is_whole:
+            return {name: self._distinct.setdefault(orjson.dumps(table), table) for name, table in config.items()}
+        return config
+
+
 @dataclass(frozen=True)
 class Bundle:
     """What is judged. `devices` are in natural order of their names; `root` and `wiring` are None for loose files.
@@ -91,6 +121,7 @@ class Bundle:
     root: Path | None = None
     wiring: Wiring | None = None
     links_from: str = "fabric.json"  # | DEVICE_NEIGHBOR | BGP | a file with links or of LLDP
+    subnet_roots: tuple[Path, ...] = ()  # bundles with InfiniBand planes, and loose folders with an opensm.conf
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:
@@ -118,6 +149,11 @@ class Bundle:
         return read_sources(self.root) if self.root else None
 
     @cached_property
+    def hosts(self) -> Mapping[str, ObservedHosts]:
+        """The files of hosts, by group."""
+        return read_hosts(self.root)
+
+    @cached_property
     def cable_length_m(self) -> Mapping[str, float]:
         """link id -> true cable length, where known."""
         cables = self.wiring.cables if self.wiring else ()
@@ -137,18 +173,23 @@ def parse_object(text: bytes, file: Path) -> Any:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno)) from error
+        raise _no_json(error, file) from error
     if not isinstance(value, dict):
         raise UnreadableInputError("not a JSON object", Location(str(file), 1, 1))
     return value
 
 
+def _no_json(error: orjson.JSONDecodeError, file: Path) -> UnreadableInputError:
+    return UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno))
+
+
 def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle:
-    """Bundles, config_db.json files and folders of them as one set of devices.
+    """Bundles, config_db.json files and folders of them as one set of devices; subnet managers' folders beside.
 
     Raises UnreadableInputError for what is missing, is no JSON, or holds no device at all.
     """
     wirings: list[Wiring] = []
+    subnet_roots: list[Path] = []
     found: list[tuple[str, Path]] = []
     root: Path | None = None
     for path in paths:
@@ -157,27 +198,36 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         if (path / "fabric.json").is_file():
             root = path
             wirings.append(_read_wiring(path / "fabric.json"))
-        below = _config_files(path)
-        if not below and not any((path / "infiniband").glob("*/")):
-            raise UnreadableInputError(f"holds no {CONFIG_NAME}", Location(str(path)))
+        if subnets := _subnet_root(path):
+            subnet_roots.append(subnets)
+        below = [] if path.name == OPTIONS_NAME else _config_files(path)
+        if not below and not subnets:
+            raise UnreadableInputError(f"holds no {CONFIG_NAME} and no {OPTIONS_NAME}", Location(str(path)))
         found += below
     files = _by_name(found)
     wiring = wirings[0] if len(wirings) == 1 and len(paths) == 1 else None
     wired = {device.name: device for device in wiring.devices} if wiring else {}
-    distinct: dict[str, Any] = {}
+    shared = SharedTables()
     devices = {
-        name: ObservedDevice(name, files[name], wired.get(name), distinct) for name in sorted(files, key=natural_key)
+        name: ObservedDevice(name, files[name], wired.get(name), shared) for name in sorted(files, key=natural_key)
     }
     tables = {name: device.table for name, device in devices.items()}
     if links_file is not None:
         planned = wiring.links if wiring else ()
         links = infer.from_links_file(links_file, read_bytes(links_file), tables, planned)
-        return Bundle(devices, links, root, wiring, str(links_file))
+        return Bundle(devices, links, root, wiring, str(links_file), tuple(subnet_roots))
     if wiring is not None:
         links = tuple(link for link in wiring.links if link.plane not in wiring.infiniband_planes)
-        return Bundle(devices, links, root, wiring)
+        return Bundle(devices, links, root, wiring, subnet_roots=tuple(subnet_roots))
     links, origin = infer.from_tables(tables)
-    return Bundle(devices, links, links_from=origin)
+    return Bundle(devices, links, links_from=origin, subnet_roots=tuple(subnet_roots))
+
+
+def _subnet_root(path: Path) -> Path | None:
+    """The path, where files of subnet managers lie in it or below its infiniband/ folder."""
+    if path.name == OPTIONS_NAME:
+        return path.parent
+    return path if (path / OPTIONS_NAME).is_file() or any((path / "infiniband").glob("*/")) else None
 
 
 def _by_name(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:

@@ -13,7 +13,9 @@ from fabricgen.origin import Origin
 from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
+MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the other dialect
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
+_ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Sources:
         made = [
             field
             for form, ports in self._forms(device)
-            for pattern, fields in self._rows(form).get(table, ())
+            for pattern, fields in self._rows(form, table)
             if _matches(pattern, row, ports)
             for field in fields
         ]
@@ -70,18 +72,24 @@ class Sources:
         if override:
             return Explanation("override", (Origin(inventory=override),))
         for form, ports in self._forms(device):
-            for row, fields in self._rows(form).get(table, ()):
+            for row, fields in self._rows(form, table):
                 field = _matching(name, fields) if _matches(row, f"{table}|{key}", ports) else None
                 if field is not None:
                     return Explanation(form["template"], tuple(self._origin(index) for index in fields[field]))
         return None
 
     def explain_option(self, subnet: str, option: str) -> Explanation | None:
-        """How an option of opensm.conf came to be; `subnet` is PLANE, PLANE/SUBNET, or either with /standby-N."""
-        folder, _, standby = subnet.rpartition("/")
-        if standby.startswith("standby-"):
-            return self.explain(f"infiniband/{folder}", "opensm.conf", f"{standby}/opensm.conf", option)
+        """How an option of opensm.conf came to be; `subnet` is PLANE, PLANE/SUBNET, or either with /standby-N or
+        /mlnx-sm-5."""
+        folder, _, last = subnet.rpartition("/")
+        if last.startswith("standby-") or last == MLNX_FOLDER:
+            return self.explain(f"infiniband/{folder}", "opensm.conf", f"{last}/opensm.conf", option)
         return self.explain(f"infiniband/{subnet}", "opensm.conf", "opensm.conf", option)
+
+    def option_causes(self, subnet: str, option: str) -> tuple[str, ...]:
+        """The inventory values (file#dotted.path) that an option of opensm.conf comes from."""
+        found = self.explain_option(subnet, option)
+        return tuple(one.inventory for one in found.origins if "#" in one.inventory) if found else ()
 
     def _forms(self, device: str) -> Iterator[tuple[Mapping[str, Any], list[str] | None]]:
         entry = self._devices.get(device)
@@ -92,14 +100,14 @@ class Sources:
         for index, ports in entry["ports"].items():
             yield self.raw["forms"][int(index)], ports
 
-    def _rows(self, form: Mapping[str, Any]) -> Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]]:
-        """The rows of a form by their table, which is never a slot."""
+    def _rows(self, form: Mapping[str, Any], table: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The rows of a form that may be of this table: a file of a host is a slot, as it has the host's name."""
         found = self._by_table.get(id(form))
         if found is None:
             found = self._by_table[id(form)] = {}
             for row, fields in form["rows"].items():
-                found.setdefault(row.partition("|")[0], []).append((row, fields))
-        return found
+                found.setdefault(_SLOT.sub(_ANY, row.partition("|")[0]), []).append((row, fields))
+        return [row for name, rows in found.items() if name == table or _ANY in name for row in rows]
 
     @cached_property
     def _by_table(self) -> dict[int, dict[str, list[tuple[str, Mapping[str, Any]]]]]:

@@ -93,6 +93,27 @@ class WiredHost:
 
 
 @dataclass(frozen=True, slots=True)
+class WiredAdapter:
+    """One NIC port of a host model. `pci` and `rdma` are "" where they differ by machine."""
+
+    name: str
+    model: str
+    pci: str
+    rdma: str
+    gpu: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WiredModel:
+    """A host model: what all hosts of it have in common."""
+
+    name: str
+    vendor: str
+    gpus: int
+    nics: tuple[WiredAdapter, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WiredExternal:
     """One port of a device outside the fabric. `asn` is None where no session runs; `addresses` are its own."""
 
@@ -115,11 +136,41 @@ class WiredPlane:
     cnp_dscp: int | None = None
     roce_mtu: int | None = None
     purpose: str = ""  # one of PURPOSES; "" in files of a version that did not tell
+    host_prefixes: tuple[str, ...] = ()  # the pools of its hosts' addresses
 
     @property
     def is_management(self) -> bool:
         """Whether the plane is for management traffic."""
         return self.purpose in MANAGEMENT_PURPOSES
+
+
+@dataclass(frozen=True, slots=True)
+class WiredPlaceholders:
+    """How many GUIDs of an InfiniBand plane were made up for design work: such a plane cannot be deployed."""
+
+    plane: str
+    switches: int
+    adapters: int
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceSet:
+    """Switches and links, by shell patterns of their names, that are taken out of service together."""
+
+    name: str
+    switches: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What `check` shall do beyond the usual: failures at once to go through, whether switches fail, too, and whether
+    struck switches repair by themselves ("local") or not ("none")."""
+
+    failures: int = 1
+    switch_failures: bool = False
+    repair: str = "none"
+    maintenance: tuple[MaintenanceSet, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,6 +184,9 @@ class Wiring:
     links: tuple[WiredLink, ...]
     cables: tuple[WiredCable, ...]
     externals: tuple[WiredExternal, ...] = ()
+    host_models: tuple[WiredModel, ...] = ()
+    placeholders: tuple[WiredPlaceholders, ...] = ()
+    checks: Checks = Checks()
 
     @cached_property
     def infiniband_planes(self) -> frozenset[str]:
@@ -152,9 +206,11 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
-    if wiring.externals:
-        lists["externals"] = wiring.externals
-    return dump_listing({"format_version": FORMAT_VERSION, "fabric": wiring.fabric}, lists)
+    lists |= {name: items for name in ("host_models", "externals", "placeholders") if (items := getattr(wiring, name))}
+    head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
+    if wiring.checks != Checks():
+        head["checks"] = wiring.checks
+    return dump_listing(head, lists)
 
 
 def load_wiring(text: bytes) -> Wiring:
@@ -165,7 +221,10 @@ def load_wiring(text: bytes) -> Wiring:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     return Wiring(
         fabric=raw["fabric"],
-        planes=tuple(WiredPlane(**_tuples(plane, "lossless")) for plane in raw["planes"]),
+        planes=tuple(
+            WiredPlane(**_tuples({"host_prefixes": (), **plane}, "lossless", "host_prefixes"))
+            for plane in raw["planes"]
+        ),
         devices=tuple(WiredDevice(**_tuples(device, "loopbacks", "management")) for device in raw["devices"]),
         hosts=tuple(
             WiredHost(**{**host, "nics": tuple(WiredNic(**_tuples(nic, "addresses")) for nic in host["nics"])})
@@ -174,7 +233,18 @@ def load_wiring(text: bytes) -> Wiring:
         links=tuple(WiredLink(**_tuples(link, "a", "b")) for link in raw["links"]),
         cables=tuple(WiredCable(**_tuples(cable, "links")) for cable in raw["cables"]),
         externals=tuple(WiredExternal(**_tuples(one, "addresses")) for one in raw.get("externals", ())),
+        host_models=tuple(
+            WiredModel(**{**one, "nics": tuple(WiredAdapter(**nic) for nic in one["nics"])})
+            for one in raw.get("host_models", ())
+        ),
+        placeholders=tuple(WiredPlaceholders(**one) for one in raw.get("placeholders", ())),
+        checks=_checks(raw.get("checks", {})),
     )
+
+
+def _checks(raw: Mapping[str, Any]) -> Checks:
+    sets = tuple(MaintenanceSet(**_tuples(one, "switches", "links")) for one in raw.get("maintenance", ()))
+    return Checks(**{**raw, "maintenance": sets})
 
 
 def _tuples(row: Mapping[str, Any], *names: str) -> dict[str, Any]:

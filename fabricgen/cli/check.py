@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from fabricgen import OUTPUT_VERSION
+from fabricgen.bundle.wiring import Checks
 from fabricgen.bundle.write import BundleWriter
 from fabricgen.cli.clock import Clock
+from fabricgen.cli.failures import FailureChoice
 from fabricgen.cli.judge import codes_of, open_verdicts, simulate_deadlock, told, told_of_inventory, validate
 from fabricgen.cli.output import OPENED_FROM_HERE, choice_options, exit_code, output_options, print_result
 from fabricgen.cli.places import InventoryPlaces
@@ -79,7 +81,9 @@ def command(
         verdicts = open_verdicts(settings, [folder])
         validate(verdicts, select, ignore, [switch.platform for switch in plans.rendered.switches])
         clock.lap("validated", f"{len(verdicts.bundle.devices)} devices by {verdicts.rules} rules")
-        simulate_deadlock(verdicts)
+        asked = verdicts.bundle.wiring.checks if verdicts.bundle.wiring else Checks()
+        failures = FailureChoice(asked.failures, asked.switch_failures, asked.repair)
+        simulate_deadlock(settings, verdicts, failures=failures)
         clock.lap("simulated", f"routes and buffer dependencies of {len(plans.fabric.switches)} devices")
         verdicts.codes |= codes_of(*_INVENTORY)
         outcome = told(settings, verdicts, places, expand=expand, inventory=plans.findings)

@@ -40,20 +40,18 @@ def command(
 ) -> int:
     """Tell how the bundle NEW differs from the bundle OLD, by table, key and field.
 
-    NEW may also be what runs: a folder of DEVICE.json or DEVICE/config_db.json (or a single file), or an LLDP dump,
-    which is compared with the cabling. Rows that a switch makes by itself are no drift. With a running configuration
-    as OLD and a bundle as NEW, the patches bring the switches to the bundle.
+    NEW may also be what runs: a folder of DEVICE.json or DEVICE/config_db.json (or a single file), or an LLDP dump or
+    the output of ibnetdiscover, which are compared with the cabling. Rows that a switch makes by itself are no drift.
+    With a running configuration as OLD and a bundle as NEW, the patches bring the switches to the bundle.
     """
     from fabricgen.observed.running import form_of
 
     form = new_form or form_of(new)
-    if form == "ibnetdiscover":
-        raise UsageError(f"{new}: output of ibnetdiscover is not compared yet; NEW is a bundle, running files or LLDP")
     old_form = form_of(old)
     if old_form not in ("bundle", "running"):
         raise UsageError(f"{old} is no bundle and no config_db.json: OLD is what NEW is compared with")
-    if form == "lldp":
-        differs, text = _compare_cables(settings, old, new, fmt, output)
+    if form in ("lldp", "ibnetdiscover"):
+        differs, text = _compare_cables(settings, old, (new, form), fmt, output)
     else:
         differs, text = _compare(settings, (old, old_form), (new, form), fmt, output)
     if text and output is not None:  # patches went to their own files
@@ -92,21 +90,25 @@ def _compare(
     return difference.differs, text
 
 
-def _compare_cables(settings: Settings, old: Path, new: Path, fmt: str, output: Path | None) -> tuple[bool, str]:
+def _compare_cables(
+    settings: Settings, old: Path, new: tuple[Path, str], fmt: str, output: Path | None
+) -> tuple[bool, str]:
     from fabricgen.bundle.read import open_bundle
     from fabricgen.diff.cables import compare_cables
+    from fabricgen.diff.subnet_cables import compare_subnet_cables
     from fabricgen.report.diff_cables import cables_markdown, cables_object, cables_text
 
     if fmt == "jsonpatch":
         raise UsageError("cables are not patched: take text, json or markdown")
-    difference = compare_cables(open_bundle([old]), new)
+    compare = compare_subnet_cables if new[1] == "ibnetdiscover" else compare_cables
+    difference = compare(open_bundle([old]), new[0])
     if fmt == "json":
         text = orjson.dumps(cables_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
     elif fmt == "markdown":
         text = cables_markdown(difference)
     else:
         text = cables_text(difference, output is None and settings.paints(sys.stdout))
-    return bool(difference.miscablings), text
+    return difference.differs, text
 
 
 def _patches(settings: Settings, difference: "Difference", output: Path | None) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.bundle.hosts import ObservedHosts
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle, read_bytes
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.codes import explain_code
@@ -14,7 +15,7 @@ from fabricgen.report.explain import explain_option, explain_value
 
 @click.command("explain")
 @click.argument("subject")
-@click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD | PLANE:OPTION]")
+@click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD | PLANE:OPTION | hosts/GROUP:FILE|SETTING]")
 @verb
 def command(settings: Settings, subject: str, value: str | None) -> int:
     """Explain a finding's CODE, or a value of a BUNDLE: where it came from, step by step.
@@ -23,6 +24,7 @@ def command(settings: Settings, subject: str, value: str | None) -> int:
     fabricgen explain FG512
     fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
     fabricgen explain build compute:routing_engine
+    fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
     if value is None:
         click.echo(_code_page(subject))
@@ -49,8 +51,11 @@ def _value_lines(folder: Path, value: str) -> list[str]:
     conf = folder / "infiniband" / name / "opensm.conf"
     if separator and device is None and name and conf.is_file():
         return _option_lines(bundle, conf, name, path)
+    hosts = bundle.hosts.get(name.removeprefix("hosts/"))
+    if separator and device is None and hosts and name == hosts.name:
+        return _setting_lines(bundle, hosts, path)
     if not separator or device is None:
-        form = "DEVICE:TABLE|KEY|FIELD, or PLANE:OPTION of an InfiniBand plane"
+        form = "DEVICE:TABLE|KEY|FIELD, PLANE:OPTION of an InfiniBand plane, or hosts/GROUP:FILE|SETTING"
         raise UsageError(f"{value!r} does not name a device of {folder}; the form is {form}")
     table, key, field = _split(device, path)
     explanation = bundle.sources.explain(name, table, key, field) if bundle.sources else None
@@ -58,7 +63,7 @@ def _value_lines(folder: Path, value: str) -> list[str]:
 
 
 def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[str]:
-    """An option of the opensm.conf of PLANE, of PLANE/SUBNET, or of a standby: PLANE/standby-1."""
+    """An option of the opensm.conf of PLANE, of PLANE/SUBNET, of a standby, PLANE/standby-1, or of PLANE/mlnx-sm-5."""
     lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(conf).decode().splitlines()]
     found = {words[0]: (number, words[1].strip()) for number, words in enumerate(lines, 1) if len(words) == 2}
     if option not in found:
@@ -67,6 +72,17 @@ def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[
     number, text = found[option]
     explanation = bundle.sources.explain_option(subnet, option) if bundle.sources else None
     return list(explain_option(subnet, option, text, Location(str(conf), number, 1), explanation))
+
+
+def _setting_lines(bundle: Bundle, hosts: ObservedHosts, path: str) -> list[str]:
+    """A setting of the files of hosts."""
+    file, _, key = path.partition("|")
+    text = hosts.value(file, key) if file in hosts.files else None
+    if text is None:
+        known = ", ".join(sorted(hosts.files)[:5])
+        raise UsageError(f"{hosts.name} has no value {path!r}; the form is FILE|SETTING, with files such as {known}")
+    explanation = bundle.sources.explain(hosts.name, file, key, "") if bundle.sources else None
+    return list(explain_option(hosts.name, path, text, hosts.locate(file, key), explanation))
 
 
 def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:

@@ -106,3 +106,21 @@ def alerts(settings: Settings, bundle: Path, output: Path, only: str | None) -> 
         f"{count} files in {output}. Next: promtool check rules {output}/rules.yml; gnmic --config gnmic.yml sub"
     )
     return 0
+
+
+@command.command("kubernetes")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.option(
+    "--output", "-o", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the manifests."
+)
+@click.option("--only", metavar="GLOB", help="Only hosts with such names.")
+@verb
+def kubernetes(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:
+    """Write Kubernetes manifests: an SR-IOV policy, network and address pool for each NIC, and a pod that uses them."""
+    from fabricgen.handoff import write_folder
+    from fabricgen.handoff.kubernetes import GROUP_LABEL, kubernetes_files
+
+    count = write_folder(output, kubernetes_files(open_bundle([bundle]), only))
+    label = f"kubectl label node NODE {GROUP_LABEL}=GROUP"
+    click.echo(f"{count} files in {output}. Next: {label}; kubectl apply -R -f {output}")
+    return 0

@@ -9,6 +9,7 @@ import click
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.cli import policy
+from fabricgen.cli.failures import FailureChoice
 from fabricgen.cli.settings import Settings, several
 from fabricgen.codes import codes
 from fabricgen.errors import UsageError
@@ -143,23 +144,49 @@ def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = ()
     verdicts.codes |= codes_of("FG49")
 
 
-def simulate_deadlock(verdicts: Verdicts, plane: str | None = None, lfts: Path | None = None) -> None:
-    """The channel dependency graph of the base state; with `lfts` on dumped tables in place of InfiniBand planes."""
+def check_deployable(
+    verdicts: Verdicts, paths: Sequence[Path], select: Sequence[str] = (), ignore: Sequence[str] = ()
+) -> None:
+    """What must not be deployed, unless its code is not chosen."""
+    from fabricgen.rules.deploy import not_deployable
+
+    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    verdicts.findings += [
+        finding
+        for finding in not_deployable(paths, verdicts.bundle.wiring)
+        if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
+    ]
+    verdicts.codes |= codes_of("FG84")
+
+
+def simulate_deadlock(
+    settings: Settings,
+    verdicts: Verdicts,
+    plane: str | None = None,
+    lfts: Path | None = None,
+    failures: FailureChoice = FailureChoice(),  # noqa: B008 (a frozen value)
+) -> list[DeadlockResult]:
+    """The channel dependency graph of the base state and after failures; with `lfts` on dumped tables in place of
+    InfiniBand planes."""
     from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
     results: list[DeadlockResult] = []
-    root = verdicts.bundle.root
-    if lfts is not None or (root and (root / "infiniband").is_dir()):
+    root, subnet_roots = verdicts.bundle.root, verdicts.bundle.subnet_roots
+    if lfts is not None or subnet_roots:
         from fabricgen.simulate.deadlock.infiniband import analyse_dumps, analyse_subnets
         from fabricgen.simulate.deadlock.infiniband_findings import subnet_findings
 
-        results += analyse_dumps(lfts, root, plane) if lfts else analyse_subnets(root, plane) if root else []
+        if lfts is not None:
+            results += analyse_dumps(lfts, root, plane)
+        else:
+            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane)]
         verdicts.findings += subnet_findings(results)
         verdicts.codes |= codes_of("FG80")
     if not (plane and results):
-        results += analyse_deadlock(verdicts.bundle, plane)
+        results += analyse_deadlock(verdicts.bundle, plane, failures.chosen(settings))
     results.sort(key=from_worst)
     verdicts.findings += deadlock_findings(verdicts.bundle, results)
     verdicts.own["deadlock"] = deadlock_object(results)
     verdicts.lines += deadlock_lines(results)
     verdicts.codes |= codes_of("FG6")
+    return results

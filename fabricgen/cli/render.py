@@ -134,17 +134,15 @@ def _check(settings: Settings, content: BundleContent, output: Path) -> int:
     folders = (output / "sonic").glob("*/config_db.json") if content.only is None else ()
     extra = sorted(str(file.relative_to(output)) for file in folders if file.parent.name not in names)
     known = read_manifest(output)
-    gone = sorted(path for path in (known.files if known else ()) if _is_of_subnet(path) and path not in digests)
+    gone = sorted(path for path in (known.files if known else ()) if path not in digests)
     findings = [_stale(output, path, "is not what the inventory renders", line) for path, line in stale.items()]
     findings += [_stale(output, path, "belongs to a switch that the inventory does not have") for path in extra]
-    findings += [_stale(output, path, "is of no subnet manager that the inventory has") for path in gone]
+    for folder, owner in (("infiniband", "subnet manager"), ("hosts", "host")):
+        ours = (path for path in gone if path.startswith(f"{folder}/"))
+        findings += [_stale(output, path, f"is of no {owner} that the inventory has") for path in ours]
     counts = Counts(devices=len(names), links=len(content.plans.fabric.links))
     print_result(settings, findings, counts, fmt="concise" if findings else "text", output=None)
     return int(bool(findings))
-
-
-def _is_of_subnet(path: str) -> bool:
-    return path.startswith("infiniband/")
 
 
 def _first_difference(file: Path, wanted: bytes) -> int:

@@ -5,9 +5,11 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
+from fabricgen.cli.failures import FailureChoice, failure_options
 from fabricgen.cli.judge import link_options, open_verdicts, simulate_deadlock, told
 from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
 from fabricgen.cli.places import InventoryPlaces
+from fabricgen.cli.proof import proof_options, write_proof
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 
@@ -20,13 +22,14 @@ def command() -> None:
 @command.command("deadlock")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
-@click.option("--failures", type=click.IntRange(0, 3), default=0, show_default=True, help="Failures to go through.")
+@failure_options
 @click.option("--plane", help="Only this plane.")
 @click.option(
     "--lfts",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder with dumps of OpenSM or ibdiagnet to judge, instead of running OpenSM.",
 )
+@proof_options
 @expand_option
 @inventory_option
 @output_options
@@ -37,10 +40,17 @@ def deadlock(
     links: Path | None,
     lldp: Path | None,
     failures: int,
+    switch_failures: bool,
+    repair: str,
+    seed: int,
+    scheduler: str | None,
     plane: str | None,
     expand: bool,
     inventory: Path | None,
     lfts: Path | None,
+    certificate: Path | None,
+    routes: Path | None,
+    svg: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -51,8 +61,6 @@ def deadlock(
     """
     if not paths and lfts is None:
         raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
-    if failures:
-        raise UsageError("this version proves the base state; --failures takes 0 only")
     clock = Clock(settings)
     verdicts = open_verdicts(settings, paths, links, lldp)
     if (
@@ -62,7 +70,9 @@ def deadlock(
     ):
         known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
-    simulate_deadlock(verdicts, plane, lfts)
+    wanted = FailureChoice(failures, switch_failures, repair, seed, scheduler)
+    results = simulate_deadlock(settings, verdicts, plane, lfts, wanted)
+    write_proof(verdicts.bundle, results, certificate, routes, svg)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
     print_result(

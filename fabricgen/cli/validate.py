@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
-from fabricgen.cli.judge import ask_libyang, link_options, open_verdicts, told, validate
+from fabricgen.cli.judge import ask_libyang, check_deployable, link_options, open_verdicts, told, validate
 from fabricgen.cli.output import (
     choice_options,
     exit_code,
@@ -30,6 +30,11 @@ from fabricgen.platforms.entries import load_switch_platform
     metavar="DIR",
     help="Ask libyang as well, with the YANG models in this folder.",
 )
+@click.option(
+    "--deploy",
+    is_flag=True,
+    help="Refuse what is fit for design work only, too: placeholder GUIDs of InfiniBand planes.",
+)
 @inventory_option
 @output_options
 @verb
@@ -40,6 +45,7 @@ def command(
     lldp: Path | None,
     platform_files: tuple[Path, ...],
     yang: Path | None,
+    deploy: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     expand: bool,
@@ -48,7 +54,7 @@ def command(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Judge PATHS: a bundle, or any config_db.json files or folders of them."""
+    """Judge PATHS: a bundle, any config_db.json files or folders of them, or a folder with an opensm.conf."""
     clock = Clock(settings)
     platforms = [load_switch_platform(file) for file in platform_files]
     models = None
@@ -63,6 +69,8 @@ def command(
     if models:
         ask_libyang(verdicts, models, select, ignore)
         clock.lap("asked", f"libyang about {len(verdicts.bundle.devices)} devices")
+    if deploy:
+        check_deployable(verdicts, paths, select, ignore)
     outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
     print_result(
         settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, suppressed=outcome.suppressed,

@@ -195,7 +195,10 @@ class PartsList:
     def _model_on(self, plane: Plane, group: str) -> HostModel | None:
         """The host model of a group; None, with a finding, where it has no NIC for the plane."""
         model = self.host_model(group)
-        if model is None or plane_nics(model, plane):
+        if model is None:
+            return None
+        if nics := plane_nics(model, plane):
+            self._check_technology(plane, group, nics)
             return model
         built_for = ", ".join(sorted({nic.plane for nic in model.nics}))
         purpose = f" (for {plane.purpose})" if plane.purpose != plane.name else ""
@@ -207,6 +210,24 @@ class PartsList:
             at = plane.unit.appliances.index(group)
             self.findings.append(error("FG249", message, plane.unit, "appliances", at, hint=hint))
         return None
+
+    def _check_technology(self, plane: Plane, group: str, nics: Sequence[HostNic]) -> None:
+        """Whether the NICs of a group run the plane's technology at their speed; those that nobody knows do."""
+        technology = {"roce": "Ethernet", "infiniband": "InfiniBand"}[plane.technology]
+        for name, speed in dict.fromkeys((nic.model, nic.speed_mbps) for nic in nics):
+            card = catalog.nic_model(name)
+            offered = card.speeds_of(_SWITCHES_FOR[plane.technology]) if card else ()
+            if card is None or speed in offered or speed not in card.speeds_mbps:
+                continue  # what it has in neither technology is told where the host model is read
+            lacking = f"port of {format_speed(speed)}" if offered else "port"
+            message = f"hosts {group}: {card.name} has no {technology} {lacking}, plane {plane.name} has "
+            message += f"`technology: {plane.technology}`"
+            hint = (
+                f"its {technology} speeds: {', '.join(map(format_speed, offered))}"
+                if offered
+                else (f"it is for {'RoCE' if plane.technology == 'infiniband' else 'InfiniBand'} planes only")
+            )
+            self.findings.append(error("FG254", message, plane, "technology", hint=hint))
 
 
 def _offered(platform: SwitchPlatform) -> str:

@@ -1,4 +1,4 @@
-"""The cables that were meant beside those that LLDP saw: missing, extra, misplaced and swapped ones."""
+"""The cables that were meant beside those that were seen: missing, extra, misplaced and swapped ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,14 +23,44 @@ class Miscabling:
     seen: tuple[Pair, ...]
     meant: tuple[Pair, ...]
 
+    @property
+    def device(self) -> str:
+        """The one device two of whose cables are swapped, such as a host with two NICs; "" elsewhere."""
+        near, far = ({name for name, _ in pair} for pair in self.seen) if self.kind == "swapped" else (set(), set())
+        return next(iter(near & far)) if len(near & far) == 1 else ""
+
+    @property
+    def detail(self) -> str:
+        """one-device for such a swap; of a misplaced cable other-port (the devices are right) or other-device."""
+        if self.kind == "misplaced":
+            devices = [{name for name, _ in pair} for pair in self.meant]
+            return "other-port" if {name for name, _ in self.seen[0]} in devices else "other-device"
+        return "one-device" if self.device else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """A node that the bundle does not know by its GUID. `meant` is the GUID of the switch it says it is, or ""."""
+
+    guid: str
+    name: str
+    meant: str
+
 
 @dataclass(frozen=True)
 class CableDifference:
-    """What LLDP told. `silent` are switches of the bundle without a dump."""
+    """What was seen. `silent` are switches of the bundle without an LLDP dump, or that ibnetdiscover did not see."""
 
     miscablings: tuple[Miscabling, ...]
     right: int
     silent: tuple[str, ...]
+    strangers: tuple[Stranger, ...] = ()
+    seen_by: str = "lldp"  # | ibnetdiscover
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is not as meant. ibnetdiscover sees every switch that is there, LLDP is asked one by one."""
+        return bool(self.miscablings or self.strangers or (self.silent and self.seen_by == "ibnetdiscover"))
 
 
 def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
@@ -50,18 +80,27 @@ def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
     for link in bundle.host_links:
         nics.setdefault(link.a[0], []).append(link.a)
     seen = {
-        _pair(near, _plugged(near, resolved(far, bundle.devices), meant, nics))
+        pair_of(near, _plugged(near, resolved(far, bundle.devices), meant, nics))
         for near, far in readings
         if near[0] in telling
     }
+    expected = (pair_of(link.a, link.b) for link in bundle.switch_links if telling & {link.a[0], link.b[0]})
+    found, right = miscablings(seen, meant, expected)
+    silent = tuple(name for name in bundle.devices if name not in telling)
+    return CableDifference(found, right, silent)
+
+
+def miscablings(
+    seen: set[Pair], meant: Mapping[Endpoint, Endpoint], expected: Iterable[Pair]
+) -> tuple[tuple[Miscabling, ...], int]:
+    """What is not as meant, in natural order, and how many cables are. `meant` has every end, `expected` the pairs that
+    would have been seen."""
     right = {pair for pair in seen if meant.get(pair[0]) == pair[1]}
     busy = {end for pair in seen for end in pair}
-    expected = (_pair(link.a, link.b) for link in bundle.switch_links if telling & {link.a[0], link.b[0]})
     missing = [pair for pair in expected if busy.isdisjoint(pair)]
     found = [*_wrong(seen - right, meant), *(Miscabling("missing", (), (pair,)) for pair in missing)]
     found.sort(key=lambda item: [[_order(end) for end in pair] for pair in (*item.seen, *item.meant)])
-    silent = tuple(name for name in bundle.devices if name not in telling)
-    return CableDifference(tuple(found), len(right), silent)
+    return tuple(found), len(right)
 
 
 def _plugged(
@@ -84,8 +123,8 @@ def _wrong(seen: Iterable[Pair], meant: Mapping[Endpoint, Endpoint]) -> Iterator
         if pair not in left:
             continue
         del left[pair]
-        wanted = tuple(_pair(end, meant[end]) for end in pair if end in meant)
-        partners = _pair(meant[pair[0]], meant[pair[1]]) if len(wanted) == 2 else None
+        wanted = tuple(pair_of(end, meant[end]) for end in pair if end in meant)
+        partners = pair_of(meant[pair[0]], meant[pair[1]]) if len(wanted) == 2 else None
         if partners in left:
             del left[partners]
             yield Miscabling("swapped", (pair, partners), wanted)
@@ -93,7 +132,8 @@ def _wrong(seen: Iterable[Pair], meant: Mapping[Endpoint, Endpoint]) -> Iterator
             yield Miscabling("misplaced" if wanted else "extra", (pair,), wanted)
 
 
-def _pair(one: Endpoint, other: Endpoint) -> Pair:
+def pair_of(one: Endpoint, other: Endpoint) -> Pair:
+    """Both ends, by their natural order."""
     first, second = sorted((one, other), key=_order)
     return first, second
 

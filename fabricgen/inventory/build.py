@@ -4,6 +4,7 @@ import hashlib
 import json
 from typing import Any
 
+from fabricgen.bundle.wiring import Checks, MaintenanceSet
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build_management import build_management
 from fabricgen.inventory.build_plane import build_plane
@@ -43,7 +44,20 @@ def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
             for index, node in enumerate(root.list_of("guids"))
         ),
         overrides=tuple(_override(node, index) for index, node in enumerate(root.list_of("overrides"))),
+        checks=_checks(root.part("checks")),
         digest=hashlib.sha256(json.dumps(root.plain(), sort_keys=True, default=str).encode()).hexdigest(),
+    )
+
+
+def _checks(node: Node) -> Checks:
+    return Checks(
+        failures=node.scalar("failures", 1),
+        switch_failures=node.scalar("switch_failures", False),
+        repair=node.scalar("repair", "none"),
+        maintenance=tuple(
+            MaintenanceSet(str(one.scalar("name")), one.texts("switches"), one.texts("links"))
+            for one in node.list_of("maintenance")
+        ),
     )
 
 

@@ -1,7 +1,8 @@
 """What an InfiniBand plane says of its subnet, as the typed model."""
 
 from fabricgen.inventory.nodes import Node
-from fabricgen.inventory.plane import InfinibandSpec, MemberSpec, PartitionSpec, PrefixRoute
+from fabricgen.inventory.plane import InfinibandSpec, MemberSpec, MlnxSmSpec, PartitionSpec, PrefixRoute
+from fabricgen.platforms import mlnx_sm
 from fabricgen.units import parse_speed_mbps
 
 DEFAULT_VLS = 8  # data VLs that current switches and adapters have
@@ -28,6 +29,18 @@ def build_infiniband(node: Node, path: str) -> InfinibandSpec:
             )
             for index, item in enumerate(node.list_of("prefix_routes"))
         ),
+        mlnx_sm=_mlnx_sm(node.mapping["mlnx_sm"], f"{path}.mlnx_sm") if "mlnx_sm" in node.mapping else None,
+        discovered=node.texts("discovered"),
+    )
+
+
+def _mlnx_sm(node: Node, path: str) -> MlnxSmSpec:
+    return MlnxSmSpec(
+        node=node,
+        path=path,
+        adaptive_routing=node.scalar("adaptive_routing", True),
+        shield=node.scalar("shield", True),
+        config_dir=str(node.scalar("config_dir", mlnx_sm.CONFIG_DIR)).rstrip("/"),
     )
 
 

@@ -1,5 +1,6 @@
 """One inventory, from a YAML file or a folder of them and tables, with every mistake that can be found in it."""
 
+import hashlib
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -12,7 +13,8 @@ from fabricgen.inventory.host_checks import check_host_models
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node, merge, read_yaml
 from fabricgen.inventory.outside import check_outside
-from fabricgen.inventory.references import check_name_patterns, check_references
+from fabricgen.inventory.readings import Reading, read_reading
+from fabricgen.inventory.references import check_name_patterns, check_references, error
 from fabricgen.inventory.schema import prune_invalid
 from fabricgen.inventory.suppressions import read_suppressions
 from fabricgen.inventory.tables import TABLES, read_table
@@ -37,6 +39,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     suppressions = read_suppressions(root, texts, findings)
     findings += prune_invalid(root)
     inventory = replace(build_inventory(root, findings), suppressions=suppressions)
+    inventory = _with_readings(inventory, inventory_root(path), findings)
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
     findings += [*unusable.values(), *check_references(inventory), *check_designs(inventory)]
@@ -44,6 +47,28 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
     return replace(inventory, names=sound, host_models=models), findings
+
+
+def _with_readings(inventory: Inventory, root: Path, findings: list[Finding]) -> Inventory:
+    """With what was read from the planes' fabrics, which counts as content of the inventory."""
+    readings: dict[str, list[Reading]] = {}
+    digest = [inventory.digest]
+    for plane in inventory.planes.values():
+        for index, name in enumerate(plane.infiniband.discovered):
+            spec = plane.infiniband
+            place = spec.node.part("discovered").items[index]
+            try:
+                readings.setdefault(plane.name, []).append(
+                    read_reading(root, name, spec.path_of("discovered", index), place)
+                )
+                digest.append(hashlib.sha256((root / name).read_bytes()).hexdigest())
+            except UnreadableInputError as problem:
+                message = f"the reading {problem.location} cannot be used: {problem.problem}"
+                findings.append(error("FG892", message, spec, "discovered", index))
+    if len(digest) == 1:
+        return inventory
+    known = {name: tuple(listed) for name, listed in readings.items()}
+    return replace(inventory, readings=known, digest=hashlib.sha256("".join(digest).encode()).hexdigest())
 
 
 def inventory_root(path: Path) -> Path:

@@ -1,12 +1,14 @@
 """A whole inventory, typed and immutable: hosts, planes, management, devices, overrides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fabricgen.bundle.wiring import Checks
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane, PoolSpec
+from fabricgen.inventory.readings import Reading
 from fabricgen.suppressions import Suppression
 
 
@@ -151,3 +153,5 @@ class Inventory(Part):
     overrides: tuple[Override, ...]
     digest: str
     suppressions: tuple[Suppression, ...] = ()
+    readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)  # by plane
+    checks: Checks = field(default_factory=Checks)

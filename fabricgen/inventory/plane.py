@@ -167,6 +167,15 @@ class PrefixRoute(Part):
 
 
 @dataclass(frozen=True)
+class MlnxSmSpec(Part):
+    """The second set of files, for NVIDIA's own subnet manager in UFM."""
+
+    adaptive_routing: bool
+    shield: bool
+    config_dir: str
+
+
+@dataclass(frozen=True)
 class InfinibandSpec(Part):
     """What a subnet runs: data VLs of its ports, the routing engine (None: chosen), bits of LIDs of an endpoint.
 
@@ -182,6 +191,8 @@ class InfinibandSpec(Part):
     m_key: str | None  # the reference to a secret
     default_partition: PartitionSpec
     prefix_routes: tuple[PrefixRoute, ...]
+    mlnx_sm: MlnxSmSpec | None = None
+    discovered: tuple[str, ...] = ()  # files of readings
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,11 @@ def read_dumps(folder: Path) -> Dumps:
     )
 
 
+def topology_file(folder: Path) -> Path | None:
+    """The file of a folder that has a topology, if any."""
+    return _first(folder, TOPOLOGY)
+
+
 def read_subnet(file: Path) -> Subnet:
     """The topology in a file of any of the kinds above."""
     text = read_bytes(file).decode("utf-8", "replace")

@@ -1,5 +1,6 @@
 """What runs on switches: files DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen wrote them."""
 
+import re
 from collections.abc import Container, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
 
+_NODE_GUID = re.compile(rb"^(?:vendid=|(?:switch|ca)guid=0x)", re.MULTILINE)
 BUNDLE_MARKS = ("fabric.json", "manifest.json", "sonic")
 
 
@@ -71,7 +73,7 @@ def form_of(path: Path) -> str:
 
 
 def _form_of_text(text: bytes, file: Path) -> str:
-    if b"\nvendid=" in text or text.startswith((b"# Topology file", b"vendid=")):
+    if text.startswith(b"# Topology file") or _NODE_GUID.search(text):
         return "ibnetdiscover"
     if b"RemotePortID" in text:
         return "lldp"

@@ -77,3 +77,16 @@ def subnet_of(cables: Iterable[tuple[PortEnd, PortEnd]]) -> Subnet:
     return Subnet(
         tuple(switches.values()), tuple(adapters.values()), peer_switch, peer_port, adapter_at, attached[0], attached[1]
     )
+
+
+def levels(subnet: Subnet) -> NDArray[np.int64]:
+    """Links from each switch [S] to the nearest one with adapters; S where there is none."""
+    source, port = (subnet.peer_switch >= 0).nonzero()
+    target = subnet.peer_switch[source, port].astype(np.int64)
+    level = np.where((subnet.adapter_at >= 0).any(axis=1), 0, len(subnet.switches)).astype(np.int64)
+    while True:
+        nearer = level.copy()
+        np.minimum.at(nearer, source, level[target] + 1)
+        if (nearer == level).all():
+            return level
+        level = nearer

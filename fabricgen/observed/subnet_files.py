@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricgen.bundle.read import read_bytes
+from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
 from fabricgen.findings import Location
 from fabricgen.observed.subnet import Subnet
 
@@ -26,6 +26,10 @@ class SubnetFiles:
         """The wiring that was meant, as ibsim reads it."""
         return self.folder / NETLIST
 
+    def name_of(self, file: str) -> str:
+        """The name of the manager whose file it is: the subnet's, with /standby-N behind it."""
+        return "/".join((self.name, *file.split("/")[:-1]))
+
     def locate(self, file: str, word: str = "", line: int = 0) -> Location:
         """A line of a file, else the first one that has a word, else the file as a whole."""
         path = self.folder / file
@@ -37,9 +41,13 @@ class SubnetFiles:
 
 
 def subnets_of(root: Path) -> Iterator[SubnetFiles]:
-    """Every subnet below a bundle's infiniband/ folder."""
+    """Every subnet below a bundle's infiniband/ folder; the one of a loose folder with an opensm.conf."""
+    if (root / OPTIONS_NAME).is_file():
+        name = root.absolute().name
+        yield SubnetFiles(name, "", root)
+        return
     below = root / "infiniband"
-    for conf in sorted([*below.glob("*/opensm.conf"), *below.glob("*/*/opensm.conf")]):
+    for conf in sorted([*below.glob(f"*/{OPTIONS_NAME}"), *below.glob(f"*/*/{OPTIONS_NAME}")]):
         *parents, last = conf.parent.relative_to(below).parts
         if parents and (last.startswith("standby-") or last == "mlnx-sm-5"):
             continue

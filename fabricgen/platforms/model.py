@@ -164,6 +164,12 @@ class NicModel:
     sources: Mapping[str, str]
     infiniband_speeds_mbps: tuple[int, ...] = ()
     ports_per_cage: int = 1  # ports that one cable serves
+    driver: str = ""  # of Linux; "" where no interface of it is set up from files of the bundle
+    pci_id: str = ""  # vendor:device, "" where no public source that was read states it
+
+    def speeds_of(self, technology: str) -> tuple[int, ...]:
+        """The speeds of its ports in a technology, ethernet | infiniband; none where it has not that technology."""
+        return self.infiniband_speeds_mbps if technology == "infiniband" else self.ethernet_speeds_mbps
 
     @property
     def speeds_mbps(self) -> tuple[int, ...]:

@@ -25,6 +25,29 @@ RATE_CODES: Mapping[int, int] = {
     400_000: 21, 600_000: 22,
 }  # fmt: skip
 BOOLEANS = ("TRUE", "FALSE")
+LAST_VL = 14  # of data; lane 15 is management's, and what an SL is mapped to that is to be dropped
+LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; from 0x14 on packets live for ever
+
+# In the order of opensm's help. no_fallback is no engine: it ends the list, so that minhop is not tried last.
+ENGINES = ("minhop", "updn", "dnup", "file", "ftree", "lash", "dor", "torus-2QoS", "nue", "dfsssp", "sssp")
+NO_FALLBACK = "no_fallback"
+
+# Options whose type is wider than what is legal. OpenSM replaces some by the default, with a word on stdout, and takes
+# others (max_op_vls 9) as they are.
+RANGES: Mapping[str, tuple[int, int]] = {
+    "sm_priority": (0, 15), "lmc": (0, 7), "max_op_vls": (1, 5), "subnet_timeout": (0, 31), "sm_sl": (0, 15),
+    "packet_life_time": (0, 31), "head_of_queue_lifetime": (0, 31), "leaf_head_of_queue_lifetime": (0, 31),
+    "m_key_protection_level": (0, 3), "force_link_speed": (0, 15), "nue_max_num_vls": (0, 15), "lash_start_vl": (0, 15),
+    **{f"qos_{ports}high_limit": (-1, 255) for ports in ("", "ca_", "sw0_", "swe_", "rtr_")},
+    **{f"qos_{ports}max_vls": (0, 15) for ports in ("", "ca_", "sw0_", "swe_", "rtr_")},
+}  # fmt: skip
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "part_enforce": ("both", "in", "out", "off"),
+    "console": ("off", "local", "loopback", "socket"),
+    "force_link_speed_ext": ("0", "1", "2", "3", "4", "5", "6", "7", "30", "31"),  # NDR (8) came after 3.3.23
+}
+_BITS = {"uint8": 8, "uint16": 16, "net16": 16, "uint32": 32, "net32": 32, "int32": 32, "net64": 64}
+_SECRET = "${secret:"  # deployment puts a number in its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +78,27 @@ def option_problem(name: str, text: str) -> str | None:
         return f"opensm {VERSION} has no option {name!r}"
     if fact.type == "boolean" and text not in BOOLEANS:
         return f"{name} {text} is FALSE to OpenSM: only TRUE, in capitals, is true"
+    if text.startswith("="):
+        return f"{name} takes the `=` for a part of its value: a blank stands between name and value"
     if len(f"{name} {text}".encode()) > MAX_LINE_BYTES:
         return f"{name} has more than {MAX_LINE_BYTES} bytes, the rest would be read as a line of its own"
+    if name in CHOICES and text not in CHOICES[name]:
+        return f"{name} is one of {', '.join(CHOICES[name])}: OpenSM takes its default for anything else"
+    if fact.type in _BITS and not text.startswith(_SECRET):
+        return _number_problem(name, fact.type, text)
     return None
+
+
+def _number_problem(name: str, kind: str, text: str) -> str | None:
+    """Values of keys are not shown."""
+    try:
+        number = int(text, 8 if text[:1] == "0" and text[1:].isdecimal() else 0)
+    except ValueError:
+        return f"{name} is not a number"
+    least, most = RANGES.get(name, (-1 if kind == "int32" else 0, (1 << _BITS[kind]) - 1))
+    if least <= number <= most:
+        return None
+    return f"{name} is out of its range, {least} to {most if most < 1 << 32 else hex(most)}"
 
 
 def rate_at_most(speed_mbps: int) -> int:

@@ -1,31 +1,24 @@
-"""Contexts of what a subnet manager reads: partitions, lists of GUIDs, names, the grid of a torus."""
+"""Contexts of what a subnet manager reads: partitions, lists of GUIDs, names, routers."""
 
 from collections.abc import Iterable, Mapping
-from math import prod
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.opensm_options import Manager
 from fabricgen.control_plane.partitions import DEFAULT_PKEY, Partition, default_membership
 from fabricgen.design.model import Host, Link
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.design.torus import is_ring
 from fabricgen.guids import PortGuid
-from fabricgen.inventory.plane import Plane, TorusSpec
+from fabricgen.inventory.plane import Plane
 from fabricgen.render.build_topology import adapter_name
 from fabricgen.render.contexts_infiniband import (
-    DatelineContext,
-    GridContext,
     ManagerContext,
     NamedGuid,
     PartitionContext,
     RouteContext,
-    SeedContext,
 )
 
 _MEMBERS_IN_LINE = 4
 _FULL_BIT = 0x8000
-_DIMENSIONS = 3
-_SHORT_RING = 4  # torus-2QoS has to be told both neighbours: in a ring of four they are alike (ERR 4E23)
 
 
 def manager_context(manager: Manager) -> ManagerContext:
@@ -87,31 +80,6 @@ def node_names(subnet: SubnetDesign, allocation: Allocation) -> dict[str, object
         for link in subnet.host_links
     ]
     return {"nodes": [*switches, *adapters]}
-
-
-def grid_context(subnet: SubnetDesign, grid: TorusSpec, allocation: Allocation) -> dict[str, object]:
-    """`grid`: the switch at 0, 0, 0 and its neighbours, which are its numbers in the design (design.torus)."""
-    plane = subnet.plane.plane
-    switches = {switch.identity.number: switch for switch in subnet.switches}
-    guid = {number: allocation.guids.switches[switch.key] for number, switch in switches.items()}
-    seeds, datelines = [], []
-    for index, (axis, size, place) in enumerate(zip("xyz", grid.size, grid.datelines, strict=False)):
-        step = prod(grid.size[:index])
-        neighbours = {"p": step}
-        if is_ring(plane, size):
-            datelines.append(DatelineContext(axis, place))
-            if size == _SHORT_RING:
-                neighbours["m"] = step * (size - 1)
-        for direction, number in neighbours.items():
-            name = allocation.names[switches[number].key]
-            seeds.append(SeedContext(axis, direction, guid[0], guid[number], name))
-    endpoints: dict[str, int] = {}
-    for link in subnet.host_links:
-        endpoints[link.b.key] = endpoints.get(link.b.key, 0) + 1
-    sizes = [*grid.size, *[1] * (_DIMENSIONS - len(grid.size))]
-    most = max([max(endpoints.values(), default=0) + 1, *grid.links])
-    origin = allocation.names[switches[0].key]
-    return {"grid": GridContext(plane.design, sizes, origin, seeds, datelines, most)}
 
 
 def prefix_routes(plane: Plane) -> dict[str, object]:

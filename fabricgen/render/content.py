@@ -12,7 +12,9 @@ from fabricgen.design.model import Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
-from fabricgen.render.forms import LineMarks
+from fabricgen.render.forms import LineForm, LineMarks
+from fabricgen.render.hosts import FOLDER as HOSTS_FOLDER
+from fabricgen.render.hosts import HostRenderer, host_groups
 from fabricgen.render.infiniband import FOLDER, SubnetRenderer
 from fabricgen.render.overrides import apply_overrides
 from fabricgen.render.plans import Plans
@@ -41,6 +43,7 @@ class BundleContent:
         self._renderer = SwitchRenderer(plans.rendered, plans.allocation, plans.control, plans.planner, self._library)
         marks = LineMarks(self._library.marks)
         self._lines = TemplateLibrary(FOLDER, self.templates, marks)
+        self._host_lines = TemplateLibrary(HOSTS_FOLDER, self.templates, marks)
         self.names = [plans.allocation.names[switch.key] for switch in plans.rendered.switches]
         self.chosen = [
             switch
@@ -63,11 +66,19 @@ class BundleContent:
             if choice := self.plans.subnets.get(design.plane.name):
                 for subnet in split_subnets(design):
                     yield from subnets.files(subnet, choice)
+        plans = self.plans
+        first = subnets.first_form + len(subnets.forms)
+        hosts = HostRenderer(plans.fabric, plans.allocation, plans.planner, self._host_lines, first)
+        for group in host_groups(plans.fabric, plans.allocation):
+            yield from hosts.files(group)
         yield "fabric.json", dump_wiring(wiring)
         yield "cabling.csv", dump_cabling(wiring)
-        yield "sources.json", self._sources([*sources, *subnets.sources], subnets.forms)
+        yield (
+            "sources.json",
+            self._sources([*sources, *subnets.sources, *hosts.sources], [*subnets.forms, *hosts.forms]),
+        )
 
-    def _sources(self, devices: list[DeviceSources], lines: list[LineSources]) -> bytes:
+    def _sources(self, devices: list[DeviceSources], lines: list[LineSources | LineForm]) -> bytes:
         accepted = self.plans.fabric.inventory.suppressions
         return dump_sources(self._library.marks.origins, [*self._library.forms, *lines], devices, accepted)
 

@@ -38,8 +38,8 @@ class NamedGuid(NamedTuple):
     name: str
 
 
-class SeedContext(NamedTuple):
-    """One of `grid.seeds`: the link from the origin to the next switch (p) or the one before (m) of a dimension."""
+class SeedLink(NamedTuple):
+    """One of `seed.links`: from the seed's switch to the next one (p) or the one before (m) of a dimension."""
 
     axis: str
     direction: str
@@ -49,20 +49,26 @@ class SeedContext(NamedTuple):
 
 
 class DatelineContext(NamedTuple):
-    """One of `grid.datelines`."""
+    """One of `seed.datelines`: where the coordinates begin, counted from the seed's switch."""
 
     axis: str
     place: int
 
 
+class SeedContext(NamedTuple):
+    """One of `grid.seeds`: a switch, named, with its neighbours."""
+
+    name: str
+    links: list[SeedLink]
+    datelines: list[DatelineContext]
+
+
 class GridContext(NamedTuple):
-    """`grid` of torus-2QoS.conf. `sizes` are three, 1 for a dimension that is not there."""
+    """`grid` of torus-2QoS.conf. `sizes` are three, 1 for a dimension that is not there; no switch is in two seeds."""
 
     kind: str  # torus | mesh
     sizes: list[int]
-    origin_name: str
     seeds: list[SeedContext]
-    datelines: list[DatelineContext]
     portgroup_max_ports: int
 
 

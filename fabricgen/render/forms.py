@@ -150,6 +150,22 @@ class Form:
                 _join(rows[key], fields, row, key)
 
 
+class LineForm:
+    """A file of lines. `sources` as those of a form: 'file|key' -> "" -> indices of origins; a key has no fields."""
+
+    def __init__(self, template: str, text: str, keys: Iterable[tuple[str, str]]) -> None:
+        """`keys` are (file|key, text with marks) of whatever in the file has a source."""
+        self.template = template
+        self.sources: dict[str, dict[str, tuple[int, ...]]] = {}
+        for key, marked in keys:
+            self.sources[_named(key)] = {"": tuple(dict.fromkeys(map(int, _ORIGIN.findall(marked))))}
+        self._text = _compile(text)
+
+    def stamp(self, values: Mapping[str, str]) -> str:
+        """The text, blanks filled in."""
+        return self._text.fill(values)
+
+
 def _join(known: dict[str, str | list[str]], fields: Mapping[str, str | list[str]], row: _RowForm, key: str) -> None:
     for name, content in fields.items():
         if known.setdefault(name, content) != content:

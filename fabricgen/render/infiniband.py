@@ -1,16 +1,18 @@
 """The files of a subnet: what its managers read, and its topology for ibsim and for comparison."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
 from fabricgen.control_plane.opensm import Subnet, kind_of
 from fabricgen.control_plane.opensm_options import SubnetOptions, manager_links, plan_managers, plan_options
 from fabricgen.control_plane.partitions import plan_partitions
 from fabricgen.design.subnets import SubnetDesign
+from fabricgen.platforms import mlnx_sm
 from fabricgen.platforms.opensm import MAX_PARTITION_LINE_BYTES, option_problem
+from fabricgen.render.build_grid import grid_context
 from fabricgen.render.build_infiniband import (
-    grid_context,
     guid_lists,
     manager_context,
     node_names,
@@ -18,7 +20,7 @@ from fabricgen.render.build_infiniband import (
     prefix_routes,
 )
 from fabricgen.render.build_topology import netlist_context, topo_context
-from fabricgen.render.contexts_infiniband import ManagerContext, SubnetContext
+from fabricgen.render.contexts_infiniband import SubnetContext
 from fabricgen.render.forms import unmarked
 from fabricgen.render.sources import DeviceSources, LineSources
 from fabricgen.render.templates import TemplateLibrary
@@ -59,7 +61,11 @@ class SubnetRenderer:
         for manager in plan_managers(subnet, self.allocation):
             forms.append(self.first_form + len(self.forms))
             place = f"{manager.folder}/{CONF}" if manager.folder else CONF
-            yield f"{folder}/{place}", self._options(subnet, place, manager_context(manager), options)
+            context: Context = {"manager": manager_context(manager), "options": options}
+            yield f"{folder}/{place}", self._options(subnet, place, _CONF_TEMPLATE, context, option_problem)
+        if subnet.plane.plane.infiniband.mlnx_sm:
+            forms.append(self.first_form + len(self.forms))
+            yield from self._for_ufm(subnet, options, files, lists)
         self.sources.append(DeviceSources(folder, forms, {}))
         for name, context in lists.items():
             yield f"{folder}/{name}", self._text(subnet, _GUIDS_TEMPLATE, context).encode()
@@ -84,21 +90,44 @@ class SubnetRenderer:
     def _text(self, subnet: SubnetDesign, template: str, context: Context) -> str:
         return self.library.text(template, {"subnet": SubnetContext(subnet.key), **context}, subnet.key)
 
-    def _options(self, subnet: SubnetDesign, place: str, manager: ManagerContext, options: SubnetOptions) -> bytes:
-        """opensm.conf, every line held against what OpenSM knows; notes where each value came from."""
+    def _for_ufm(
+        self, subnet: SubnetDesign, same: SubnetOptions, files: Mapping[str, Context], lists: Mapping[str, Context]
+    ) -> Iterator[tuple[str, bytes]]:
+        """The other dialect, in a folder of its own, under UFM's names."""
+        spec, dialect = subnet.plane.plane.infiniband.mlnx_sm, mlnx_sm.DIALECT
+        assert spec
+        templates = {
+            "partitions.conf": (f"{dialect}/partitions.conf.j2", files["partitions.conf"]),
+            mlnx_sm.NODE_NAME_MAP: ("node-name-map.j2", files["node-name-map"]),
+        }
+        if "root_guids" in lists:
+            templates["root_guids"] = (_GUIDS_TEMPLATE, lists["root_guids"])
+        if "prefix-routes.conf" in files:
+            templates["prefix-routes.conf"] = ("prefix-routes.conf.j2", files["prefix-routes.conf"])
+        options: Context = {"options": plan_mlnx_options(subnet.plane, spec, same, list(templates))}
+        place, template = f"{dialect}/{CONF}", f"{dialect}/{_CONF_TEMPLATE}"
+        folder = f"{FOLDER}/{subnet.key}"
+        yield f"{folder}/{place}", self._options(subnet, place, template, options, mlnx_sm.option_problem)
+        for name, (of, context) in templates.items():
+            yield f"{folder}/{dialect}/{name}", self._text(subnet, of, context).encode()
+
+    def _options(
+        self, subnet: SubnetDesign, place: str, template: str, context: Context, check: Callable[[str, str], str | None]
+    ) -> bytes:
+        """opensm.conf, every line held against what its manager knows; notes where each value came from."""
         fields: dict[str, tuple[int, ...]] = {}
         lines = []
-        for marked in self._text(subnet, _CONF_TEMPLATE, {"manager": manager, "options": options}).splitlines():
+        for marked in self._text(subnet, template, context).splitlines():
             line, origins = unmarked(marked)
             lines.append(line)
             name, _, text = line.partition("#")[0].strip().partition(" ")
             if not name:
                 continue
-            problem = "twice the option " + name if name in fields else option_problem(name, text.strip())
+            problem = "twice the option " + name if name in fields else check(name, text.strip())
             if problem:
-                raise self.library.refuse(_CONF_TEMPLATE, problem, subnet.key)
+                raise self.library.refuse(template, problem, subnet.key)
             fields[name] = origins
-        self.forms.append(LineSources(_CONF_TEMPLATE, {f"{CONF}|{place}": fields}))
+        self.forms.append(LineSources(template, {f"{CONF}|{place}": fields}))
         return ("\n".join(lines) + "\n").encode()
 
     def _check_lines(self, subnet: SubnetDesign, text: str) -> None:

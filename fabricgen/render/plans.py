@@ -9,6 +9,7 @@ from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.guids import count_placeholders
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
+from fabricgen.control_plane.mlnx_sm import check_dialect
 from fabricgen.control_plane.opensm import Subnet, plan_subnets
 from fabricgen.control_plane.opensm_options import check_folders, check_managers
 from fabricgen.control_plane.outside import plan_outside
@@ -23,6 +24,7 @@ from fabricgen.inventory.references import error, note
 from fabricgen.lossless.nics import nic_problems
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.lossless.pools import pool_problem
+from fabricgen.render.hosts import host_problems
 from fabricgen.render.overrides import check_overrides
 from fabricgen.render.ownership import Ownership
 
@@ -86,6 +88,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     findings += [
         *planner.findings,
         *nic_problems(rendered),
+        *host_problems(rendered),
         *check_overrides(fabric, allocation.names),
         *ownership.problems(allocation.names[switch.key] for switch in rendered.switches),
     ]
@@ -154,14 +157,13 @@ def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: 
         plane = design.plane
         if plane.name not in subnets:
             continue  # a RoCE plane, or refused for another reason
+        yield from check_dialect(design)
         yield from check_partitions(design, allocation)
         yield from check_managers(design, split_subnets(design), allocation)
-        ends = [(link.a.key, link.a_port) for link in design.links if not isinstance(link.a, Switch)]
-        switches = count_placeholders(allocation.guids.switches[switch.key] for switch in design.switches)
-        adapters = count_placeholders(allocation.guids.adapters[end].port for end in ends)
+        switches, adapters = count_placeholders(design, allocation.guids)
         if switches or adapters:
             message = f"plane {plane.name}: {switches} switches and {adapters} adapters have placeholder GUIDs"
-            hint = "for design work; their own go into `devices` (guid) and guids.csv before the subnet managers start"
+            hint = "for design work: `validate --deploy` refuses them. Their own: `guid`, guids.csv or `discovered`"
             yield note("FG888", message, plane, "technology", hint=hint)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fabricgen.bundle.wiring import dump_listing
 from fabricgen.origin import Origin
-from fabricgen.render.forms import Form
+from fabricgen.render.forms import Form, LineForm
 from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
@@ -38,7 +38,7 @@ class LineSources:
 
 def dump_sources(
     origins: Sequence[Origin],
-    forms: Sequence[Form | LineSources],
+    forms: Sequence[Form | LineForm | LineSources],
     devices: Iterable[DeviceSources],
     suppressions: Sequence[Suppression] = (),
 ) -> bytes:

@@ -5,19 +5,24 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.allocation.guids import count_placeholders
 from fabricgen.bundle.wiring import (
+    WiredAdapter,
     WiredCable,
     WiredDevice,
     WiredExternal,
     WiredHost,
     WiredLink,
+    WiredModel,
     WiredNic,
+    WiredPlaceholders,
     WiredPlane,
     Wiring,
 )
 from fabricgen.control_plane.outside import KIND, Outside, OutsideLink
 from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
 from fabricgen.inventory.plane import Plane
+from fabricgen.platforms.model import HostModel
 from fabricgen.units import format_length, format_speed
 
 
@@ -38,6 +43,13 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
             *(WiredCable(link.id, link.cable.length_m, link.cable.medium, (link.id,)) for link in outside.links),
         ),
         externals=tuple(_external(link) for link in outside.links),
+        host_models=tuple(map(_model, {host.model.name: host.model for host in fabric.hosts}.values())),
+        placeholders=tuple(
+            WiredPlaceholders(design.plane.name, *counts)
+            for design in fabric.planes
+            if any(counts := count_placeholders(design, allocation.guids))
+        ),
+        checks=fabric.inventory.checks,
     )
 
 
@@ -54,7 +66,13 @@ def _plane(design: PlaneDesign) -> WiredPlane:
         cnp_dscp=lossless.cnp_dscp if lossless.classes else None,
         roce_mtu=None if plane.is_management else plane.roce_mtu_bytes,
         purpose=plane.purpose,
+        host_prefixes=plane.addressing.hosts.prefixes if plane.addressing else (),
     )
+
+
+def _model(model: HostModel) -> WiredModel:
+    nics = tuple(WiredAdapter(nic.name, nic.model, nic.pci, nic.rdma, nic.gpu) for nic in model.nics)
+    return WiredModel(model.name, model.vendor, model.gpus, nics)
 
 
 def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation) -> WiredDevice:

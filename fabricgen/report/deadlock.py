@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fabricgen.results import DeadlockResult
+from fabricgen.results import DeadlockResult, FailureSummary
 
 
 def deadlock_object(results: Sequence[DeadlockResult]) -> dict[str, Any]:
@@ -33,6 +33,18 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
         else:
             verdict = f"CYCLIC, {result.claim}: {len(result.cycles)} cycles"
         yield f"deadlock  {name}{verdict} on priorities {priorities} ({size})"
+        if result.failures.depth:
+            yield f"deadlock  {name}{_failures(result.failures)}"
+
+
+def _failures(failures: FailureSummary) -> str:
+    """What the sets of the greatest depth came to."""
+    kind = {1: "single", 2: "double", 3: "triple"}[failures.depth]
+    found = f"{failures.cyclic_sets} cyclic, {failures.unreachable_sets} cut hosts off"
+    if failures.sampled is None:
+        return f"{failures.sets} {kind} failures: {found}"
+    bounds = f"at most {failures.cyclic_bound:.2%} cyclic, {failures.unreachable_bound:.2%} cut off, 95 % sure"
+    return f"{failures.sampled} of {failures.sets} {kind} failures drawn: {found}; {bounds}"
 
 
 _GROUNDS = {
@@ -68,6 +80,7 @@ def _plane(result: DeadlockResult) -> dict[str, Any]:
             "sets": failures.sets,
             "cyclic_sets": failures.cyclic_sets,
             "unreachable_sets": failures.unreachable_sets,
+            **_sampled(failures),
         },
         "cycles": [
             {
@@ -78,4 +91,14 @@ def _plane(result: DeadlockResult) -> dict[str, Any]:
             }
             for cycle in result.cycles
         ],
+    }
+
+
+def _sampled(failures: FailureSummary) -> dict[str, Any]:
+    """Where the counts are those of a sample: its size, and what share of all sets may have it at most, 95 % sure."""
+    if failures.sampled is None:
+        return {}
+    return {
+        "sampled": failures.sampled,
+        "bounds_95": {"cyclic": failures.cyclic_bound, "unreachable": failures.unreachable_bound},
     }

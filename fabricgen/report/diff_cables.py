@@ -11,6 +11,7 @@ from fabricgen.report.diff_words import painted, plural, shortened
 KINDS = ("missing", "extra", "misplaced", "swapped")
 FORMAT_VERSION = "1"
 _SIGNS = {"missing": "-", "extra": "+", "misplaced": "~", "swapped": "~"}
+_DETAILS = {"other-port": "another port", "other-device": "another device"}
 
 
 def cables_text(difference: CableDifference, color: bool = False) -> str:
@@ -19,15 +20,17 @@ def cables_text(difference: CableDifference, color: bool = False) -> str:
     for item in difference.miscablings:
         first, *more = _lines(item)
         lines += [painted(_SIGNS[item.kind], first, color), *(f"    {line}" for line in more)]
+    lines += [painted("~", f"~ {text}", color) for text in _strangers(difference)]
     if not lines:
         lines.append("No miscabling.")
-    return "\n".join([*lines, "", *_counts(difference)] if difference.miscablings else [*lines, *_counts(difference)])
+    return "\n".join([*lines, "", *_counts(difference)] if difference.differs else [*lines, *_counts(difference)])
 
 
 def cables_markdown(difference: CableDifference) -> str:
     """A list for a pull request."""
-    subject = "miscabling" if difference.miscablings else "no miscabling"
+    subject = "miscabling" if difference.differs else "no miscabling"
     items = ["; ".join(_lines(item)).lstrip("+-~ ") for item in difference.miscablings]
+    items += _strangers(difference)
     return "\n".join(
         [
             f"**fabricgen: {subject}**",
@@ -50,15 +53,22 @@ def cables_object(tool_version: str, difference: CableDifference) -> dict[str, A
             "right": difference.right,
             **{kind: kinds[kind] for kind in KINDS},
             "silent": len(difference.silent),
+            "strangers": len(difference.strangers),
         },
-        "cables": [{"kind": item.kind, "seen": item.seen, "meant": item.meant} for item in difference.miscablings],
+        "cables": [
+            {"kind": item.kind, "detail": item.detail, "seen": item.seen, "meant": item.meant}
+            for item in difference.miscablings
+        ],
         "silent": difference.silent,
+        "strangers": [{"guid": one.guid, "name": one.name, "meant": one.meant} for one in difference.strangers],
     }
 
 
 def _lines(item: Miscabling) -> Iterator[str]:
     pairs = item.seen or item.meant
-    yield f"{_SIGNS[item.kind]} {item.kind}: " + ", ".join(f"{_named(a)} – {_named(b)}" for a, b in pairs)
+    detail = f"two ports of {item.device}" if item.device else _DETAILS.get(item.detail, "")
+    kind = f"{item.kind} ({detail})" if detail else item.kind
+    yield f"{_SIGNS[item.kind]} {kind}: " + ", ".join(f"{_named(a)} – {_named(b)}" for a, b in pairs)
     if item.seen and item.meant:
         yield "meant: " + ", ".join(f"{_named(a)} – {_named(b)}" for a, b in item.meant)
 
@@ -67,7 +77,15 @@ def _counts(difference: CableDifference) -> Iterator[str]:
     kinds = Counter(item.kind for item in difference.miscablings)
     yield f"{plural(difference.right, 'cable')} as meant, {', '.join(f'{kinds[kind]} {kind}' for kind in KINDS)}."
     if difference.silent:
-        yield f"{plural(len(difference.silent), 'switch', 'switches')} without a dump: {shortened(difference.silent)}"
+        how = "without a dump" if difference.seen_by == "lldp" else "not seen"
+        yield f"{plural(len(difference.silent), 'switch', 'switches')} {how}: {shortened(difference.silent)}"
+
+
+def _strangers(difference: CableDifference) -> Iterator[str]:
+    for one in difference.strangers:
+        yield f"unknown GUID: {one.guid} of {one.name}" + (
+            f", which was meant to have {one.meant}" if one.meant else ""
+        )
 
 
 def _named(end: Endpoint) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fabricgen.bundle.hosts import FOLDER as HOSTS
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.report.grouping import grouped, numbered
@@ -101,10 +102,14 @@ def _causes(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:
     """The inventory values behind a finding, as file#dotted.path: a row's by the source map, an inventory's its own."""
     if not one.device:
         return (f"{one.location.file.rpartition('/')[2]}#{one.path}",) if one.location and one.path else ()
-    device = bundle.devices.get(one.device) if bundle else None
-    if bundle is None or bundle.sources is None or device is None:
+    if bundle is None or bundle.sources is None:
         return ()
     table, _, rest = one.path.partition("|")
+    if one.device.startswith(f"{HOSTS}/"):
+        return bundle.sources.causes(one.device, table, rest)
+    device = bundle.devices.get(one.device)
+    if device is None:  # an option of a subnet manager: [standby-N/]opensm.conf|option
+        return bundle.sources.option_causes("/".join((one.device, *table.split("/")[:-1])), rest)
     if not rest:
         return ()
     # keys may hold '|' themselves: those of the file decide, then what the source map knows

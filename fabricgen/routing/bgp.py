@@ -10,7 +10,7 @@ solved without loop checks first; ASNs for which that may matter are tracked in 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ def solve(
     """The converged routes of every switch to every destination."""
     solver = _Solver(network, policy, destinations)
     words = bits.word_count(len(destinations))
+    plain = True
     routes = Routes(
         destinations,
         nexthops=np.zeros((network.links, words), np.uint64),
@@ -55,6 +56,7 @@ def solve(
         pending = [(np.arange(first, min(first + words_per_pass, words)), np.empty(0, np.int64))]
         while pending:
             columns, tracked = pending.pop()
+            plain = plain and not len(tracked)
             layers = solver.layers(columns, tracked)
             settled = ~layers.suspects.any(axis=0)
             chosen = columns[settled]
@@ -62,7 +64,7 @@ def solve(
             routes.reached[:, chosen] = layers.reached[:, settled]
             routes.ambiguous[:, chosen] = layers.ambiguous[:, settled]
             pending += _by_suspects(columns[~settled], layers.suspects[:, ~settled], tracked)
-    return routes
+    return replace(routes, plain=plain)
 
 
 def _by_suspects(columns: Indices, suspects: Flags, tracked: Indices) -> Iterator[tuple[Indices, Indices]]:

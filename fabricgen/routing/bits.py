@@ -34,6 +34,15 @@ def ones(columns: int) -> Words:
     return row
 
 
+def take_columns(words: Words, columns: Indices) -> Words:
+    """The named bits of each row, side by side."""
+    unpacked = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, columns]
+    packed = np.zeros((len(words), word_count(len(columns)) * 8), np.uint8)
+    bytes_ = np.packbits(unpacked, axis=1, bitorder="little")
+    packed[:, : bytes_.shape[1]] = bytes_
+    return packed.view(np.uint64)
+
+
 def columns_of(row: Words) -> list[int]:
     """The numbers of the bits that are set in one row."""
     return np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()

@@ -1,6 +1,6 @@
 """From the config_db files of one plane to the arrays that routes are computed on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,8 @@ from fabricgen.sonic.addresses import Address
 @dataclass(frozen=True)
 class RoutedFabric:
     """One plane, ready for `solve`. `names[u]` is switch u; `sessions[p]` is the pair of directed links that
-    `network.order` numbers 2p and 2p + 1. `announced` gives (switch, prefix) its (table, key)."""
+    `network.order` numbers 2p and 2p + 1, the first of the sessions between two interfaces: with IPv4 and IPv6 there
+    are two over one link, which share its buffers. `announced` gives (switch, prefix) its (table, key)."""
 
     names: tuple[str, ...]
     spoken: SpokenFabric
@@ -58,20 +59,31 @@ def read_fabric(bundle: Bundle, switches: list[str]) -> RoutedFabric:
     spoken = find_sessions(bundle, switches)
     names = tuple(switches)
     number = {name: index for index, name in enumerate(names)}
-    sessions = spoken.sessions
+    cables = _by_cable(spoken.sessions)
+    sessions = tuple(cable[0] for cable in cables)
     network = build_network(len(names), [number[s.a.switch] for s in sessions], [number[s.b.switch] for s in sessions])
     destinations, announced = _destinations(bundle, spoken, number)
-    policy = _policy(spoken, names, network)
+    policy = _policy(spoken, cables, names, network)
     return RoutedFabric(names, spoken, sessions, network, policy, destinations, announced)
 
 
-def _policy(spoken: SpokenFabric, names: tuple[str, ...], network: Network) -> Policy:
+def _by_cable(sessions: Sequence[Session]) -> list[list[Session]]:
+    """The sessions over each pair of interfaces."""
+    found: dict[tuple[str, ...], list[Session]] = {}
+    for one in sessions:
+        found.setdefault((one.a.switch, one.a.interface, one.b.switch, one.b.interface), []).append(one)
+    return list(found.values())
+
+
+def _policy(
+    spoken: SpokenFabric, cables: Sequence[Sequence[Session]], names: tuple[str, ...], network: Network
+) -> Policy:
     hears, allowed = [], []
-    for session in spoken.sessions:
-        for near, far in ((session.a, session.b), (session.b, session.a)):
-            families = near.neighbor.accepts & far.neighbor.sends
+    for sessions in cables:
+        for ends in ([(one.a, one.b) for one in sessions], [(one.b, one.a) for one in sessions]):
+            families = frozenset().union(*(near.neighbor.accepts & far.neighbor.sends for near, far in ends))
             hears.append(int(4 in families) | int(6 in families) << 1)
-            allowed.append(near.neighbor.allowas_in)
+            allowed.append(max(near.neighbor.allowas_in for near, _ in ends))
     speakers = [spoken.speakers[name] for name in names]
     # A switch that speaks no BGP has no sessions; it gets an ASN of its own so that it is never taken for another.
     return Policy(

@@ -25,12 +25,14 @@ class Routes:
     `nexthops[l]` (links x words): link l is a next hop of its source towards these destinations. `reached[u]`
     (switches x words): u has a route. `ambiguous[u]`: what u holds depends on history (which of several equal paths
     came first); there `nexthops` is the union of all possibilities, so an absence of cycles holds for each of them.
+    `plain`: no loop check refused anything, so that every path is a shortest one of the wiring.
     """
 
     destinations: tuple[Destination, ...]
     nexthops: Words
     reached: Words
     ambiguous: Words
+    plain: bool = False
 
     @property
     def ambiguous_sets(self) -> int:

@@ -6,6 +6,7 @@ cannot come up is left out of the routing model and reported, for it changes who
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fabricgen.bundle.outside import outside_sessions, read_speaker
 from fabricgen.bundle.read import Bundle
@@ -17,12 +18,16 @@ from fabricgen.sonic.image import (
     rows,
     text,
 )
+from fabricgen.sonic.tables import ConfigDb
 
+_LOSSLESS_TABLES = (
+    "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_PRIORITY_GROUP_MAP", "TC_TO_QUEUE_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PORTCHANNEL_MEMBER", "VLAN_MEMBER",
+)  # fmt: skip
 _FAR_END = "held down by the far end"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEnd:
+class SessionEnd(NamedTuple):
     """One side: the switch, the interface its packets leave by, and the BGP_NEIGHBOR row that makes the session."""
 
     switch: str
@@ -30,8 +35,7 @@ class SessionEnd:
     neighbor: Neighbor
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """An eBGP session that comes up as configured. Parallel links have one session each."""
 
     a: SessionEnd
@@ -53,24 +57,34 @@ class AbsentSession:
 
 @dataclass(frozen=True)
 class SpokenFabric:
-    """Who speaks BGP in one plane: speakers by switch, sessions, and what stays down."""
+    """Who speaks BGP in one plane: speakers by switch, sessions, and what stays down. `tables` are those of each
+    switch that tell what is lossless: each file is read once."""
 
     speakers: Mapping[str, Speaker]
     sessions: tuple[Session, ...]
     absent: tuple[AbsentSession, ...]
+    tables: Mapping[str, ConfigDb]
 
 
 def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
     """The sessions among `switches`. Raises UnreadableInputError when a file is no JSON."""
-    speakers = {name: read_speaker(bundle.devices[name].config) for name in switches}
-    return _Pairing(bundle, speakers).run()
+    return _Pairing(bundle, switches).run()
 
 
 class _Pairing:
     """Looks up for every neighbor row the row that answers it."""
 
-    def __init__(self, bundle: Bundle, speakers: Mapping[str, Speaker]) -> None:
-        self.bundle, self.speakers = bundle, speakers
+    def __init__(self, bundle: Bundle, switches: list[str]) -> None:
+        self.bundle = bundle
+        self.speakers: dict[str, Speaker] = {}
+        self.ports_down: dict[str, set[str]] = {}
+        self.tables: dict[str, ConfigDb] = {}
+        for name in switches:
+            config = bundle.devices[name].passing()
+            self.speakers[name] = read_speaker(config)
+            self.ports_down[name] = {key for key, row in rows(config, "PORT") if text(row, "admin_status") == "down"}
+            self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
+        speakers = self.speakers
         self.by_peer = {name: {n.peer: n for n in one.neighbors if n.peer} for name, one in speakers.items()}
         self.by_interface = {
             name: {n.interface: n for n in one.neighbors if n.interface} for name, one in speakers.items()
@@ -82,28 +96,25 @@ class _Pairing:
             self.owner.update((entry.address.host, (name, entry)) for entry in usable)
             routed = [entry for entry in usable if entry.bound and entry.table != "LOOPBACK_INTERFACE"]
             self.by_subnet[name] = {entry.address.network: entry for entry in routed}
-        self.ports_down = {
-            name: {key for key, row in rows(bundle.devices[name].config, "PORT") if text(row, "admin_status") == "down"}
-            for name in speakers
-        }
 
     def run(self) -> SpokenFabric:
         sessions: list[Session] = []
         absent: list[AbsentSession] = []
+        answered: set[tuple[str, str]] = set()  # rows whose session was found from the far end
         for name, one in self.speakers.items():
             beyond = {neighbor.key for _, neighbor in outside_sessions(self.bundle, name, one)}
             for neighbor in one.neighbors:
-                if neighbor.key in beyond and not neighbor.obstacle:
+                if (name, neighbor.key) in answered or (neighbor.key in beyond and not neighbor.obstacle):
                     continue
                 far = self._far_end(name, neighbor)
                 if isinstance(far, str):
                     inside = neighbor.peer in self.owner or (name, neighbor.interface) in self.bundle.link_at
                     absent.append(AbsentSession(name, neighbor.key, far, inside, far.startswith(_FAR_END)))
                     continue
-                near_interface, other = far
-                if (name, near_interface, neighbor.key) < (other.switch, other.interface, other.neighbor.key):
-                    sessions.append(Session(SessionEnd(name, near_interface, neighbor), other))
-        return SpokenFabric(self.speakers, tuple(sessions), tuple(absent))
+                ends = (SessionEnd(name, far[0], neighbor), far[1])
+                answered.add((far[1].switch, far[1].neighbor.key))
+                sessions.append(Session(*sorted(ends, key=lambda end: (end.switch, end.interface, end.neighbor.key))))
+        return SpokenFabric(self.speakers, tuple(sessions), tuple(absent), self.tables)
 
     def _far_end(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
         """(own interface, far end), or the reason why the session stays down."""

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Confidence, Finding, Location, Related, Severity
+from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.sonic.secrets import shown_key
 from fabricgen.suppressions import Suppression
 
@@ -22,11 +24,22 @@ _REFERS_TO = {
 }
 
 
+class Judged(Protocol):
+    """What rules judge: a switch, or a group of hosts, whose files and settings stand for tables and keys."""
+
+    @property
+    def name(self) -> str:
+        """What findings call it."""
+
+    def locate(self, *path: str) -> Location:
+        """Where a table, key, field (or as much of it as exists) stands."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A row or a field of one device's config_db.json, whether it exists there or is missing."""
 
-    device: ObservedDevice
+    device: Judged
     table: str
     key: str = ""
     field: str = ""
@@ -43,13 +56,37 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A line of a subnet manager's file. As with a row: `device` is the subnet, `table` the file below its folder,
+    `key` the option, GUID or partition.
+    """
+
+    device: SubnetFiles
+    table: str
+    key: str = ""
+    field: str = ""
+    line: int = 0
+    column: int = 0
+
+    @property
+    def path(self) -> str:
+        """FILE|word."""
+        return "|".join(part for part in (self.table, self.key, self.field) if part)
+
+    @property
+    def location(self) -> Location:
+        """Line and column; 0 for the file as a whole."""
+        return Location(str(self.device.folder / self.table), self.line, self.column)
+
+
+@dataclass(frozen=True, slots=True)
 class Defect:
     """One thing that is wrong. Messages name no port: the place does, so that equal defects of a switch group."""
 
-    place: Place
+    place: Place | FilePlace
     message: str
     hint: str = ""
-    related: tuple[tuple[str, Place], ...] = ()
+    related: tuple[tuple[str, Place | FilePlace], ...] = ()
     severity: Severity | None = None  # None: the rule's own
     count: int = 1
     suppression: Suppression | None = None
@@ -73,6 +110,8 @@ class Defect:
     def _definition(self) -> Iterator[tuple[str, Place]]:
         """The row that the field refers to, where a rule has not shown it already."""
         place = self.place
+        if isinstance(place, FilePlace) or not isinstance(place.device, ObservedDevice):
+            return
         table = _REFERS_TO.get(place.field, "")
         key = place.device.text_of(place.table, place.key, place.field).strip("[]").removeprefix(f"{table}|")
         defined = Place(place.device, table, key)

@@ -36,6 +36,7 @@ def _changed(bundle: Bundle, device: ObservedDevice, table: str, key: str, field
     row = config[table][key]
     row[field] = _other(row[field])
     changed = dataclasses.replace(device)
+    changed.__dict__["config"] = config
     changed.__dict__["text"] = orjson.dumps(config, option=orjson.OPT_INDENT_2)
     devices: Mapping[str, ObservedDevice] = {**bundle.devices, device.name: changed}
     return dataclasses.replace(bundle, devices=devices)

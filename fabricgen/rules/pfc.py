@@ -147,3 +147,24 @@ def _compare(
         yield from ports.defects(
             table, rest, "profile", message, "bind the lossy profile, or map a lossless class to it"
         )
+
+
+@rule("FG626", Severity.WARNING, "PFC is asymmetric")
+def asymmetric_pfc(fabric: Fabric) -> Iterator[Defect]:
+    """What: pfc_asym is not on.
+
+    Why: such a port obeys pause frames on all eight priorities and sends them on the lossless ones alone. The far end
+    can stop its lossy queues as well, and the deadlock verdict, which is for PFC on the same priorities both ways,
+    does not hold.
+
+    Example: PORT|Ethernet0 has pfc_asym on.
+
+    Fix: set pfc_asym to off, or leave it out.
+
+    Source: sonic-swss orchagent/portsorch.cpp (setPortPfcAsym); sonic-port.yang.
+    """
+    for switch in fabric.switches.values():
+        for port, row in switch.device.table("PORT").items():
+            if row.get("pfc_asym") == "on":
+                place = switch.place("PORT", port, "pfc_asym")
+                yield Defect(place, "the far end can pause every queue of this port", "set pfc_asym to off")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import fabricgen.rules
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, in_order
-from fabricgen.rules.defects import Defect, Place, grouped
+from fabricgen.rules.defects import Defect, FilePlace, Place, grouped
 from fabricgen.rules.fabric import Fabric, LayoutLookup
 from fabricgen.suppressions import Suppressions
 
@@ -23,7 +23,8 @@ class Basis(enum.IntEnum):
     SCHEMA = 0  # the value is not legal
     MEANING = 1  # it is legal, and wrong
     PEERS = 2  # it is unusual among its peers, which is all that is known
-    FORM = 3  # it means the right thing, in a form that will not do
+    AGREEMENT = 3  # it disagrees with a file of another kind, which may be the wrong one
+    FORM = 4  # it means the right thing, in a form that will not do
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,11 @@ def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppression
     place, sources = defect.place, bundle.sources
 
     def causes() -> tuple[str, ...]:
-        return sources.causes(*_key(defect)) if sources else ()
+        if sources is None:
+            return ()
+        if isinstance(place, FilePlace):
+            return sources.option_causes(place.device.name_of(place.table), place.key)
+        return sources.causes(*_key(defect))
 
     return replace(defect, suppression=suppressions.match(code, place.device.name, place.path, causes))
 
@@ -120,8 +125,8 @@ def _asked_for(bundle: Bundle, defect: Defect) -> bool:
     return any(_is_override(bundle, place) for place in (defect.place, *(place for _, place in defect.related)))
 
 
-def _is_override(bundle: Bundle, place: Place) -> bool:
-    if bundle.sources is None:
+def _is_override(bundle: Bundle, place: Place | FilePlace) -> bool:
+    if bundle.sources is None or isinstance(place, FilePlace):
         return False
     path = "|".join(step for step in (place.table, place.key, place.field) if step)
     asked = bundle.sources.overrides(place.device.name)

@@ -7,22 +7,24 @@ frr_mgmt_framework_config "true" the rows mean something else and `fabricgen.son
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.tables import ConfigDb, Row, split_key
+from fabricgen.sonic.tables import ConfigDb, Row
 
 # files/build_templates/constants.yml.j2: bgp.maximum_paths 514 for both families, bgp.multipath_relax enabled; no
 # config_db field changes either in the default mode. FRR is built with --enable-multipath=514, the limit elsewhere.
 MAXIMUM_PATHS = 514
 MULTIPATH_RELAX = True
 
+_FAMILIES = {0: frozenset[int](), 4: frozenset({4}), 6: frozenset({6})}
+
 INTERFACE_TABLES = (
     "INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VLAN_SUB_INTERFACE",
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class InterfaceAddress:
+class InterfaceAddress(NamedTuple):
     """One prefix row of an interface table. `bound` tells whether the interface has the base row it needs."""
 
     table: str
@@ -33,8 +35,7 @@ class InterfaceAddress:
     vrf: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Announcement:
+class Announcement(NamedTuple):
     """A prefix that the switch originates, and the (table, key) that makes it do so."""
 
     prefix: str
@@ -42,8 +43,7 @@ class Announcement:
     loopback: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbor:
+class Neighbor(NamedTuple):
     """One BGP_NEIGHBOR row of the default VRF, in either mode.
 
     `peer` is None when the row names a port (`interface`, unnumbered) or nothing sensible. `asn` is None for
@@ -117,12 +117,12 @@ def interface_addresses(config: ConfigDb) -> tuple[InterfaceAddress, ...]:
     for table in INTERFACE_TABLES:
         table_rows = dict(rows(config, table))
         for key in table_rows:
-            interface, *prefix = split_key(key)
-            address = parse_address(prefix[0]) if prefix else None
+            interface, separator, prefix = key.partition("|")
+            address = parse_address(prefix.partition("|")[0]) if separator else None
             if address is not None:
-                base = table_rows.get(interface, {})
-                vrf = text(base, "vrf_name") or text(base, "vnet_name")
-                found.append(InterfaceAddress(table, key, interface, address, interface in table_rows, vrf))
+                base = table_rows.get(interface)
+                vrf = (text(base, "vrf_name") or text(base, "vnet_name")) if base else ""
+                found.append(InterfaceAddress(table, key, interface, address, base is not None, vrf))
     return tuple(found)
 
 
@@ -186,11 +186,12 @@ def speaker(config: ConfigDb) -> Speaker:
     router_id = text(localhost, "bgp_router_id") or loopback
     asn = parse_asn(text(localhost, "bgp_asn"))
     shared = _switch_obstacle(config, asn, router_id)
-    local = {a.address.host for a in addresses if a.bound and not a.vrf}
+    local = {a.key.split("|")[1].partition("/")[0]: a.address.host for a in addresses if a.bound and not a.vrf}
     isolation = dict(rows(config, "BGP_DEVICE_GLOBAL")).get("STATE", {})
     lenience, status = allowas_in(config), text(localhost, "default_bgp_status")
     peers = rows(config, "BGP_NEIGHBOR")
-    neighbors = (_neighbor(key, row, local, lenience, status, shared) for key, row in peers)
+    known = _LocalAddresses(frozenset(local), frozenset(local.values()))
+    neighbors = (_neighbor(key, row, known, lenience, status, shared) for key, row in peers)
     return Speaker(
         asn=asn,
         router_id=router_id,
@@ -215,11 +216,22 @@ def _switch_obstacle(config: ConfigDb, asn: int | None, router_id: str) -> str:
     return ""
 
 
+class _LocalAddresses(NamedTuple):
+    """What the interfaces of a switch hold, as written, and as addresses."""
+
+    written: frozenset[str]
+    parsed: frozenset[Address]
+
+    def hold(self, text: str) -> bool:
+        """Whether an interface has this address, however it is written."""
+        return text in self.written or parse_address(text) in self.parsed
+
+
 def _neighbor(
-    key: str, row: Row, local: set[Address], lenience: int, default_status: str, shared: str
+    key: str, row: Row, local: _LocalAddresses, lenience: int, default_status: str, shared: str
 ) -> Neighbor | None:
-    *vrf, name = split_key(key)
-    if vrf and vrf != ["default"]:
+    vrf, separator, name = key.rpartition("|")
+    if separator and vrf != "default":
         return None
     peer = parse_address(name)
     near = text(row, "local_addr").partition("/")[0]
@@ -227,13 +239,13 @@ def _neighbor(
     obstacle = shared
     if peer is None:
         obstacle = obstacle or f"{name} is no IP address: bgpcfgd knows no unnumbered neighbors"
-    if not obstacle and near and parse_address(near) not in local:
+    if not obstacle and near and not local.hold(near):
         obstacle = f"no interface with a base row holds local_addr {near}: bgpcfgd keeps the neighbor waiting"
     # instance.conf.j2: the row's admin_status counts, else default_bgp_status
     if not obstacle and (text(row, "admin_status") or default_status) == "down":
         obstacle = "the neighbor is shut down"
     if not obstacle and asn is None:
         obstacle = "the row has no asn"
-    family = frozenset({peer.version}) if peer else frozenset()
+    family = _FAMILIES[peer.version] if peer else _FAMILIES[0]
     # policies.conf.j2: FROM_BGP_PEER lets everything pass, a default route, too
     return Neighbor(key, peer, "", asn, lenience, family, family, obstacle, family, family)

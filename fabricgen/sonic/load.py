@@ -5,6 +5,7 @@ its tables, and each distinct piece is parsed once; any other file is parsed who
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -17,10 +18,10 @@ _END = b"\n    }\n}"
 
 class TableLoader:
     """Loads files; tables with the same bytes become the same object, so that `is` tells most equal tables apart from
-    the others. Nobody may change what it returns."""
+    the others. Nobody may change what it returns. With `most`, only so many pieces are remembered, those used last."""
 
-    def __init__(self) -> None:
-        self._parsed: dict[bytes, dict[str, Any]] = {}
+    def __init__(self, most: int | None = None) -> None:
+        self._parse = lru_cache(most)(_parse)
         self._last: list[bytes] = []  # pieces of the file that was loaded last
 
     def load(self, text: bytes) -> ConfigDb:
@@ -28,13 +29,18 @@ class TableLoader:
 
         Names that begin with a small letter are left out: sonic-cfggen loads no table from them (`bgpraw`).
         """
+        return {table: rows for table, rows in self.load_all(text)[0].items() if table[:1].isupper()}
+
+    def load_all(self, text: bytes) -> tuple[dict[str, Any], bool]:
+        """Every member of one file, whatever its name, and whether the file was parsed whole. Raises as `load` does."""
         self._last = _cut(text, self._last)
         config = self._merged(self._last) if self._last else None
-        if config is None:
-            config = orjson.loads(text)
-        if not isinstance(config, dict):
+        if config is not None:
+            return config, False
+        whole = orjson.loads(text)
+        if not isinstance(whole, dict):
             raise TypeError("not a JSON object")
-        return {table: rows for table, rows in config.items() if table[:1].isupper()}
+        return whole, True
 
     def _merged(self, pieces: Iterable[bytes]) -> dict[str, Any] | None:
         """The members of all pieces, or None where the file was cut at a wrong place.
@@ -44,14 +50,16 @@ class TableLoader:
         """
         config: dict[str, Any] = {}
         for piece in pieces:
-            found = self._parsed.get(piece)
-            if found is None:
-                try:
-                    found = self._parsed[piece] = orjson.loads(b"{%s}}" % piece)
-                except orjson.JSONDecodeError:
-                    return None
-            config.update(found)
+            try:
+                config.update(self._parse(piece))
+            except orjson.JSONDecodeError:
+                return None
         return config
+
+
+def _parse(piece: bytes) -> dict[str, Any]:
+    members: dict[str, Any] = orjson.loads(b"{%s}}" % piece)
+    return members
 
 
 def _cut(text: bytes, like: Sequence[bytes]) -> list[bytes]:

@@ -93,3 +93,36 @@ def test_an_explicit_design_may_take_either_port(tmp_path: Path) -> None:
     fabric, findings = design_only(write(tmp_path, tree))
     assert findings == []
     assert [(link.a_port, link.nic.port) for link in fabric.links if link.nic] == [("rail0a", 0), ("rail0b", 1)]
+
+
+def of_nics(model: str, speed: str, technology: str) -> Tree:
+    """Eight rails of that NIC on switches that serve both technologies."""
+    nic = {"name": "rail{rail}", "model": model, "speed": speed, "plane": "compute", "rails": 8}
+    tree = rail_optimized(model="own", platform=f"generic-64x{speed.lower()}", technology=technology, speed=speed)
+    if technology == "infiniband":
+        del tree["planes"]["compute"]["addressing"]
+    return {**tree, "host_models": {"own": {"gpus": 8, "nics": [nic]}}}
+
+
+@pytest.mark.parametrize(
+    ("model", "speed", "technology", "told_of"),
+    [
+        ("BCM57608", "400G", "infiniband", "BCM57608 has no InfiniBand port, "),
+        ("Gaudi-3", "200G", "infiniband", "Gaudi-3 has no InfiniBand port, "),
+        ("ConnectX-8", "800G", "roce", "ConnectX-8 has no Ethernet port of 800G, "),
+        ("ConnectX-6", "50G", "infiniband", "ConnectX-6 has no InfiniBand port of 50G, "),
+    ],
+)
+def test_a_nic_of_the_other_technology_is_refused(
+    model: str, speed: str, technology: str, told_of: str, tmp_path: Path
+) -> None:
+    (finding,) = told(tmp_path, of_nics(model, speed, technology))
+    assert (finding.code, finding.severity, finding.path) == ("FG254", "error", "planes.compute.technology")
+    assert told_of in finding.message and finding.hint and finding.location
+
+
+@pytest.mark.parametrize(
+    ("model", "speed"), [("ConnectX-6", "200G"), ("ConnectX-7", "400G"), ("ConnectX-8", "800G"), ("FastCard", "400G")]
+)
+def test_a_nic_of_the_technology_is_taken(model: str, speed: str, tmp_path: Path) -> None:
+    assert [one.code for one in told(tmp_path, of_nics(model, speed, "infiniband"))] in ([], ["FG114"])

@@ -158,7 +158,7 @@ def test_crossed_cables_are_named_whatever_the_form(
             (where / device / "lldp.json").write_text(json.dumps(text))
     outcome = cli("diff", bundle, where, "--exit-code")
     assert outcome.code == 4
-    assert "swapped: leaf1:Ethernet256 – spine2:Ethernet0, leaf1:Ethernet264 – spine1:Ethernet0" in outcome.out
+    assert "swapped (two ports of leaf1): leaf1:Ethernet256 – spine2:Ethernet0, leaf1:Ethernet264 – spine1:Ethernet0" in outcome.out
     assert "2 cables as meant, 0 missing, 0 extra, 0 misplaced, 1 swapped" in outcome.out
 
 
@@ -182,5 +182,5 @@ def test_hosts_are_known_by_their_name_and_their_own_words_for_a_nic_do_not_matt
     seen["leaf1"]["Ethernet0"] = ("gpu-999", "ens8np0")
     outcome = cli("diff", bundle, dump(seen, "wrong"), "--exit-code")
     assert outcome.code == 4
-    assert f"misplaced: {host}:rail1 – leaf2:Ethernet8" in outcome.out
-    assert "misplaced: gpu-999:ens8np0 – leaf1:Ethernet0" in outcome.out
+    assert f"misplaced (another port): {host}:rail1 – leaf2:Ethernet8" in outcome.out
+    assert "misplaced (another device): gpu-999:ens8np0 – leaf1:Ethernet0" in outcome.out

@@ -94,12 +94,17 @@ def test_an_unknown_nic_is_a_note_and_a_speed_that_a_nic_lacks_is_an_error(tmp_p
     tree = tree_of({**NIC, "model": "FastCard 9", "rails": 8})
     findings = design_only(write(tmp_path / "note", tree))[1]
     assert [(finding.code, finding.severity) for finding in findings] == [("FG114", Severity.NOTE)]
-    assert codes(tmp_path / "error", {**NIC, "rails": 8, "model": "connectx-8", "speed": "100G"})[0] == (
+    assert codes(tmp_path / "error", {**NIC, "rails": 8, "model": "connectx-8", "speed": "25G"})[0] == (
         "FG115",
-        "ConnectX-8 has no port of 100G",
+        "ConnectX-8 has no port of 25G",
     )
     assert (
-        codes(tmp_path / "ib", {**NIC, "rails": 8}, {**NIC, "name": "x", "model": "ConnectX-8", "speed": "800G"}) == []
+        codes(
+            tmp_path / "ib",
+            {**NIC, "rails": 8},
+            {**NIC, "name": "x", "model": "ConnectX-8", "speed": "800G", "plane": "ib"},
+        )
+        == []
     )
 
 

@@ -75,7 +75,7 @@ def test_models_are_there() -> None:
     assert {f"nvidia-{model}" for model in ("qm8700", "qm8790", "qm9700", "qm9790", "q3400")} == set(infiniband_names())
     assert {f"{kind}-{gpu}" for kind in ("dgx", "hgx") for gpu in ("h100", "h200", "b200")} <= set(host_names())
     assert {"dgx-b300", "gb200-nvl72", "mi300x", "gaudi-3"} <= set(host_names())
-    assert {"ConnectX-7", "ConnectX-8", "BlueField-3"} <= set(nic_names())
+    assert {"ConnectX-6", "ConnectX-7", "ConnectX-8", "BlueField-3"} <= set(nic_names())
     assert nic_model("ConnectX-1") is None
     assert switch_platform("arista-7060x6-64p") is None
     assert host_model("dgx") is None
@@ -323,6 +323,7 @@ def test_nics(name: str) -> None:
     known = {"ethernet_speeds_mbps", "ports", "lossless_priorities"}
     known |= {"infiniband_speeds_mbps"} if model.infiniband_speeds_mbps else set()
     known |= {"ports_per_cage"} if model.ports_per_cage > 1 else set()
+    known |= {key for key in ("driver", "pci_id") if getattr(model, key)}
     assert known == set(model.sources)
     for speeds in (model.ethernet_speeds_mbps, model.infiniband_speeds_mbps):
         assert list(speeds) == sorted(set(speeds))

@@ -14,4 +14,5 @@ CASES = [
     Case("FG514", put("NULL", "leaf1", "BUFFER_PG", "Ethernet0|0", "profile"), model="dynamic"),
     Case("FG515", put("q_lossy_profile", "spine1", "BUFFER_QUEUE", "Ethernet0|3-4", "profile"), model="dynamic"),
     Case("FG515", put("egress_lossless_profile", "spine1", "BUFFER_QUEUE", "Ethernet0|0-2", "profile")),
+    Case("FG626", put("on", "leaf1", "PORT", "Ethernet0", "pfc_asym"), "PORT|Ethernet0|pfc_asym"),
 ]

@@ -8,8 +8,10 @@ import pytest
 
 from fabricgen.findings import Severity
 from fabricgen.rules.registry import all_rules, chosen_rules, explain_text
+from tests.infiniband.cases import BAD as SUBNET_CASES
 from tests.rules.cases import Case
 from tests.rules.clean import PLATFORMS, clean_fabric
+from tests.rules.host_cases import HOST_CASES
 
 CASES: list[Case] = [
     case
@@ -40,7 +42,7 @@ def test_one_change_gives_one_finding_at_its_place(case: Case) -> None:
 
 
 def test_every_rule_has_a_bad_case() -> None:
-    assert {rule.code for rule in all_rules()} == {case.code for case in CASES}
+    assert {rule.code for rule in all_rules()} == {case.code for case in (*CASES, *HOST_CASES, *SUBNET_CASES)}
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)

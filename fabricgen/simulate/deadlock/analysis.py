@@ -1,7 +1,7 @@
 """The verdict: free of cyclic buffer dependencies, with an order of channels to prove it, or a cycle that is there."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,17 +9,14 @@ from numpy.typing import NDArray
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import Cycle, DeadlockResult, FailureSummary
-from fabricgen.routing import bits
-from fabricgen.routing.bgp import solve
-from fabricgen.routing.bits import Words
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.routes import Routes
-from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
+from fabricgen.simulate.deadlock.failing import FailureSet, cables_that_fail, links_that_fail, switch_failure
+from fabricgen.simulate.deadlock.failures import DepthVerdict, FailureJudge, Failures, FoundCycle
 from fabricgen.simulate.deadlock.hosts import HostTraffic, host_traffic
 from fabricgen.simulate.deadlock.lossless import LosslessLinks, lossless_links
-from fabricgen.simulate.deadlock.peel import peel, shortest_cycle
-from fabricgen.simulate.deadlock.priorities import PriorityGraph, priority_graphs
+from fabricgen.simulate.deadlock.maintenance import maintenance_sets
+from fabricgen.simulate.deadlock.state import Ground, State
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,9 @@ class ChannelOrder:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on. `orders` is None with a cycle; `cycle_links` are the links of each cycle reported."""
+    """What a verdict rests on. `orders` are those of the state as configured, None where that has a cycle;
+    `cycle_links` are the links of each cycle reported; `failures` are the verdicts on failures, by depth, then those on
+    maintenance sets."""
 
     fabric: RoutedFabric
     routes: Routes
@@ -43,6 +42,7 @@ class Evidence:
     lossless: LosslessLinks
     orders: tuple[ChannelOrder, ...] | None
     cycle_links: tuple[tuple[int, ...], ...]
+    failures: tuple[DepthVerdict, ...] = ()
 
 
 class PlaneDeadlock(DeadlockResult):
@@ -55,8 +55,13 @@ class PlaneDeadlock(DeadlockResult):
         object.__setattr__(self, "evidence", evidence)
 
 
-def analyse_deadlock(bundle: Bundle, plane: str | None = None) -> list[PlaneDeadlock]:
-    """The verdict on the fabric as configured, one per RoCE plane, worst first; only `plane` when one is named.
+def analyse_deadlock(
+    bundle: Bundle,
+    plane: str | None = None,
+    failures: Failures = Failures(),  # noqa: B008 (a frozen value)
+) -> list[PlaneDeadlock]:
+    """The verdict on the fabric as configured and after `failures`, one per RoCE plane, worst first; only `plane` when
+    one is named.
 
     Loose files are one plane. Raises UnreadableInputError when a file is no JSON, UsageError for an unknown plane.
     """
@@ -64,7 +69,7 @@ def analyse_deadlock(bundle: Bundle, plane: str | None = None) -> list[PlaneDead
     if plane is not None and not chosen:
         known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
         raise UsageError(f"no plane {plane!r} here; planes with switch configurations are {known}")
-    found = [_analyse(bundle, name, switches) for name, switches in chosen]
+    found = [_analyse(bundle, name, switches, failures) for name, switches in chosen]
     return sorted(found, key=from_worst)
 
 
@@ -81,70 +86,82 @@ def planes(bundle: Bundle) -> list[tuple[str, list[str]]]:
     return list(groups.items())
 
 
-def _analyse(bundle: Bundle, name: str, switches: list[str]) -> PlaneDeadlock:
+def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures) -> PlaneDeadlock:
     fabric = read_fabric(bundle, switches)
     traffic = host_traffic(bundle, fabric)
-    lossless = lossless_links(bundle, fabric)
-    destinations = tuple(fabric.destinations[column] for column in traffic.columns)
-    routes = solve(fabric.network, fabric.policy, destinations)
-    hops = forwarding(fabric.network, routes, fabric.discards)
-    flow = carried(fabric.network, hops, traffic.sources)
-    graphs = _graphs(fabric, hops, flow, lossless)
-    orders, cycles, cycle_links = [], [], []
-    for one in graphs:
-        peeled = peel(one.graph)
-        orders.append(ChannelOrder(one.link[peeled.order], one.priority[peeled.order], one.stands_for))
-        if len(peeled.left):
-            for channels, priority in _cycles(one, shortest_cycle(one.graph, peeled.left)):
-                links = tuple(int(one.link[channel]) for channel in channels)
-                cycles.append(_cycle(fabric, hops, traffic, flow, links, priority))
-                cycle_links.append(links)
+    lossless = lossless_links(fabric)
+    ground = ground_of(fabric, traffic, lossless)
+    base = ground.converged()
+    judge = FailureJudge(base, failures)
+    judged = _failures(bundle, fabric, judge, failures)
+    cycles = [FoundCycle(FailureSet(()), priority, links, base.witnesses(links)) for priority, links in base.cycles()]
+    worst = [one.first_cyclic for one in judged if one.first_cyclic]
+    if not cycles and worst:
+        cycles = [found for failed in worst[:1] for found in judge.cycles_after(failed)]
+    counted = [one.summary for one in judged if not one.name]
     result = DeadlockResult(
         verdict="cyclic" if cycles else "free",
-        claim="possible" if routes.ambiguous_sets and lossless.priorities else "proved",
+        claim=_claim(base, judged) if lossless.priorities else "proved",
         model="bgp",
         priorities=lossless.priorities,
-        channels=sum(one.graph.channels * one.copies for one in graphs),
-        dependencies=sum(len(one.graph.successors) * one.copies for one in graphs),
-        failures=FailureSummary(0, 1, int(bool(cycles)), int(_cut_off(routes, traffic))),
-        cycles=tuple(cycles),
+        channels=sum(one.graph.channels * one.copies for one in base.graphs),
+        dependencies=sum(len(one.graph.successors) * one.copies for one in base.graphs),
+        failures=counted[-1] if counted else FailureSummary(0, 1, int(base.is_cyclic), int(base.is_cut_off)),
+        cycles=tuple(_cycle(fabric, found) for found in cycles),
         name=name,
     )
-    certificate = None if cycles else tuple(orders)
-    return PlaneDeadlock(result, Evidence(fabric, routes, traffic, lossless, certificate, tuple(cycle_links)))
+    links = tuple(found.links for found in cycles)
+    return PlaneDeadlock(
+        result,
+        Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged)),
+    )
 
 
-def _graphs(fabric: RoutedFabric, hops: Words, flow: Words, lossless: LosslessLinks) -> list[PriorityGraph]:
-    if not lossless.priorities:
+def ground_of(fabric: RoutedFabric, traffic: HostTraffic, lossless: LosslessLinks) -> Ground:
+    """What the verdict on a fabric stands on."""
+    return Ground(
+        network=fabric.network,
+        policy=fabric.policy,
+        destinations=tuple(fabric.destinations[column] for column in traffic.columns),
+        host_columns=traffic.host_columns,
+        discards=fabric.discards,
+        sources=traffic.sources,
+        complete=traffic.complete,
+        witness=traffic.witness,
+        lossless=lossless,
+    )
+
+
+def _failures(bundle: Bundle, fabric: RoutedFabric, judge: FailureJudge, failures: Failures) -> list[DepthVerdict]:
+    """The verdicts by depth, then those on whole cables and on maintenance sets."""
+    if not failures.depth:
         return []
-    links = link_dependencies(fabric.network, hops, flow)
-    return priority_graphs(links, fabric.network.incoming, lossless)
+    links = links_that_fail(bundle, fabric)
+    cables = cables_that_fail(bundle, links)
+    switches = [switch_failure(fabric, number) for number in range(len(fabric.names))] if failures.switches else []
+    found = [judge.of_depth([*links, *switches], depth) for depth in range(1, failures.depth + 1)]
+    if cables:
+        found.append(replace(judge.of_depth(cables, 1), name="whole cables"))
+    named = maintenance_sets(bundle, fabric, [*links, *cables])
+    return found + [judge.of_set(title, members) for title, members in named]
 
 
-def _cycles(one: PriorityGraph, channels: list[int]) -> Iterator[tuple[list[int], int]]:
-    """The cycle once for every priority that it is there for."""
-    for priority in one.stands_for or (int(one.priority[channels[0]]),):
-        yield channels, priority
+def _claim(base: State, judged: Sequence[DepthVerdict]) -> str:
+    """proved; possible where next hops depend on history; observed where only a sample was looked at."""
+    if base.routes.ambiguous_sets or any(one.ambiguous_sets for one in judged):
+        return "possible"
+    return "observed" if any(one.summary.cyclic_bound and not one.first_cyclic for one in judged) else "proved"
 
 
-def _cycle(
-    fabric: RoutedFabric, hops: Words, traffic: HostTraffic, flow: Words, links: tuple[int, ...], priority: int
-) -> Cycle:
-    """The cycle port by port; each hop's witness is a destination that comes over it and goes on over the next hop."""
-    place = np.empty(fabric.network.links, np.int64)
-    place[fabric.network.incoming] = np.arange(fabric.network.links)
-    witnesses = []
-    for link, following in zip(links, links[1:] + links[:1], strict=True):
-        shared = flow[place[link]] & hops[following]
-        witnesses.append(traffic.witness[bits.columns_of(shared)[0]])
-    ports = tuple((fabric.names[fabric.network.source[link]], fabric.port(link)) for link in links)
-    return Cycle(priority, ports, witnesses=tuple(witnesses))
+def _orders(base: State) -> tuple[ChannelOrder, ...] | None:
+    if base.is_cyclic:
+        return None
+    return tuple(
+        ChannelOrder(one.link[peeled.order], one.priority[peeled.order], one.stands_for)
+        for one, peeled in zip(base.graphs, base.peeled, strict=True)
+    )
 
 
-def _cut_off(routes: Routes, traffic: HostTraffic) -> bool:
-    """Whether some switch with hosts has no route to the hosts behind another."""
-    if traffic.sources.sum() < 2:
-        return False
-    wanted = bits.row_of(np.arange(traffic.host_columns), len(routes.destinations))
-    lost = wanted & ~routes.reached[traffic.sources]
-    return not traffic.complete or bool(lost.any())
+def _cycle(fabric: RoutedFabric, found: FoundCycle) -> Cycle:
+    ports = tuple((fabric.names[fabric.network.source[link]], fabric.port(link)) for link in found.links)
+    return Cycle(found.priority, ports, found.failed.names, found.witnesses)

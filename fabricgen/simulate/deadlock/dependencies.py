@@ -5,9 +5,8 @@ hop of v. A hash binds a packet to one next hop when it is enqueued and queues m
 next hops and destinations is exact (Dally and Seitz 1987 apply to it as they do to fixed routes).
 """
 
-from collections.abc import Iterator
+import hashlib
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ from fabricgen.routing.network import Network
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 _WORDS_PER_PASS = 4
-_PAIRS_PER_BLOCK = 1 << 15  # 256 KiB of words: stays in a core's cache
 
 
 @dataclass(frozen=True)
@@ -73,36 +71,34 @@ def carried(network: Network, nexthops: Words, sources: NDArray[np.bool_]) -> Wo
 
 
 def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -> ChannelGraph:
-    """The graph over links, numbered in the order of `network.incoming`."""
+    """The graph over links, numbered in the order of `network.incoming`.
+
+    Switches that forward alike, port by port, are compared once: in a fabric of thousands a few hundred differ.
+    """
     place = np.empty(network.links, np.int32)
     place[network.incoming] = np.arange(network.links, dtype=np.int32)
     degree = np.zeros(network.links, np.int64)
     found = [np.empty(0, np.int32)]
-    for first, last, width_in, width_out in _blocks(network):
-        row, link = network.incoming_offsets[first], network.offsets[first]
-        size = last - first
-        held = carried_words[row : row + size * width_in].reshape(size, width_in, 1, -1)
-        wanted = nexthops[link : link + size * width_out].reshape(size, 1, width_out, -1)
-        shared = np.zeros((size, width_in, width_out), np.uint64)
-        both = np.empty_like(shared)
-        for word in np.flatnonzero(np.any(held, axis=(0, 1, 2))):
-            here, there = np.ascontiguousarray(held[..., word]), np.ascontiguousarray(wanted[..., word])
-            np.bitwise_and(here, there, out=both)
-            np.bitwise_or(shared, both, out=shared)
-        waits = shared != 0
-        degree[row : row + size * width_in] = waits.sum(axis=2).ravel()
-        switch, _, port = waits.nonzero()
-        found.append(place[link + switch * width_out + port])
+    known: dict[bytes, tuple[Offsets, Offsets]] = {}
+    for switch in range(network.switches):
+        come = slice(network.incoming_offsets[switch], network.incoming_offsets[switch + 1])
+        go = slice(network.offsets[switch], network.offsets[switch + 1])
+        held, wanted = carried_words[come], nexthops[go]
+        rows = hashlib.blake2b(held.data, digest_size=32)
+        rows.update(wanted.data)
+        alike = rows.digest() + held.shape[0].to_bytes(4, "big")
+        if alike not in known:
+            waits = _share(held, wanted)
+            known[alike] = waits.sum(axis=1), waits.nonzero()[1]
+        degree[come], ports = known[alike]
+        found.append(place[go][ports])
     return ChannelGraph(np.concatenate(([0], np.cumsum(degree))), np.concatenate(found))
 
 
-def _blocks(network: Network) -> Iterator[tuple[int, int, int, int]]:
-    """Runs of neighboring switches with equal numbers of links in and out: (first, last, in, out)."""
-    width_in, width_out = np.diff(network.incoming_offsets), np.diff(network.offsets)
-    change = (width_in[1:] != width_in[:-1]) | (width_out[1:] != width_out[:-1])
-    edges = [0, *(np.flatnonzero(change) + 1).tolist(), network.switches]
-    for first, last in pairwise(edges):
-        pairs = int(width_in[first] * width_out[first]) if last > first else 0
-        step = max(1, _PAIRS_PER_BLOCK // pairs) if pairs else last - first
-        for start in range(first, last, step) if pairs else ():
-            yield start, min(start + step, last), int(width_in[first]), int(width_out[first])
+def _share(held: Words, wanted: Words) -> NDArray[np.bool_]:
+    """Whether rows i of `held` and j of `wanted` have a bit in common (i x j)."""
+    shared = np.zeros((len(held), len(wanted)), np.uint64)
+    for word in np.flatnonzero(np.any(held, axis=0)):
+        shared |= held[:, word, None] & wanted[None, :, word]
+    waits: NDArray[np.bool_] = shared != 0
+    return waits

@@ -9,6 +9,8 @@ from fabricgen.findings import Confidence, Finding, Related, Severity, in_order
 from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
+from fabricgen.simulate.deadlock.causes import cause_findings
+from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings
 from fabricgen.simulate.deadlock.remedy import remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -17,8 +19,9 @@ NEIGHBORS = "BGP_NEIGHBOR"
 def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list[Finding]:
     """The findings of `analyse_deadlock`'s results.
 
-    FG601 cyclic buffer dependency; FG602 a session that cannot come up as configured and is left out; FG603 next hops
-    that depend on history; FG604 no link carries any priority without loss, and no plan says so.
+    FG601 cyclic buffer dependency, FG605 one after failures; FG602 a session that cannot come up as configured and is
+    left out; FG603 next hops that depend on history; FG604 no link carries any priority without loss, and no plan says
+    so; FG606 to FG609 are about failures, too, FG620 to FG628 about other causes.
     """
     found: list[Finding] = []
     for result in results:
@@ -27,6 +30,10 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
             found += _session_findings(bundle, result.evidence)
             found += _ambiguity_findings(bundle, result)
             found += _lossy_findings(bundle, result)
+            found += failure_findings(bundle, result)
+            found += cause_findings(bundle, result)
+    if any(result.failures.depth for result in results):
+        found += maintenance_findings(bundle)
     return in_order(found)
 
 
@@ -42,17 +49,40 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         around = " -> ".join(f"{switch} {port}" for switch, port in (*cycle.hops, cycle.hops[0]))
         key = evidence.fabric.row(links[0])
         certain = Confidence.PROVED if result.claim == "proved" else Confidence.POSSIBLE
+        after = f"after {' and '.join(cycle.failed_links)} fail: " if cycle.failed_links else ""
         yield Finding(
-            code="FG601",
+            code="FG605" if after else "FG601",
             severity=Severity.ERROR,
-            message=f"cyclic buffer dependency on {priorities}: {around}",
+            message=f"{after}cyclic buffer dependency on {priorities}: {around}{_how_often(result, cycle)}",
             device=cycle.hops[0][0],
             path=f"{NEIGHBORS}|{key}",
             location=bundle.devices[cycle.hops[0][0]].locate(NEIGHBORS, key),
-            related=tuple(_hops(bundle, evidence, links, cycle)),
+            related=(*_failed(bundle, evidence, cycle), *_hops(bundle, evidence, links, cycle)),
             hint=remedy(bundle, evidence.fabric, evidence.traffic.sources, links),
             confidence=certain,
         )
+
+
+def _how_often(result: PlaneDeadlock, cycle: Cycle) -> str:
+    """How many sets of as many failures close a circle."""
+    alike = [
+        one for one in result.evidence.failures if one.first_cyclic and one.first_cyclic.names == cycle.failed_links
+    ]
+    if not alike or alike[0].name:
+        return ""
+    summary = alike[0].summary
+    looked_at = summary.sets if summary.sampled is None else summary.sampled
+    return f" ({summary.cyclic_sets} of {looked_at} sets of {summary.depth} close one)"
+
+
+def _failed(bundle: Bundle, evidence: Evidence, cycle: Cycle) -> Iterator[Related]:
+    """The rows of the sessions that fail."""
+    fabric = evidence.fabric
+    sets = [one.first_cyclic for one in evidence.failures if one.first_cyclic]
+    for failure in next((one.failures for one in sets if one.names == cycle.failed_links), ()):
+        link = failure.links[0]
+        switch = fabric.names[fabric.network.source[link]]
+        yield Related(f"{failure.name} fails", bundle.devices[switch].locate(NEIGHBORS, fabric.row(link)))
 
 
 def _hops(bundle: Bundle, evidence: Evidence, links: tuple[int, ...], cycle: Cycle) -> Iterator[Related]:

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.sonic.image import rows, text
-from fabricgen.sonic.tables import Row, parse_priorities, split_key
+from fabricgen.sonic.tables import ConfigDb, Row, parse_priorities, split_key
 
 PRIORITIES = 8
 _DSCPS = 64
@@ -44,10 +43,17 @@ class LosslessLinks:
         own = (1 << np.arange(PRIORITIES)).astype(np.uint8) & np.bitwise_or.reduce(self.mask, initial=0)
         return bool((kept == own).all())
 
+    def at(self, links: NDArray[np.int64]) -> "LosslessLinks":
+        """The same for some of the links, in the order given."""
+        mask = self.mask[links]
+        seen = int(np.bitwise_or.reduce(mask, initial=0))
+        priorities = tuple(priority for priority in self.priorities if seen >> priority & 1)
+        return LosslessLinks(mask, self.arrival[links], self.departure[links], self.onward, priorities)
 
-def lossless_links(bundle: Bundle, fabric: RoutedFabric) -> LosslessLinks:
+
+def lossless_links(fabric: RoutedFabric) -> LosslessLinks:
     """The lossless priorities and maps of every link of the fabric."""
-    reader = _MapReader(bundle)
+    reader = _MapReader(fabric.spoken.tables)
     network = fabric.network
     near = [(fabric.names[network.source[link]], fabric.port(link)) for link in range(network.links)]
     ports = [reader.port(*end) for end in near]
@@ -69,10 +75,10 @@ class _PortQos:
 
 
 class _MapReader:
-    """Reads each switch's PORT_QOS_MAP once and numbers distinct maps across the fabric."""
+    """Reads each distinct PORT_QOS_MAP once and numbers distinct maps across the fabric."""
 
-    def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
+    def __init__(self, tables: Mapping[str, ConfigDb]) -> None:
+        self.tables = tables
         self.arrivals: dict[tuple[Map, Map], int] = {}
         self.departures: dict[tuple[Map, Map], int] = {}
         self.by_port: dict[str, dict[str, Row]] = {}
@@ -80,18 +86,18 @@ class _MapReader:
 
     def port(self, switch: str, interface: str) -> _PortQos:
         """The QoS of an interface; of a port channel or VLAN, its first member with PFC."""
-        device = self.bundle.devices[switch]
+        config = self.tables[switch]
         table = self.by_port.get(switch)
         if table is None:
-            table = {name: row for key, row in rows(device.config, "PORT_QOS_MAP") for name in key.split(",")}
+            table = {name: row for key, row in rows(config, "PORT_QOS_MAP") for name in key.split(",")}
             self.by_port[switch] = table
-        names = [port for port in _members(device, interface) if "pfc_enable" in table.get(port, {})]
+        names = [port for port in _members(config, interface) if "pfc_enable" in table.get(port, {})]
         row = table.get(names[0] if names else interface, {})
         key = (switch, tuple([text(row, field) for field in _FIELDS]))
         found = self.resolved.get(key)
         if found is None:
             everywhere = table.get("global", {})
-            found = self._resolve(device, {**_only(everywhere, "dscp_to_tc_map"), **row})
+            found = self._resolve(config, {**_only(everywhere, "dscp_to_tc_map"), **row})
             self.resolved[key] = found
         return found
 
@@ -108,11 +114,11 @@ class _MapReader:
                         table[arrival, departure, group] |= held
         return table
 
-    def _resolve(self, device: ObservedDevice, row: Row) -> _PortQos:
-        classes = _map(device, "DSCP_TO_TC_MAP", row, "dscp_to_tc_map", _DSCPS)
-        groups = _map(device, "TC_TO_PRIORITY_GROUP_MAP", row, "tc_to_pg_map", PRIORITIES)
-        queues = _map(device, "TC_TO_QUEUE_MAP", row, "tc_to_queue_map", PRIORITIES)
-        paused = _map(device, "MAP_PFC_PRIORITY_TO_QUEUE", row, "pfc_to_queue_map", PRIORITIES)
+    def _resolve(self, config: ConfigDb, row: Row) -> _PortQos:
+        classes = _map(config, "DSCP_TO_TC_MAP", row, "dscp_to_tc_map", _DSCPS)
+        groups = _map(config, "TC_TO_PRIORITY_GROUP_MAP", row, "tc_to_pg_map", PRIORITIES)
+        queues = _map(config, "TC_TO_QUEUE_MAP", row, "tc_to_queue_map", PRIORITIES)
+        paused = _map(config, "MAP_PFC_PRIORITY_TO_QUEUE", row, "pfc_to_queue_map", PRIORITIES)
         pfc = sum(1 << priority for priority in parse_priorities(text(row, "pfc_enable")) if priority < PRIORITIES)
         arrival = self.arrivals.setdefault((classes, groups), len(self.arrivals))
         departure = self.departures.setdefault((queues, paused), len(self.departures))
@@ -123,10 +129,10 @@ def _only(row: Row, field: str) -> Row:
     return {field: row[field]} if field in row else {}
 
 
-def _map(device: ObservedDevice, table: str, row: Row, field: str, size: int) -> Map:
+def _map(config: ConfigDb, table: str, row: Row, field: str, size: int) -> Map:
     """The named map as a tuple; the identity below 8 and 0 above where a port names none, 0 for entries left out."""
     name = text(row, field).strip("[]").rpartition("|")[2]
-    entries: Mapping[str, object] = device.row(table, name) if name else {}
+    entries: Mapping[str, object] = dict(rows(config, table)).get(name, {}) if name else {}
     if not entries:
         return tuple(value if value < PRIORITIES else 0 for value in range(size))
     return tuple(_number(entries.get(str(value), "0")) for value in range(size))
@@ -140,9 +146,13 @@ def _at(numbers: Map, index: int) -> int:
     return numbers[index] if index < len(numbers) else 0
 
 
-def _members(device: ObservedDevice, interface: str) -> list[str]:
+def _members(config: ConfigDb, interface: str) -> list[str]:
     """The ports of an interface: its own name, or the members of a port channel or VLAN."""
     for prefix, table in (("PortChannel", "PORTCHANNEL_MEMBER"), ("Vlan", "VLAN_MEMBER")):
         if interface.startswith(prefix):
-            return [key[1] for key in map(split_key, device.table(table)) if len(key) == 2 and key[0] == interface]
+            return [
+                key[1]
+                for key in (split_key(name) for name, _ in rows(config, table))
+                if len(key) == 2 and key[0] == interface
+            ]
     return [interface]

@@ -20,6 +20,15 @@ class Peeled:
     left: Indices
 
 
+def peel_along(graph: ChannelGraph, order: Indices) -> Peeled:
+    """The graph peeled, at a fraction of the time where `order` is one already."""
+    place = np.empty(graph.channels, np.int32)
+    place[order] = np.arange(graph.channels, dtype=np.int32)
+    if (np.repeat(place, np.diff(graph.offsets)) < place[graph.successors]).all():
+        return Peeled(order, np.empty(0, np.int64))
+    return peel(graph)
+
+
 def peel(graph: ChannelGraph) -> Peeled:
     """Kahn's algorithm, one layer of channels at a time."""
     waiting = np.bincount(graph.successors, minlength=graph.channels)

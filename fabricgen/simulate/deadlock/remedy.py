@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.fabric import RoutedFabric
-from fabricgen.routing.network import Network
+from fabricgen.simulate.deadlock.tiers import tiers
 from fabricgen.sonic.image import allowas_in, metadata, text, uses_frr_framework
 
 
@@ -37,18 +37,6 @@ def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], lin
         f"Traffic goes down to {valleys} and up again, because {plan} accept each other's routes. Give the switches of "
         "this tier one ASN (RFC 7938), so that the loop check refuses such paths."
     )
-
-
-def tiers(network: Network, sources: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Links from each switch to the nearest one with hosts; a large number where there is none."""
-    level = np.where(sources, 0, network.switches)
-    for _ in range(network.switches):
-        nearer = level.copy()
-        np.minimum.at(nearer, network.source, level[network.target] + 1)
-        if (nearer == level).all():
-            break
-        level = nearer
-    return level
 
 
 def _pairs(links: Sequence[int]) -> list[tuple[int, int]]:

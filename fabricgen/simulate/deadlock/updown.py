@@ -8,13 +8,10 @@ prove nothing by themselves.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fabricgen.observed.subnet import Subnet
+from fabricgen.observed.subnet import Subnet, levels
 from fabricgen.simulate.deadlock.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.peel import peel
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ def up_down(subnet: Subnet) -> UpDown:
     """All turns that up-then-down paths can take, and whether they close a circle."""
     source, port = (subnet.peer_switch >= 0).nonzero()
     target = subnet.peer_switch[source, port].astype(np.int64)
-    level = _levels(subnet, source, target)
+    level = levels(subnet)
     climb = level[target] - level[source]
     if (abs(climb) != 1).any() or (level >= len(level)).any():
         return UpDown(False, len(source), 0)
@@ -43,14 +40,3 @@ def up_down(subnet: Subnet) -> UpDown:
     counts = np.bincount(tails, minlength=len(source))
     graph = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), heads.astype(np.int32))
     return UpDown(not len(peel(graph).left), len(source), len(heads))
-
-
-def _levels(subnet: Subnet, source: Ints, target: Ints) -> Ints:
-    """Links from each switch to the nearest one with adapters; the number of switches where there is none."""
-    level = np.where((subnet.adapter_at >= 0).any(axis=1), 0, len(subnet.switches)).astype(np.int64)
-    while True:
-        nearer = level.copy()
-        np.minimum.at(nearer, source, level[target] + 1)
-        if (nearer == level).all():
-            return level
-        level = nearer

@@ -1,0 +1,86 @@
+"""What a deadlock verdict costs on a rendered fabric, stage by stage, with networkx and rustworkx on the same graph.
+
+    python -m benchmarks.deadlock BUNDLE [--peers]
+
+Prints CPU seconds and the largest resident set. The peers get the dependency graph as it is and look for its strongly
+connected components; building theirs takes most of their time, so that --peers is for bundles of some hundred switches.
+"""
+
+import argparse
+import gc
+import resource
+from pathlib import Path
+from time import process_time
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.routing.fabric import read_fabric
+from fabricgen.simulate.deadlock import Failures
+from fabricgen.simulate.deadlock.analysis import ground_of, planes
+from fabricgen.simulate.deadlock.dependencies import ChannelGraph
+from fabricgen.simulate.deadlock.failing import links_that_fail
+from fabricgen.simulate.deadlock.failures import FailureJudge
+from fabricgen.simulate.deadlock.hosts import host_traffic
+from fabricgen.simulate.deadlock.lossless import lossless_links
+
+
+def main() -> None:
+    """Measure the first plane of a bundle."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("--peers", action="store_true")
+    asked = parser.parse_args()
+    gc.disable()  # as the command line does
+    lap = _Lap()
+    bundle = open_bundle([asked.bundle])
+    lap("fabric.json, list of files")
+    name, switches = planes(bundle)[0]
+    fabric = read_fabric(bundle, switches)
+    read_s = lap("config_db files to sessions")
+    print(f"  {read_s / len(switches) * 1000:.2f} ms for each of {len(switches)} switches")
+    traffic, lossless = host_traffic(bundle, fabric), lossless_links(fabric)
+    lap("hosts, lossless classes")
+    base = ground_of(fabric, traffic, lossless).converged()
+    print(f"  {'cyclic' if base.is_cyclic else 'free'}: {len(base.dependencies.successors)} dependencies")
+    lap(f"verdict on plane {name!r}")
+    failures = links_that_fail(bundle, fabric)
+    judge = FailureJudge(base, Failures(3))
+    for depth in (1, 2, 3):
+        verdict = judge.of_depth(failures, depth)
+        lap(f"{verdict.summary.sets} sets of {depth}, by {verdict.how}")
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
+    if asked.peers:
+        _peers(base.dependencies, lap)
+
+
+class _Lap:
+    """CPU seconds since the lap before."""
+
+    def __init__(self) -> None:
+        self.last = process_time()
+
+    def __call__(self, what: str) -> float:
+        now = process_time()
+        spent, self.last = now - self.last, now
+        print(f"{what:50} {spent:8.2f} s")
+        return spent
+
+
+def _peers(graph: ChannelGraph, lap: _Lap) -> None:
+    import networkx
+    import rustworkx
+
+    edges = list(zip(graph.tails().tolist(), graph.successors.tolist(), strict=True))
+    lap("edges as pairs, for the peers")
+    other = networkx.DiGraph()
+    other.add_nodes_from(range(graph.channels))
+    other.add_edges_from(edges)
+    count = sum(1 for _ in networkx.strongly_connected_components(other))
+    lap(f"networkx: {count} components")
+    third = rustworkx.PyDiGraph()
+    third.add_nodes_from(range(graph.channels))
+    third.add_edges_from_no_data(edges)
+    lap(f"rustworkx: {len(rustworkx.strongly_connected_components(third))} components")
+
+
+if __name__ == "__main__":
+    main()

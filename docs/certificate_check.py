@@ -1,0 +1,406 @@
+#!/usr/bin/env python3
+"""Check a deadlock certificate against configuration files, with nothing of fabricgen.
+
+    python certificate_check.py CERTIFICATE FOLDER
+
+FOLDER is a bundle, or holds config_db.json files. From them alone this reads sessions, routes and lossless priorities,
+follows every packet between hosts, and looks whether all that a buffer can wait for comes later in the order. Where the
+certificate holds whatever fails, it also looks at the ASNs that make it so. Exit code 0: it holds; 1: it does not.
+
+It is written to be read: one thing after the other, in the simplest way there is, for fabrics of up to some hundred
+switches. A fabric whose routes depend on the order of events is refused: the simple way does not cover it.
+"""
+
+import hashlib
+import ipaddress
+import json
+import sys
+from functools import cache
+from pathlib import Path
+
+INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "VLAN_SUB_INTERFACE", "LOOPBACK_INTERFACE")
+FAMILIES = {"ipv4": 4, "ipv6": 6}
+
+
+class RefusedError(Exception):
+    """The certificate does not hold for these files, or cannot be checked."""
+
+
+class Switch:
+    """What one config_db.json says of BGP: sonic-bgpcfgd, or frrcfgd where frr_mgmt_framework_config is true."""
+
+    def __init__(self, config):
+        self.config = config
+        self.localhost = config.get("DEVICE_METADATA", {}).get("localhost", {})
+        self.frrcfgd = self.localhost.get("frr_mgmt_framework_config") == "true"
+        instance = config.get("BGP_GLOBALS", {}).get("default", {})
+        asn = instance.get("local_asn") if self.frrcfgd else self.localhost.get("bgp_asn")
+        self.asn = int(asn) if asn and asn.isdecimal() else None
+        self.addresses = []  # (interface, address with length)
+        for table in INTERFACES:
+            rows = config.get(table, {})
+            for name, _, address in (key.partition("|") for key in rows):
+                if address and name in rows and not rows[name].get("vrf_name"):
+                    self.addresses.append((name, ipaddress.ip_interface(address)))
+        self.loopbacks = {
+            str(ipaddress.ip_network((one.ip, 32 if one.version == 4 else self._loopback6()), strict=False))
+            for name, one in self.addresses
+            if name == "Loopback0"
+        }
+        self.drops = {  # traffic that no longer prefix leads on
+            ipaddress.ip_network(key.rpartition("|")[2], strict=False)
+            for key, row in config.get("STATIC_ROUTE", {}).items()
+            if row.get("blackhole") == "true"
+        }
+        self.port_qos = {port: row for key, row in config.get("PORT_QOS_MAP", {}).items() for port in key.split(",")}
+        self.isolated = config.get("BGP_DEVICE_GLOBAL", {}).get("STATE", {}).get("tsa_enabled") == "true"
+        self.announced = set(map(str, self._announced()))
+        self.neighbors = dict(self._neighbors())  # key -> (address or port, ASN or None, families, allowas-in)
+
+    def _loopback6(self):
+        return 128 if self.localhost.get("bgp_adv_lo_prefix_as_128") == "true" else 64
+
+    def _announced(self):
+        static = [
+            ipaddress.ip_network(key.rpartition("|")[2], strict=False)
+            for key, row in self.config.get("STATIC_ROUTE", {}).items()
+            if row.get("advertise") != "false" and key.rpartition("|")[0] in ("", "default")
+        ]
+        if not self.frrcfgd:
+            yield from self.loopbacks
+            yield from (one.network for name, one in self.addresses if name.startswith("Vlan"))
+            yield from static
+            return
+        for key in self.config.get("BGP_GLOBALS_AF_NETWORK", {}):
+            yield ipaddress.ip_network(key.split("|")[2], strict=False)
+        for key in self.config.get("ROUTE_REDISTRIBUTE", {}):
+            _, source, _, family = key.split("|")
+            found = static if source == "static" else [one.network for _, one in self.addresses]
+            yield from (one for one in found if one.version == FAMILIES[family])
+
+    def _neighbors(self):
+        if not self.frrcfgd:
+            kind = self.localhost.get("type")
+            bbr = self.config.get("BGP_BBR", {}).get("all", {}).get("status") == "enabled"
+            allowed = int(kind == "ToRRouter" or (kind == "LeafRouter" and bbr))
+            if not kind or "Loopback0" not in self.config.get("LOOPBACK_INTERFACE", {}):
+                return
+            own = {str(one.ip) for _, one in self.addresses}
+            for key, row in self.config.get("BGP_NEIGHBOR", {}).items():
+                near = row.get("local_addr", "").partition("/")[0]
+                status = row.get("admin_status", self.localhost.get("default_bgp_status", "up"))
+                if "|" not in key and status != "down" and (not near or near in own):
+                    address = ipaddress.ip_address(key)
+                    yield key, (str(address), int(row["asn"]), {address.version}, allowed)
+            return
+        for key, row in self.config.get("BGP_NEIGHBOR", {}).items():
+            vrf, _, peer = key.partition("|")
+            group = row.get("peer_group_name", "")
+            row = {**self.config.get("BGP_PEER_GROUP", {}).get(f"default|{group}", {}), **row}
+            if vrf != "default" or row.get("admin_status") in ("down", "false"):
+                continue
+            families, allowed = set(), 0
+            for name, version in FAMILIES.items():
+                family = {
+                    **self.config.get("BGP_PEER_GROUP_AF", {}).get(f"default|{group}|{name}_unicast", {}),
+                    **self.config.get("BGP_NEIGHBOR_AF", {}).get(f"{key}|{name}_unicast", {}),
+                }
+                if family.get("route_map_in") and family.get("route_map_out"):
+                    families.add(version)
+                if family.get("allow_as_in") == "true":
+                    allowed = max(allowed, int(family.get("allow_as_count", 3)))
+            asn = row.get("asn", "")
+            yield key, (peer, int(asn) if asn.isdecimal() else None, families, allowed)
+
+    def members(self, interface):
+        """The ports of an interface."""
+        for table in ("PORTCHANNEL_MEMBER", "VLAN_MEMBER"):
+            found = [key.partition("|")[2] for key in self.config.get(table, {}) if key.startswith(f"{interface}|")]
+            if found:
+                return found
+        return [interface]
+
+    @cache  # noqa: B019 - one run, one fabric
+    def qos(self, interface):
+        """The row of PORT_QOS_MAP of an interface, of a port channel that of its first member with PFC; as items."""
+        rows = [self.port_qos[port] for port in self.members(interface) if "pfc_enable" in self.port_qos.get(port, {})]
+        default = {"dscp_to_tc_map": self.port_qos.get("global", {}).get("dscp_to_tc_map", "")}
+        return frozenset({**default, **(rows[0] if rows else self.port_qos.get(interface, {}))}.items())
+
+    def lossless(self, interface):
+        """The priorities of pfc_enable."""
+        return {int(one) for one in dict(self.qos(interface)).get("pfc_enable", "").split(",") if one}
+
+    @cache  # noqa: B019 - one run, one fabric
+    def onward(self, arriving, leaving):
+        """Priority group that a packet comes in by -> priorities whose pause can hold it on its way out, for two rows
+        of PORT_QOS_MAP. A map that a row does not name is the identity."""
+
+        def mapped(row, field, table, size):
+            name = dict(row).get(field, "").strip("[]").rpartition("|")[2]
+            rows = self.config.get(table, {}).get(name, {}) if name else {}
+            return [int(rows.get(str(i), 0)) if rows else i if i < 8 else 0 for i in range(size)]
+
+        groups = mapped(arriving, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", 8)
+        queues = mapped(leaving, "tc_to_queue_map", "TC_TO_QUEUE_MAP", 8)
+        paused = mapped(leaving, "pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", 8)
+        found = {}
+        for traffic_class in set(mapped(arriving, "dscp_to_tc_map", "DSCP_TO_TC_MAP", 64)):
+            held = {priority for priority in range(8) if paused[priority] == queues[traffic_class]}
+            found.setdefault(groups[traffic_class], set()).update(held)
+        return found
+
+
+class Fabric:
+    """The switches of one plane with their sessions: links[u] lists (interface, far switch, allowas-in, families)."""
+
+    def __init__(self, switches):
+        self.switches = switches
+        self.links = {name: [] for name in switches}
+        self.lossless = {}  # (switch, interface) -> priorities
+        self.far_end = {}
+        self.outside = set()  # (switch, family): a session with somebody who has no file here
+        owner = {str(one.ip): (name, port) for name, s in switches.items() for port, one in s.addresses if s.asn}
+        for name, switch in switches.items():
+            for peer, asn, families, allowed in switch.neighbors.values():
+                far = self._far_end(name, peer, owner)
+                if far is None:
+                    self.outside |= {(name, version) for version in families}
+                    continue
+                near_port, (other, far_port), answer = far
+                if answer is None or asn not in (None, switches[other].asn) or switches[other].asn == switch.asn:
+                    continue
+                if answer[1] in (None, switch.asn):
+                    self.links[name].append((near_port, other, allowed, families & answer[2]))
+                    self.far_end[name, near_port] = other, far_port
+        for (name, port), (other, far_port) in self.far_end.items():
+            both = switches[name].lossless(port) & switches[other].lossless(far_port)
+            self.lossless[name, port] = both
+
+    def _far_end(self, name, peer, owner):
+        """(own interface, far end, its row for us), the row None when there is none; None for the outside."""
+        own = self.switches[name]
+        if "." not in peer and ":" not in peer:  # unnumbered
+            far = own.config.get("DEVICE_NEIGHBOR", {}).get(peer, {})
+            if far.get("name") not in self.switches:
+                return None
+            return peer, (far["name"], far["port"]), self.switches[far["name"]].neighbors.get(f"default|{far['port']}")
+        if peer not in owner:
+            return None
+        address = ipaddress.ip_address(peer)
+        near = [(port, one) for port, one in own.addresses if address in one.network and not port.startswith("Loop")]
+        if not near:
+            return "", owner[peer], None
+        rows = self.switches[owner[peer][0]].neighbors.values()
+        return near[0][0], owner[peer], next((row for row in rows if row[0] == str(near[0][1].ip)), None)
+
+    def routes(self, prefix, origins):
+        """switch -> its links to the next hops of `prefix`: shortest AS paths first, all that are equally long."""
+        family = ipaddress.ip_network(prefix).version
+        hops = {}
+        paths = {name: {()} for name in origins}  # every path that a switch may advertise
+        reached = set(origins)
+        while reached:
+            found = {}
+            for name in self.switches.keys() - paths.keys():
+                asn = self.switches[name].asn
+                for port, other, allowed, families in self.links[name]:
+                    speaks = not self.switches[other].isolated or prefix in self.switches[other].loopbacks
+                    if other not in reached or family not in families or not speaks:
+                        continue
+                    heard = {(self.switches[other].asn, *path) for path in paths[other]}
+                    taken = {path for path in heard if path.count(asn) <= allowed}
+                    if taken and taken != heard:
+                        raise RefusedError(f"{name}: its route to {prefix} depends on the order of events")
+                    if taken:
+                        found.setdefault(name, set()).update(taken)
+                        hops.setdefault(name, []).append((name, port))
+            paths.update(found)
+            reached = found.keys()
+        return hops
+
+    def origins(self):
+        """prefix -> the switches where its path begins."""
+        found = {}
+        for name, switch in self.switches.items():
+            for prefix in switch.announced if switch.asn else ():
+                found.setdefault(prefix, set()).add(name)
+        for name, version in self.outside:
+            found.setdefault("0.0.0.0/0" if version == 4 else "::/0", set()).add(name)
+        return found
+
+    def host_prefixes(self, origins):
+        """What hosts are behind: everything announced but loopbacks and the way out; all, where that is nothing."""
+        loopbacks = {one for switch in self.switches.values() for one in switch.loopbacks}
+        hosts = [one for one in origins if one not in loopbacks and not one.endswith("/0")]
+        return hosts or list(origins)
+
+    def senders(self, origins):
+        """Switches with hosts, or the outside, behind them."""
+        found = {name for prefix in self.host_prefixes(origins) for name in origins[prefix]}
+        found |= {name for name, _ in self.outside}
+        for name, switch in self.switches.items():
+            used = {port for port, *_ in self.links[name]}
+            if any(port not in used and not port.startswith("Loopback") for port, _ in switch.addresses):
+                found.add(name)
+        return found
+
+
+def dependencies(fabric):
+    """Pairs of links: a packet that holds the first may wait for the second."""
+    origins = fabric.origins()
+    tables = {prefix: fabric.routes(prefix, names) for prefix, names in origins.items()}
+    senders = fabric.senders(origins)
+    networks = {prefix: ipaddress.ip_network(prefix) for prefix in origins}
+    links = list(fabric.far_end)
+    bit = {link: 1 << number for number, link in enumerate(links)}
+    waits_for = dict.fromkeys(links, 0)  # as bits
+
+    def follow(name, network, wider):
+        """The links that a packet takes: by the longest prefix that the switch knows, unless it drops it before."""
+        for candidate in wider:
+            if name in origins[candidate] or name in tables[candidate]:
+                drops = (one for one in fabric.switches[name].drops if one.version == network.version)
+                if any(network.subnet_of(one) and one.prefixlen > networks[candidate].prefixlen for one in drops):
+                    return []
+                return tables[candidate].get(name, [])
+        return []
+
+    for prefix in fabric.host_prefixes(origins):
+        network = networks[prefix]
+        wider = [p for p, n in networks.items() if n.version == network.version and network.subnet_of(n)]
+        wider.sort(key=lambda one: -networks[one].prefixlen)  # the prefix itself, then what a switch falls back to
+
+        table = {name: follow(name, network, wider) for name in fabric.switches}
+        asked = {name: sum(bit[link] for link in found) for name, found in table.items()}
+        seen, waiting = set(), list(senders)
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                for link in table[name]:
+                    other = fabric.far_end[link][0]
+                    waits_for[link] |= asked[other]
+                    waiting.append(other)
+    for first, found in waits_for.items():
+        yield from ((first, second) for second in links if found & bit[second]) if found else ()
+
+
+def follow_order(fabric, plane):
+    """Every dependency, on every lossless priority, must go from an earlier to a later channel."""
+    place = {}
+    for number, (switch, port, priorities) in enumerate(plane["order"]):
+        if (switch, port) not in fabric.lossless or not set(priorities) <= fabric.lossless[switch, port]:
+            raise RefusedError(f"{switch} {port} is no lossless link on priorities {priorities}")
+        place |= {(switch, port, priority): number for priority in priorities}
+    checked = 0
+    for first, second in dependencies(fabric):
+        middle, arriving = fabric.far_end[first]
+        switch = fabric.switches[middle]
+        onward = switch.onward(switch.qos(arriving), switch.qos(second[1]))
+        for held in fabric.lossless[first]:
+            for asked in onward.get(held, set()) & fabric.lossless[second]:
+                a, b = (*first, held), (*second, asked)
+                if a not in place or b not in place:
+                    raise RefusedError(f"no place in the order: {a if a not in place else b}")
+                if place[a] >= place[b]:
+                    raise RefusedError(f"{a} waits for {b}, which does not come later in the order")
+                checked += 1
+    return checked
+
+
+def rule_out_valleys(fabric, plane):
+    """Whatever fails: from each switch with hosts upwards, the switches of one level share an ASN and refuse it."""
+    origins = fabric.origins()
+    level = dict.fromkeys(fabric.senders(origins), 0)
+    for name in (reached := list(level)):
+        for _, other, *_ in fabric.links[name]:
+            if other not in level:
+                level[other] = level[name] + 1
+                reached.append(other)
+    if apart := fabric.switches.keys() - level.keys():
+        raise RefusedError(f"no link leads to {min(apart)}")
+    for name, links in fabric.links.items():
+        for _, other, allowed, _ in links:
+            if abs(level[name] - level[other]) != 1:
+                raise RefusedError(f"{name} and {other} are not on neighboring levels")
+            if level[name] and allowed:
+                raise RefusedError(f"{name} accepts paths with its own ASN")
+    hosts = [ipaddress.ip_network(prefix) for prefix in fabric.host_prefixes(origins)]
+    for one, other in ((one, other) for one in hosts for other in map(ipaddress.ip_network, origins)):
+        if one != other and one.version == other.version and one.subnet_of(other):
+            raise RefusedError(f"packets to {one} may follow {other}: what failures change is not ruled out")
+    for group in [*({name} for name in fabric.switches), *(origins[str(one)] for one in hosts)]:
+        one_asn_above(fabric, group, level)
+    up_then_down(fabric, plane["order"], level)
+
+
+def one_asn_above(fabric, group, level):
+    """The switches that a prefix of this group is passed up to, level by level."""
+    if len({level[name] for name in group}) != 1:
+        raise RefusedError(f"{sorted(group)} announce one prefix from several levels")
+    while group:
+        group = {other for name in group for _, other, *_ in fabric.links[name] if level[other] > level[name]}
+        if len({fabric.switches[name].asn for name in group}) > 1:
+            raise RefusedError(f"{', '.join(sorted(group))} are of one level and have several ASNs")
+
+
+def up_then_down(fabric, order, level):
+    """All channels that go up, from the lowest level on, come before those that go down, from the highest level on."""
+    lossless = {(*link, priority) for link, found in fabric.lossless.items() for priority in found}
+    if missing := lossless - {(switch, port, one) for switch, port, found in order for one in found}:
+        raise RefusedError(f"no place in the order: {min(missing)}")
+    before = None
+    for switch, port, _ in order:
+        falls = level[fabric.far_end[switch, port][0]] < level[switch]
+        stage = falls, -level[switch] if falls else level[switch]
+        if before and stage < before:
+            raise RefusedError(f"{switch} {port} may be waited for by a channel that comes before it")
+        before = stage
+
+
+def read_switches(folder):
+    """name -> Switch, of all configuration files below the folder."""
+    below = folder / "sonic" if (folder / "sonic").is_dir() else folder
+    found = {}
+    for file in sorted([*below.glob("*/config_db.json"), *below.glob("*.json")]):
+        config = json.loads(file.read_text())
+        localhost = config.get("DEVICE_METADATA", {}).get("localhost", {}) if isinstance(config, dict) else {}
+        if localhost:
+            found[file.parent.name if file.name == "config_db.json" else localhost["hostname"]] = Switch(config)
+    return found
+
+
+def check(certificate, folder):
+    """The lines to print. Raises RefusedError."""
+    if certificate.get("format") != "fabricgen-deadlock-certificate/1":
+        raise RefusedError("no certificate of a known format")
+    switches = read_switches(folder)
+    named = [name for plane in certificate["planes"] for name in plane["switches"]]
+    if sorted(named) != sorted(switches):
+        raise RefusedError(
+            f"not the same switches: {', '.join(sorted(set(named) ^ set(switches))) or 'one is named twice'}"
+        )
+    if not named:
+        yield "no RoCE plane: nothing to check"
+    for plane in certificate["planes"]:
+        title = f"plane {plane['name']}" if plane["name"] else "the fabric"
+        if plane["order"] is None:
+            raise RefusedError(f"{title} has no order: its dependencies are cyclic")
+        text = json.dumps(plane["order"], separators=(",", ":"))
+        if hashlib.sha256(text.encode()).hexdigest() != plane["seal"]:
+            raise RefusedError(f"{title}: the order is not the one that the certificate was sealed with")
+        fabric = Fabric({name: switches[name] for name in plane["switches"]})
+        count = follow_order(fabric, plane)
+        if plane["holds"] == "whatever fails":
+            rule_out_valleys(fabric, plane)
+        size = f"{len(plane['order'])} channels are in order, {count} dependencies checked"
+        yield f"{title}: {size}; holds {plane['holds']}"
+
+
+if __name__ == "__main__":
+    try:
+        for line in check(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])):
+            print(line)  # noqa: T201
+    except RefusedError as refusal:
+        sys.exit(f"refused: {refusal}")

@@ -1,0 +1,156 @@
+"""The files of hosts, read back for judging: settings by key, netplan files by interface, places on demand."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.sonic.canonical import natural_key
+
+FOLDER = "hosts"
+_SETTING = re.compile(r"\s*([\w./@-]+)\s*=(.*)")
+# What differs from host to host in files that are otherwise alike.
+_COMMENT = re.compile(r"^#.*", re.MULTILINE)
+_ADDRESS = re.compile(r'"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/\d+)?"')
+
+
+@dataclass(frozen=True)
+class ObservedHosts:
+    """The files of one group of hosts. In places a file stands for a table, a setting for a key."""
+
+    group: str
+    folder: Path
+    _texts: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _shapes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _interfaces: dict[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """What findings call it: hosts/<group>."""
+        return f"{FOLDER}/{self.group}"
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The paths below the folder of the group."""
+        found = (path for path in self.folder.rglob("*") if path.is_file())
+        return frozenset(path.relative_to(self.folder).as_posix() for path in found)
+
+    @property
+    def nccl_file(self) -> str:
+        """What NCCL is told; hosts with AMD's GPUs have RCCL, which reads the same from another file."""
+        return "rccl.conf" if "rccl.conf" in self.files else "nccl.conf"
+
+    def text(self, file: str) -> str:
+        """A file's text. Raises UnreadableInputError."""
+        if file not in self._texts:
+            path = self.folder / file
+            try:
+                self._texts[file] = path.read_text("utf-8")
+            except OSError as error:
+                raise UnreadableInputError(f"cannot read: {error.strerror}", Location(str(path))) from error
+            except UnicodeDecodeError as error:
+                raise UnreadableInputError("not UTF-8", Location(str(path))) from error
+        return self._texts[file]
+
+    def settings(self, file: str) -> Mapping[str, str]:
+        """KEY=VALUE lines, the last of equal ones, as the tools that read them have it; empty without the file."""
+        return {key: value for _, key, value in self._lines(file)} if file in self.files else {}
+
+    def _lines(self, file: str) -> Iterator[tuple[int, str, str]]:
+        for number, line in enumerate(self.text(file).splitlines(), 1):
+            match = _SETTING.fullmatch(line)
+            if match and not line.lstrip().startswith(("#", ";")):
+                value = match[2].strip()
+                quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+                yield number, match[1], value[1:-1] if quoted else value
+
+    def interfaces(self, host: str) -> Mapping[str, Mapping[str, Any]]:
+        """`network.ethernets` of a host's netplan file; empty without one.
+
+        Files that differ in nothing but addresses are parsed once: a large fabric has thousands. Raises
+        UnreadableInputError, with the line, for what is no YAML or has another shape.
+        """
+        if host not in self._interfaces:
+            file = f"netplan/{host}.yaml"
+            self._interfaces[host] = self._read_interfaces(file) if file in self.files else {}
+        return self._interfaces[host]
+
+    def _read_interfaces(self, file: str) -> Mapping[str, Mapping[str, Any]]:
+        text = _COMMENT.sub("#", self.text(file))
+        addresses = [match[0][1:-1] for match in _ADDRESS.finditer(text)]
+        numbers = iter(range(len(addresses)))
+        shape = _ADDRESS.sub(lambda _: f'"\ue000{next(numbers)}"', text)
+        if shape not in self._shapes:
+            self._shapes[shape] = self._parse(file, shape)
+        found: Mapping[str, Mapping[str, Any]] = _filled(self._shapes[shape], addresses)
+        return found
+
+    def value(self, file: str, key: str) -> str | None:
+        """What stands at a setting, or at a dotted path of a netplan file; None where nothing does."""
+        if not file.startswith("netplan/"):
+            return self.settings(file).get(key)
+        found: Any = {"ethernets": self.interfaces(file.removeprefix("netplan/").removesuffix(".yaml"))}
+        for step in key.split("."):
+            found = found.get(step) if isinstance(found, dict) else None
+        return None if found is None else str(found)
+
+    def _parse(self, file: str, text: str) -> Any:
+        place = str(self.folder / file)
+        try:
+            tree = yaml.load(text, yaml.CSafeLoader)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = Location(place, mark.line + 1, mark.column + 1) if mark else Location(place)
+            raise UnreadableInputError(f"no YAML: {getattr(error, 'problem', None) or error}", where) from error
+        network = tree.get("network") if isinstance(tree, dict) else None
+        ethernets = network.get("ethernets") if isinstance(network, dict) else None
+        if not isinstance(ethernets, dict) or not all(isinstance(one, dict) for one in ethernets.values()):
+            raise UnreadableInputError("no netplan file: `network: ethernets:` has interfaces", Location(place, 1, 1))
+        return ethernets
+
+    def locate(self, *path: str) -> Location:
+        """Where a setting of a file stands, or the deepest part of a dotted path that a netplan file has."""
+        file, *keys = path
+        place = self.folder / file
+        if file not in self.files:
+            return Location(str(place))
+        if file.endswith(".yaml"):
+            line, column = _yaml_place(self.text(file), [step for part in keys for step in part.split(".")])
+            return Location(str(place), line, column)
+        line = next((number for number, key, _ in self._lines(file) if keys and key == keys[0]), 1)
+        return Location(str(place), line, 1)
+
+
+def read_hosts(root: Path | None) -> Mapping[str, ObservedHosts]:
+    """The groups of a bundle that have a folder, by name."""
+    folders = [path for path in (root / FOLDER).glob("*/") if path.is_dir()] if root else []
+    return {
+        path.name: ObservedHosts(path.name, path) for path in sorted(folders, key=lambda one: natural_key(one.name))
+    }
+
+
+def _filled(tree: Any, addresses: list[str]) -> Any:
+    if isinstance(tree, dict):
+        return {key: _filled(child, addresses) for key, child in tree.items()}
+    if isinstance(tree, list):
+        return [_filled(child, addresses) for child in tree]
+    return addresses[int(tree[1:])] if isinstance(tree, str) and tree.startswith("\ue000") else tree
+
+
+def _yaml_place(text: str, path: list[str]) -> tuple[int, int]:
+    """Line and column of the value at `path` below network, or of what encloses it."""
+    node = yaml.compose(text, yaml.CSafeLoader)
+    mark = node.start_mark if node else None
+    for step in ("network", *path):
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        pair = next((pair for pair in pairs if pair[0].value == step), None)
+        if pair is None:
+            break
+        mark, node = pair[0].start_mark, pair[1]
+    return (mark.line + 1, mark.column + 1) if mark else (1, 1)

@@ -1,0 +1,57 @@
+"""Which failures `simulate deadlock` and `check` go through."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabricgen.cli.settings import Settings
+
+if TYPE_CHECKING:
+    from fabricgen.simulate.deadlock import Failures
+
+
+@dataclass(frozen=True)
+class FailureChoice:
+    """The options as given."""
+
+    depth: int = 0
+    switches: bool = False
+    repair: str = "none"
+    seed: int = 0
+    scheduler: str | None = None
+
+    def chosen(self, settings: Settings) -> "Failures":
+        """The same for the judge. Raises UsageError where the scheduler cannot be had."""
+        from fabricgen.simulate.deadlock import Failures
+        from fabricgen.simulate.deadlock.sweep import in_processes, on_dask
+
+        spread = on_dask(self.scheduler) if self.scheduler and self.depth else in_processes(settings.jobs)
+        return Failures(self.depth, self.switches, self.repair == "local", self.seed, spread)
+
+
+def failure_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """--failures, --switch-failures, --repair, --seed, --scheduler."""
+    options = [
+        click.option(
+            "--failures",
+            type=click.IntRange(0, 3),
+            default=0,
+            show_default=True,
+            help="Judge every set of up to so many links and cables that fail together.",
+        ),
+        click.option("--switch-failures", is_flag=True, help="Let switches fail, too."),
+        click.option(
+            "--repair",
+            type=click.Choice(["none", "local"]),
+            default="none",
+            show_default=True,
+            help="local: a struck switch sends packets to another neighbor at once (fast reroute).",
+        ),
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of samples."),
+        click.option("--scheduler", metavar="URL", help="Judge on the workers of a Dask scheduler, tcp://HOST:PORT."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function

@@ -1,0 +1,104 @@
+"""The cables of InfiniBand planes that were meant beside those that ibnetdiscover saw."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabricgen.bundle.read import Bundle, read_bytes
+from fabricgen.bundle.wiring import Endpoint
+from fabricgen.diff.cables import CableDifference, Stranger, miscablings, pair_of
+from fabricgen.errors import UnreadableInputError, UsageError
+from fabricgen.findings import Location
+from fabricgen.joined import joined
+from fabricgen.observed.netlist import cables_of
+from fabricgen.observed.subnet import ADAPTER, SWITCH, PortEnd
+from fabricgen.observed.wired_ports import WiredPorts
+from fabricgen.sonic.canonical import natural_key
+
+
+def compare_subnet_cables(bundle: Bundle, path: Path) -> CableDifference:
+    """Compare a bundle's InfiniBand planes with the output of ibnetdiscover, or a folder with that of several subnets.
+
+    Only subnets that a switch of the output belongs to are compared. Switches of them that were not seen are `silent`,
+    which is a difference; their cables are not told one by one. Raises UnreadableInputError for what has no cable,
+    UsageError where the bundle has no InfiniBand plane or knows no switch of the output.
+    """
+    wiring = bundle.wiring
+    ports = WiredPorts(wiring) if wiring else None
+    if ports is None or not ports.switches:
+        raise UsageError(f"{bundle.root or 'OLD'} has no InfiniBand plane that ibnetdiscover could have seen")
+    ends = _Ends(ports)
+    seen = {pair_of(ends.named(near), ends.named(far)) for near, far in _read(path)}
+    subnet = _subnets_of(ports, {name for pair in seen for name, _ in pair})
+    if not subnet:
+        raise UsageError(f"{path}: no switch of the output is one of the bundle, by GUID or by name")
+    links = [link for link in ports.links if link.b[0] in subnet]
+    switches = {name for name, _ in ends.met if name in subnet}
+    there = switches | {host.name for host in (wiring.hosts if wiring else ())}
+    meant = {link.a: link.b for link in links} | {link.b: link.a for link in links}
+    expected = [pair_of(link.a, link.b) for link in links if {link.a[0], link.b[0]} <= there]
+    found, right = miscablings(seen, meant, expected)
+    silent = tuple(sorted(subnet - switches, key=natural_key))
+    return CableDifference(found, right, silent, ends.strangers(), "ibnetdiscover")
+
+
+def _read(path: Path) -> Iterator[tuple[PortEnd, PortEnd]]:
+    files = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
+    for file in files:
+        cables = [
+            pair
+            for pair in cables_of(read_bytes(file).decode("utf-8", "replace"))
+            if {one.kind for one in pair} <= {SWITCH, ADAPTER}
+        ]
+        if not cables:
+            raise UnreadableInputError("has no cable in the form of ibnetdiscover", Location(str(file)))
+        yield from cables
+
+
+def _subnets_of(ports: WiredPorts, names: set[str]) -> set[str]:
+    """The switches that hang together with one of these."""
+    switches = [one.name for one in ports.switches.values()]
+    known = set(switches)
+    pairs = ((link.a[0], link.b[0]) for link in ports.links if link.a[0] in known and link.b[0] in known)
+    return {name for group in joined(switches, pairs) if names & set(group) for name in group}
+
+
+class _Ends:
+    """What was seen, by the names of the bundle. A GUID that it does not know is told, and a switch then taken by the
+    name it gives itself."""
+
+    def __init__(self, ports: WiredPorts) -> None:
+        self._ports = ports
+        self._by_name = {one.name: guid for guid, one in ports.switches.items()}
+        self._strangers: dict[int, Stranger] = {}
+        self.met: set[Endpoint] = set()
+
+    def named(self, end: PortEnd) -> Endpoint:
+        """(switch, port) or (host, NIC)."""
+        found = self._switch(end) if end.kind == SWITCH else self._adapter(end)
+        self.met.add(found)
+        return found
+
+    def _switch(self, end: PortEnd) -> Endpoint:
+        wired = self._ports.switches.get(end.node_guid)
+        name = wired.name if wired else end.name
+        if wired is None:
+            guid = self._by_name.get(end.name)
+            self._strangers[end.node_guid] = Stranger(_hex(end.node_guid), end.name, _hex(guid) if guid else "")
+            name = end.name if guid else f"{end.name} ({_hex(end.node_guid)})"
+        return name, self._ports.port_names.get((name, end.port), str(end.port))
+
+    def _adapter(self, end: PortEnd) -> Endpoint:
+        known = self._ports.adapters.get(end.port_guid) or self._ports.nodes.get(end.node_guid)
+        if known:
+            return known
+        guid = end.port_guid or end.node_guid
+        self._strangers[guid] = Stranger(_hex(guid), end.name, "")
+        return f"{end.name} ({_hex(guid)})", str(end.port)
+
+    def strangers(self) -> tuple[Stranger, ...]:
+        """Nodes with a GUID that is not the bundle's, by their names."""
+        return tuple(sorted(self._strangers.values(), key=lambda one: (natural_key(one.name), one.guid)))
+
+
+def _hex(guid: int) -> str:
+    return f"0x{guid:016x}"

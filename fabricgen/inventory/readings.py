@@ -1,0 +1,143 @@
+"""What was read from a fabric that is cabled already, for its GUIDs: `ibnetdiscover` output, or the ports of UFM.
+
+Which of the two a file is, its content says. UFM's is the JSON of GET /ufmRest/resources/ports: a port of an adapter is
+named by its own GUID; the node GUID stands at the switch port that it is plugged into. /ufmRest/resources/systems
+has the switches alone.
+
+Source: NVIDIA UFM Enterprise REST API Guide v6.22.1, Ports REST API and Systems REST API; the names of their fields in
+public clients of that API.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.guids import NodeGuid, PortGuid, parse_guid
+from fabricgen.inventory.nodes import Node
+from fabricgen.inventory.part import Part
+from fabricgen.netlist import ADAPTER, SWITCH, read_netlist
+
+_AGGREGATION = "Aggregation Node"  # of a switch: no endpoint of the design
+_COMPUTER_PORT, _SWITCH_PORT = "Computer IB Port", "Switch IB Port"
+_SWITCH_SYSTEM = "switch"  # `type` of a system
+
+
+@dataclass(frozen=True)
+class SeenSwitch(Part):
+    """A switch that was seen, with its description."""
+
+    guid: NodeGuid
+    name: str
+
+
+@dataclass(frozen=True)
+class SeenAdapter(Part):
+    """A cabled port of an adapter. `node_guid` is None where the reading does not tell it, `switch` what it is plugged
+    into, by node GUID (None: not told) and port number."""
+
+    node_guid: NodeGuid | None
+    port_guid: PortGuid
+    name: str  # of its node: the host's, then the device's
+    switch: NodeGuid | None
+    switch_port: int
+
+
+@dataclass(frozen=True)
+class Reading(Part):
+    """One file."""
+
+    file: str
+    switches: tuple[SeenSwitch, ...]
+    adapters: tuple[SeenAdapter, ...]
+
+
+def read_reading(root: Path, name: str, path: str, place: Node) -> Reading:
+    """A file beside the inventory. Raises UnreadableInputError for what is neither."""
+    try:
+        text = (root / name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "not UTF-8 text"
+        raise UnreadableInputError(f"cannot read: {reason}", Location(name)) from problem
+    read = _from_ufm if text.lstrip()[:1] in ("[", "{") else _from_netlist
+    switches, adapters = read(text, name, path)
+    if not switches and not adapters:
+        raise UnreadableInputError("neither ibnetdiscover output nor ports of UFM", Location(name))
+    return Reading(node=place, path=path, file=name, switches=tuple(switches), adapters=tuple(adapters))
+
+
+def _from_netlist(text: str, file: str, path: str) -> tuple[list[SeenSwitch], list[SeenAdapter]]:
+    read = read_netlist(text)
+    switches, adapters = [], []
+    for node in read.nodes.values():
+        if node.kind == SWITCH and node.guid:
+            at = Node(None, Location(file, node.line, 1))
+            switches.append(SeenSwitch(node=at, path=path, guid=NodeGuid(f"0x{node.guid:016x}"), name=node.name))
+    for (key, _), port in read.ports.items():
+        node, far = read.nodes[key], read.nodes.get(port.far)
+        if node.kind == ADAPTER and node.guid and port.guid and _AGGREGATION not in node.name:
+            plugged = NodeGuid(f"0x{far.guid:016x}") if far and far.kind == SWITCH else None
+            adapters.append(
+                SeenAdapter(
+                    node=Node(None, Location(file, port.line, 1)),
+                    path=path,
+                    node_guid=NodeGuid(f"0x{node.guid:016x}"),
+                    port_guid=PortGuid(f"0x{port.guid:016x}"),
+                    name=node.name,
+                    switch=plugged,
+                    switch_port=port.far_port,
+                )
+            )
+    return switches, adapters
+
+
+def _from_ufm(text: str, file: str, path: str) -> tuple[list[SeenSwitch], list[SeenAdapter]]:
+    """Raises UnreadableInputError."""
+    try:
+        ports = list(_ports(json.loads(text)))
+        of_switches = [port for port in ports if port.get("description") == _SWITCH_PORT]
+        behind = {str(port.get("peer_guid")): port for port in of_switches if port.get("peer_guid")}
+        at = Node(None, Location(file, 1, 1))
+        names = {NodeGuid(parse_guid(str(port["guid"]))): str(port.get("system_name", "")) for port in of_switches}
+        systems = [port for port in ports if port.get("type") == _SWITCH_SYSTEM]
+        names |= {NodeGuid(parse_guid(str(one["guid"]))): str(one.get("system_name", "")) for one in systems}
+        switches = [SeenSwitch(node=at, path=path, guid=guid, name=name) for guid, name in names.items()]
+        adapters = []
+        for port in ports:
+            if port.get("description") != _COMPUTER_PORT or _AGGREGATION in str(port.get("node_description")):
+                continue
+            far = behind.get(str(port["guid"]), {})
+            node = far.get("peer_node_guid")
+            adapters.append(
+                SeenAdapter(
+                    node=_place(text, file, str(port.get("name") or port["guid"])),
+                    path=path,
+                    node_guid=NodeGuid(parse_guid(str(node))) if node else None,
+                    port_guid=PortGuid(parse_guid(str(port["guid"]))),
+                    name=str(port.get("node_description") or port.get("system_name", "")),
+                    switch=NodeGuid(parse_guid(str(far["guid"]))) if far else None,
+                    switch_port=int(far.get("number", 0)),
+                )
+            )
+    except json.JSONDecodeError as problem:
+        raise UnreadableInputError(
+            f"not JSON: {problem.msg}", Location(file, problem.lineno, problem.colno)
+        ) from problem
+    except (KeyError, TypeError, ValueError) as problem:
+        raise UnreadableInputError(f"no ports as UFM has them: {problem}", Location(file, 1, 1)) from problem
+    return switches, adapters
+
+
+def _ports(read: Any) -> Iterator[dict[str, Any]]:
+    """The ports: the answer is their list, which `data` holds where it was paged."""
+    listed = read.get("data", ()) if isinstance(read, dict) else read
+    yield from (port for port in listed if isinstance(port, dict))
+
+
+def _place(text: str, file: str, word: str) -> Node:
+    """The line of a port, by its name in quotes."""
+    found = text.find(f'"{word}"')
+    return Node(None, Location(file, text.count("\n", 0, max(found, 0)) + 1, 1))

@@ -1,0 +1,46 @@
+"""Words of a text file with their places."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A piece of one line; line and column count from 1."""
+
+    text: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return self.text
+
+    def part(self, start: int, end: int) -> "Word":
+        """What is between two offsets, without the blanks around it."""
+        text = self.text[start:end]
+        return Word(text.strip(), self.line, self.column + start + len(text) - len(text.lstrip()))
+
+    def parted(self, separator: str) -> "list[Word]":
+        """The parts between separators, stripped."""
+        found, start = [], 0
+        for text in self.text.split(separator):
+            found.append(self.part(start, start + len(text)))
+            start += len(text) + len(separator)
+        return found
+
+
+def lines_of(text: str, comment: str = "#") -> Iterator[Word]:
+    """Every line without its comment and the blanks around it; empty ones are left out."""
+    for number, line in enumerate(text.split("\n"), 1):
+        word = Word(line.partition(comment)[0], number, 1)
+        word = word.part(0, len(word.text))
+        if word.text:
+            yield word
+
+
+def words_of(line: Word) -> list[Word]:
+    """What stands between blanks."""
+    return [line.part(found.start(), found.end()) for found in _WORD.finditer(line.text)]

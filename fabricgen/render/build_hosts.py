@@ -1,0 +1,79 @@
+"""Contexts of what hosts read: their interfaces, addresses and routes, and what collectives are told."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from ipaddress import ip_network
+
+from fabricgen.inventory.plane import Plane
+from fabricgen.lossless.hosts import NicPlan
+from fabricgen.origin import Origin, Value, joined, value
+from fabricgen.platforms.model import HostModel, HostNic
+from fabricgen.render.contexts_hosts import CollectiveContext, HostAddress, InterfaceContext
+from fabricgen.render.forms import Slot
+
+FIRST_TABLE = 100
+_LOCK = Origin(steps=("allocations.lock.yaml",))
+_HOST_LENGTH = {4: 32, 6: 128}
+
+
+def fact(model: HostModel, nic: HostNic, text: str) -> Value:
+    """A text of a host model with its source."""
+    return value(text, platform=model.sources.get(nic.plane, ""))
+
+
+def interface_context(
+    model: HostModel, nic: HostNic, index: int, plane: Plane, families: Sequence[tuple[int, int]]
+) -> InterfaceContext:
+    """One NIC; `families` are (IP version, prefix length) of its addresses, `index` its place in the model."""
+    pools = plane.addressing.hosts if plane.addressing else None
+    prefixes = [value(prefix, inventory=pools.source()) for prefix in pools.prefixes] if pools else []
+    return InterfaceContext(
+        name=fact(model, nic, nic.name),
+        plane=plane.name,
+        pci=fact(model, nic, nic.pci),
+        mtu=value(plane.mtu_bytes, "as PORT mtu of the switches", inventory=plane.source("mtu")),
+        table=value(FIRST_TABLE + index, f"{FIRST_TABLE} + the place of the NIC in its model"),
+        metric=value(FIRST_TABLE + index, "as its table: the first NIC goes first") if nic.rail is None else None,
+        addresses=[
+            HostAddress(
+                local=Slot(f"nic{index}.{place}.local", _LOCK),
+                length=value(length),
+                host_length=value(_HOST_LENGTH[version]),
+                gateway=Slot(f"nic{index}.{place}.gateway", _LOCK),
+                prefixes=[prefix for prefix in prefixes if ip_network(prefix).version == version],
+            )
+            for place, (version, length) in enumerate(families)
+        ],
+        ipv6=any(version == 6 for version, _ in families),
+    )
+
+
+def collective_context(
+    model: HostModel, nics: Iterable[tuple[HostNic, Plane]], plans: Mapping[str, NicPlan]
+) -> CollectiveContext:
+    """What NCCL and UCX are told of a host's NICs; `plans` are those of planes with PFC, by name."""
+    nics = tuple(nics)
+    compute = [(nic, plane) for nic, plane in nics if plane.purpose == "compute"]
+    planes = list({plane.name: plane for _, plane in compute}.values())
+    devices = [fact(model, nic, nic.rdma) for nic, _ in compute]
+    plan = next((plans[plane.name] for plane in planes if plane.name in plans), None)
+    pools = [plane.addressing.hosts for plane in planes if plane.technology == "roce" and plane.addressing]
+    ranges = [value(prefix, inventory=pool.source()) for pool in pools for prefix in pool.prefixes]
+    ranges.sort(key=lambda prefix: ip_network(prefix).version)
+    rail_only = next((plane for plane in planes if plane.design == "rail-only"), None)
+    return CollectiveContext(
+        nccl_devices=_listed(devices),
+        ucx_devices=_listed(devices, ":1"),
+        tos=plan.tos if plan else None,
+        priority=plan.priority if plan else None,
+        # One range is all that NCCL takes; with a second compute plane it goes by the family alone.
+        address_range=ranges[0] if len(pools) == 1 and ranges else None,
+        ipv6=bool(ranges) and ip_network(ranges[0]).version == 6,
+        rail_only=value(0, "no switch joins the rails", inventory=rail_only.source("design")) if rail_only else None,
+        sockets=_listed([fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == "in-band"]),
+        amd=model.vendor == "amd",
+    )
+
+
+def _listed(names: Sequence[Value], suffix: str = "") -> Value | None:
+    """The names as one list; None where there are none, or where one is not known."""
+    return joined([f"{name}{suffix}" for name in names], names[0].origin) if names and all(names) else None

@@ -1,0 +1,52 @@
+"""What the templates of templates/hosts may use. `roce` is the `NicPlan` of a plane, in roce.conf.j2."""
+
+from typing import NamedTuple
+
+from fabricgen.origin import Value
+from fabricgen.render.forms import Slot
+
+
+class GroupContext(NamedTuple):
+    """`group`, in every template: hosts that are alike. `drivers` are those of its NICs that RoCE runs on."""
+
+    name: str
+    model: str
+    drivers: list[str]
+
+
+class HostAddress(NamedTuple):
+    """One of `nic.addresses`, one of each family. `gateway` is the switch's end of the pair, the even one; `prefixes`
+    are the pools of the plane's hosts."""
+
+    local: Slot
+    length: Value
+    host_length: Value
+    gateway: Slot
+    prefixes: list[Value]
+
+
+class InterfaceContext(NamedTuple):
+    """`nic`, one of `nics`: an Ethernet port of every host of the group."""
+
+    name: Value
+    plane: str
+    pci: Value
+    mtu: Value
+    table: Value  # the routing table for what leaves from its addresses
+    metric: Value | None  # of its routes in the main table; None for a NIC on a rail, which is in its own table alone
+    addresses: list[HostAddress]
+    ipv6: bool  # whether one of them is
+
+
+class CollectiveContext(NamedTuple):
+    """`collective` of nccl.conf and ucx.conf; None where a variable is to be left out."""
+
+    nccl_devices: Value | None  # RDMA devices of the compute planes, in the order of the rails
+    ucx_devices: Value | None  # the same with their port
+    tos: Value | None
+    priority: Value | None
+    address_range: Value | None
+    ipv6: bool
+    rail_only: Value | None
+    sockets: Value | None  # interfaces of the in-band network
+    amd: bool

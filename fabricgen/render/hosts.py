@@ -1,0 +1,221 @@
+"""The files of hosts: what their NICs, the kernel, NCCL and UCX must be told so that they agree with the switches."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+
+import yaml
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.design.model import Fabric, Host, Link
+from fabricgen.findings import Finding
+from fabricgen.inventory.references import error, note
+from fabricgen.lossless.hosts import NicPlan, plan_nics
+from fabricgen.lossless.plan import LosslessPlanner
+from fabricgen.origin import Origin
+from fabricgen.platforms.catalog import nic_model
+from fabricgen.platforms.model import HostModel
+from fabricgen.render.build_hosts import collective_context, interface_context
+from fabricgen.render.contexts_hosts import GroupContext, InterfaceContext
+from fabricgen.render.forms import LineForm, Slot, unmarked
+from fabricgen.render.sources import DeviceSources
+from fabricgen.render.templates import TemplateLibrary
+
+FOLDER = "hosts"
+LONGEST_NAME = 15  # linux IFNAMSIZ
+_SCRIPT, _UNIT, _CHECK = "fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check"
+
+Context = dict[str, object]
+
+
+@dataclass(frozen=True)
+class HostGroup:
+    """Hosts that are alike, with the links of each by NIC, in the order of their model."""
+
+    name: str
+    model: HostModel
+    hosts: tuple[tuple[str, Mapping[str, Link]], ...]  # name of the host -> its links
+
+    @property
+    def links(self) -> Iterator[Link]:
+        """All links of all hosts."""
+        return (link for _, links in self.hosts for link in links.values())
+
+
+def host_groups(fabric: Fabric, allocation: Allocation) -> list[HostGroup]:
+    """The groups that are on any plane, in the order of the inventory."""
+    plugged: dict[str, dict[str, Link]] = {}
+    for link in fabric.links:
+        if link.nic is not None:
+            plugged.setdefault(link.a.key, {})[link.a_port] = link
+    groups: dict[str, list[Host]] = {name: [] for name in fabric.inventory.hosts}
+    for host in fabric.hosts:
+        groups[host.group].append(host)
+    found = []
+    for name, hosts in groups.items():
+        if hosts:
+            model = hosts[0].model
+            links = (plugged.get(host.key, {}) for host in hosts)
+            ordered = [{nic.name: own[nic.name] for nic in model.nics if nic.name in own} for own in links]
+            names = [allocation.host_names[host.key] for host in hosts]
+            found.append(HostGroup(name, model, tuple(zip(names, ordered, strict=True))))
+    return found
+
+
+def nic_driver(link: Link) -> str:
+    """The driver of the NIC at a link's lower end; "" where its interface is not set up from here."""
+    model = nic_model(link.nic.model) if link.nic else None
+    return model.driver if model else ""
+
+
+def host_problems(fabric: Fabric) -> Iterator[Finding]:
+    """NICs on a plane with PFC that nothing is rendered for, and NICs that cannot name an interface."""
+    seen: dict[tuple[str, str], Link] = {}
+    for link in fabric.links:
+        if isinstance(link.a, Host) and link.nic is not None:
+            seen.setdefault((link.a.group, link.a_port), link)
+    bare: dict[tuple[str, str, str], None] = {}
+    for (group, name), link in seen.items():
+        plane, spec = fabric.inventory.planes[link.plane], fabric.inventory.hosts[group]
+        if plane.technology != "roce" or link.nic is None:
+            continue
+        if nic_driver(link) and len(name) > LONGEST_NAME:
+            message = f"{name!r} is longer than the {LONGEST_NAME} characters of an interface's name"
+            yield error("FG931", message, spec, "model", hint="give the NIC of `host_models` a shorter name")
+        elif not nic_driver(link) and plane.lossless.classes:
+            bare[group, link.nic.model, plane.name] = None
+    for group, model, plane_name in bare:
+        message = f"no settings are rendered for the {model} of group {group} on plane {plane_name}"
+        hint = "set the NICs up by their maker's guide; docs/hosts.md lists the drivers that are served"
+        yield note("FG930", message, fabric.inventory.hosts[group], "model", hint=hint)
+
+
+@dataclass
+class HostRenderer:
+    """Renders the groups of one fabric. `forms` and `sources` as those of subnets, from `first_form`."""
+
+    fabric: Fabric
+    allocation: Allocation
+    planner: LosslessPlanner
+    library: TemplateLibrary
+    first_form: int = 0
+    forms: list[LineForm] = field(default_factory=list)
+    sources: list[DeviceSources] = field(default_factory=list)
+
+    def files(self, group: HostGroup) -> Iterator[tuple[str, bytes]]:
+        """(path in the bundle, bytes) of every file of a group. Raises TemplateProblemError."""
+        first = self.first_form + len(self.forms)
+        folder = f"{FOLDER}/{group.name}"
+        nics = self._interfaces(group)
+        for path, text in (*self._shared(group, nics), *self._addresses(group, nics)):
+            yield f"{folder}/{path}", text.encode()
+        self.sources.append(DeviceSources(folder, range(first, self.first_form + len(self.forms)), {}))
+
+    def _interfaces(self, group: HostGroup) -> dict[str, InterfaceContext]:
+        """The Ethernet ports that are set up, by NIC."""
+        planes = self.fabric.inventory.planes
+        first = {link.a_port: link for link in reversed(list(group.links))}
+        found = {}
+        for index, nic in enumerate(group.model.nics):
+            link = first.get(nic.name)
+            if link is None or not self._is_set_up(link):
+                continue
+            families = [(ip_address(mine).version, length) for mine, _, length in self._pairs(link)]
+            found[nic.name] = interface_context(group.model, nic, index, planes[link.plane], families)
+        return found
+
+    def _is_set_up(self, link: Link) -> bool:
+        return bool(nic_driver(link)) and self.fabric.inventory.planes[link.plane].technology == "roce"
+
+    def _pairs(self, link: Link) -> list[tuple[str, str, int]]:
+        return self.allocation.link_addresses(link) if link.block.key in self.allocation.blocks else []
+
+    def _shared(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
+        """What all hosts of the group have a copy of."""
+        plans = self._plans(group)
+        lossless = [link for link in group.links if link.plane in plans]
+        drivers = sorted({nic_driver(link) for link in lossless} - {""})
+        context: Context = {"group": GroupContext(group.name, group.model.name, drivers)}
+        for plane, plan in plans.items():
+            own = [nic for nic in nics.values() if nic.plane == plane]
+            if own:
+                roce = {**context, "plane": plane, "roce": plan, "nics": own}
+                yield self._file(group, f"roce/{plane}.conf", "roce.conf.j2", roce)
+        for name in (_SCRIPT, _UNIT) if drivers else ():
+            yield self._file(group, name, f"{name}.j2", context)
+        if nics:
+            yield self._file(group, "sysctl.conf", "sysctl.conf.j2", {**context, "nics": list(nics.values())})
+        for nic in nics.values():
+            if nic.pci:
+                yield self._file(group, f"links/10-{nic.name}.link", "nic.link.j2", {**context, "nic": nic})
+        planes = self.fabric.inventory.planes
+        used = {link.a_port: (link.nic, planes[link.plane]) for link in group.links if link.nic}
+        if group.model.gpus and any(plane.purpose == "compute" for _, plane in used.values()):
+            ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
+            context["collective"] = collective_context(group.model, ordered, plans)
+            nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
+            for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), (_CHECK, _CHECK)):
+                yield self._file(group, path, f"{template}.j2", context)
+
+    def _plans(self, group: HostGroup) -> dict[str, NicPlan]:
+        """What goes with the plans of the switches that the group is plugged into, for each plane with PFC."""
+        links: dict[str, list[Link]] = {}
+        for link in group.links:
+            if self._is_set_up(link):
+                links.setdefault(link.plane, []).append(link)
+        found = {}
+        for name, own in links.items():
+            switches = {link.b.key: link.b for link in own}
+            plans = [plan for switch in switches.values() if (plan := self.planner.plan(switch))]
+            longest = max(own, key=lambda link: link.cable.length_m).cable
+            settings = plan_nics(self.fabric.inventory.planes[name], plans, longest) if plans else None
+            if settings:
+                found[name] = settings
+        return found
+
+    def _file(self, group: HostGroup, path: str, template: str, context: Context) -> tuple[str, str]:
+        marked = self.library.text(template, context, f"{FOLDER}/{group.name}")
+        keys = ((unmarked(line)[0].partition("=")[0].strip(), line) for line in marked.splitlines() if "=" in line)
+        self.forms.append(LineForm(template, marked, [(f"{path}|{key}", line) for key, line in keys]))
+        return path, self.forms[-1].stamp({})
+
+    def _addresses(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
+        """The netplan file of each host."""
+        forms: dict[tuple[str, ...], LineForm] = {}
+        places = {nic.name: index for index, nic in enumerate(group.model.nics)}
+        for host, links in group.hosts:
+            own = tuple(name for name in nics if name in links)
+            if not own:
+                continue
+            if own not in forms:
+                forms[own] = self._address_form(group, [nics[name] for name in own])
+                self.forms.append(forms[own])
+            values = {"host.name": host}
+            for name in own:
+                for number, (mine, switch, _) in enumerate(self._pairs(links[name])):
+                    slot = f"nic{places[name]}.{number}"
+                    values |= {f"{slot}.local": mine, f"{slot}.gateway": switch}
+            yield f"netplan/{host}.yaml", forms[own].stamp(values)
+
+    def _address_form(self, group: HostGroup, nics: list[InterfaceContext]) -> LineForm:
+        template, host = "netplan.yaml.j2", Slot("host.name", Origin(inventory="names"))
+        context = {"group": GroupContext(group.name, group.model.name, []), "host": host, "nics": nics}
+        marked = self.library.text(template, context, f"{FOLDER}/{group.name}")
+        try:
+            tree = yaml.compose(marked, Loader=yaml.CSafeLoader)
+        except yaml.YAMLError as error:
+            raise self.library.refuse(template, f"no YAML: {error}", f"{FOLDER}/{group.name}") from error
+        leaves = ((path.removeprefix("network."), text) for path, text in _leaves(tree))
+        keys = [(f"netplan/{host}.yaml|{path}", text) for path, text in leaves]
+        return LineForm(template, marked, keys)
+
+
+def _leaves(tree: yaml.Node | None, path: str = "") -> Iterator[tuple[str, str]]:
+    """(dotted path, what stands there) of a YAML tree; a list is one leaf."""
+    if isinstance(tree, yaml.MappingNode):
+        for key, child in tree.value:
+            yield from _leaves(child, f"{path}.{key.value}" if path else key.value)
+    elif isinstance(tree, yaml.SequenceNode):
+        yield path, " ".join(text for child in tree.value for _, text in _leaves(child))
+    elif isinstance(tree, yaml.ScalarNode):
+        yield path, tree.value

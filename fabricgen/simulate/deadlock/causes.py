@@ -1,0 +1,215 @@
+"""Other ways into a deadlock than the routes as they converged, as findings that leave the verdict as it is."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Confidence, Finding, Related, Severity
+from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.network import Network
+from fabricgen.routing.sessions import AbsentSession
+from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
+from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
+from fabricgen.simulate.deadlock.switching import switched_cycle
+from fabricgen.simulate.deadlock.tiers import tiers
+from fabricgen.simulate.deadlock.transient_findings import transient_findings
+from fabricgen.sonic.image import Speaker, text
+
+NEIGHBORS = "BGP_NEIGHBOR"
+
+
+def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
+    """FG620 and FG624 loops while a failure is not yet known, FG621 a lenient loop check above the leaves, FG622 floods
+    and FG623 rings of switched links, FG625 hosts that speak BGP to several switches, FG627 lossless traffic that comes
+    to a lossy queue, FG628 what a watchdog would do about a cycle."""
+    evidence = result.evidence
+    if evidence.lossless.priorities:
+        if evidence.orders is not None:  # else there is something worse to mend first
+            yield from transient_findings(bundle, evidence)
+        yield from _lenient(bundle, evidence)
+        yield from _forwarding_hosts(bundle, evidence)
+        yield from _lossy_hops(bundle, evidence)
+    yield from _switched(bundle, evidence)
+    yield from _watchdog(bundle, result)
+
+
+def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    """Switches without hosts that accept their own ASN from below, where an equal of theirs has it, too."""
+    fabric, network = evidence.fabric, evidence.fabric.network
+    level, asn = tiers(network, evidence.traffic.sources), fabric.policy.asn
+    falls = level[network.target] < level[network.source]
+    suspects = np.flatnonzero((fabric.policy.allowas_in > 0) & falls)
+    links = np.array([link for link in suspects.tolist() if _has_equal(network, level, asn, link)], np.int64)
+    for switch in np.unique(network.source[links]).tolist():
+        link = int(links[network.source[links] == switch][0])
+        device = bundle.devices[fabric.names[switch]]
+        if device.wired and device.wired.role == "leaf":  # one without hosts, so far
+            continue
+        place: tuple[str, ...] = ("DEVICE_METADATA", "localhost", "type")
+        if "|" in fabric.row(link):  # the management framework
+            place = (NEIGHBORS, fabric.row(link))
+        elif text(device.metadata, "type") == "LeafRouter":
+            place = ("BGP_BBR", "all", "status")
+        yield Finding(
+            code="FG621",
+            severity=Severity.WARNING,
+            message=f"a switch above the leaves accepts paths with its own ASN {fabric.policy.asn[switch]}: after a "
+            "failure it sends traffic down to a leaf and up again",
+            device=device.name,
+            path="|".join(place),
+            location=device.locate(*place),
+            hint="Set the type to LeafRouter or SpineRouter, BGP_BBR all status to disabled, allow_as_in to false.",
+            confidence=Confidence.POSSIBLE,
+        )
+
+
+def _has_equal(network: Network, level: NDArray[np.int64], asn: NDArray[np.int64], link: int) -> bool:
+    """Whether the lower end of a link leads up to another switch like the upper one, with its ASN."""
+    upper, lower = int(network.source[link]), int(network.target[link])
+    above = network.target[network.offsets[lower] : network.offsets[lower + 1]]
+    alike = (above != upper) & (asn[above] == asn[upper]) & (level[above] == level[upper])
+    return bool(alike.any())
+
+
+def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    cycle = switched_cycle(bundle, evidence)
+    if cycle is None:
+        return
+    switch, member = cycle.member
+    around = " -> ".join(f"{name} {port}" for name, port in (*cycle.hops, cycle.hops[0]))
+    if cycle.is_ring:
+        code, said = "FG623", "lossless links of VLANs form a ring"
+        hint = "Route between the switches, or take PFC off the VLAN's links: spanning tree cuts a ring "
+        hint += "only while it works."
+    else:
+        code, said = "FG622", "flooded frames close a circle of lossless links"
+        hint = (
+            "Route on every link between switches, so that no frame without a known address leaves for another switch."
+        )
+    yield Finding(
+        code=code,
+        severity=Severity.WARNING,
+        message=f"{said} on priority {cycle.priority}: {around}",
+        device=switch,
+        path=f"VLAN_MEMBER|{member}",
+        location=bundle.devices[switch].locate("VLAN_MEMBER", member),
+        related=tuple(
+            Related(f"{name} {port}", bundle.devices[name].locate("PORT_QOS_MAP", port)) for name, port in cycle.hops
+        ),
+        hint=hint,
+        confidence=Confidence.POSSIBLE,
+    )
+
+
+def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    """Hosts with sessions to several switches, which take and send everything."""
+    sessions: dict[str, dict[str, str]] = defaultdict(dict)
+    spoken = evidence.fabric.spoken
+    for absent in spoken.absent:
+        host = None if absent.inside else _host_behind(bundle, spoken.speakers[absent.switch], absent)
+        if host:
+            sessions[host].setdefault(absent.switch, absent.key)
+    for host, ends in sorted(sessions.items()):
+        if len(ends) < 2:
+            continue
+        switch, key = next(iter(ends.items()))
+        yield Finding(
+            code="FG625",
+            severity=Severity.WARNING,
+            message=f"host {host} has sessions with {', '.join(ends)} that pass on everything: if it forwards packets, "
+            "it is a valley between them",
+            device=switch,
+            path=f"{NEIGHBORS}|{key}",
+            location=bundle.devices[switch].locate(NEIGHBORS, key),
+            related=tuple(
+                Related(f"the session of {name}", bundle.devices[name].locate(NEIGHBORS, row))
+                for name, row in ends.items()
+            ),
+            hint="Take the host's own prefix and nothing else from it, by a route map or BGP_PEER_RANGE, which sends "
+            "nothing; turn forwarding off at the host.",
+            confidence=Confidence.POSSIBLE,
+        )
+
+
+def _host_behind(bundle: Bundle, speaker: Speaker, absent: AbsentSession) -> str:
+    """The host that a session without a far end here leads to; "" where it is none, or does not get and send all."""
+    neighbor = next(one for one in speaker.neighbors if one.key == absent.key)
+    if neighbor.obstacle or not neighbor.unfiltered:
+        return ""
+    peer = neighbor.peer
+    near = [entry.interface for entry in speaker.addresses if peer and entry.address.network.covers(peer)]
+    for port in [neighbor.interface, *near]:
+        link = bundle.link_at.get((absent.switch, port))
+        if link is not None and link.kind == "host-leaf":
+            return link.a[0]
+    return ""
+
+
+def _lossy_hops(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    """Where packets that came in on a lossless link go on over one where nothing holds them."""
+    fabric, network, lossless = evidence.fabric, evidence.fabric.network, evidence.lossless
+    if lossless.uniform and len(np.unique(lossless.mask)) < 2:
+        return
+    hops = forwarding(network, evidence.routes, fabric.discards)
+    graph = link_dependencies(network, hops, carried(network, hops, evidence.traffic.sources))
+    held, asked = network.incoming[graph.tails()], network.incoming[graph.successors]
+    lost: dict[tuple[int, int], list[int]] = {}
+    for priority in lossless.priorities:
+        onward = lossless.onward[lossless.arrival[held], lossless.departure[asked], priority]
+        is_held = (lossless.mask[held] >> priority & 1).astype(bool)
+        for link in np.unique(asked[is_held & (onward & lossless.mask[asked] == 0)]).tolist():
+            lost.setdefault((int(network.source[link]), priority), []).append(link)
+    for (switch, priority), links in sorted(lost.items()):
+        name, port = fabric.names[switch], fabric.port(links[0])
+        far, far_port = fabric.names[network.target[links[0]]], fabric.port(int(network.reverse[links[0]]))
+        yield Finding(
+            code="FG627",
+            severity=Severity.WARNING,
+            message=f"packets that come in on priority {priority} go on through {port} to {far} in a queue that "
+            "nothing holds: they can be lost, and the verdict takes no dependency from there",
+            device=name,
+            path=f"PORT_QOS_MAP|{port}",
+            location=bundle.devices[name].locate("PORT_QOS_MAP", port),
+            related=(Related("the far end", bundle.devices[far].locate("PORT_QOS_MAP", far_port)),),
+            hint="Enable PFC on the priority at both ends, and map its traffic class to the same priority everywhere.",
+            count=len(links),
+        )
+
+
+def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
+    """The first cycle: when a watchdog would break it. It takes no dependency away, it drops what waits."""
+    if not result.cycles:
+        return
+    hops = result.cycles[0].hops
+    armed = [(times, switch, port) for switch, port in hops if (times := _detection_ms(bundle, switch, port))]
+    switch, port = hops[0]
+    message = "no port of the cycle has a watchdog that drops: once frozen, it stays so until a port is shut"
+    if armed:
+        (first, poll), switch, port = min(armed)
+        message = (
+            f"a watchdog breaks the cycle {first} to {first + poll} ms after it froze, by dropping what waits at "
+            f"{switch} {port}, and it can freeze again at once: a mitigation, no cure"
+        )
+    yield Finding(
+        code="FG628",
+        severity=Severity.NOTE,
+        message=message,
+        device=switch,
+        path=f"PFC_WD|{port}",
+        location=bundle.devices[switch].locate("PFC_WD", port),
+        hint="Break the cycle itself, as its own finding says. On Broadcom the watchdog sees it only while pause "
+        "frames are repeated.",
+    )
+
+
+def _detection_ms(bundle: Bundle, switch: str, port: str) -> tuple[int, int] | None:
+    """(detection time, poll interval) of a watchdog on a port that drops or forwards."""
+    device = bundle.devices[switch]
+    row, everywhere = device.row("PFC_WD", port), device.row("PFC_WD", "GLOBAL")
+    detection, poll = text(row, "detection_time"), text(everywhere, "POLL_INTERVAL")
+    if not detection.isdecimal() or (text(row, "action") or "drop") == "alert":
+        return None
+    return int(detection), int(poll) if poll.isdecimal() else 0

@@ -1,0 +1,90 @@
+"""The certificate of a verdict: an order of channels that anybody can check against the configuration files.
+
+Every dependency goes from an earlier channel to a later one, so that no circle can be. docs/certificate_check.py checks
+it with nothing of this package; docs/certificate.md has the format.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.results import DeadlockResult
+from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
+from fabricgen.simulate.deadlock.valleys import levels_without_valleys
+from fabricgen.sonic.canonical import natural_key
+
+FORMAT = "fabricgen-deadlock-certificate/1"
+AS_CONFIGURED, WHATEVER_FAILS = "as configured", "whatever fails"
+
+Channel = tuple[str, str, tuple[int, ...]]  # switch, the interface that it sends from, priorities
+
+
+def certificate(results: Sequence[DeadlockResult]) -> dict[str, Any]:
+    """The certificate of all RoCE planes, sorted by name. A plane with a cycle has no order."""
+    planes = sorted((one for one in results if isinstance(one, PlaneDeadlock)), key=lambda one: one.name)
+    return {"format": FORMAT, "planes": [_plane(one) for one in planes]}
+
+
+def certificate_text(results: Sequence[DeadlockResult]) -> str:
+    """The certificate as JSON, a channel to a line."""
+    content = certificate(results)
+    planes = content.pop("planes")
+    blocks = []
+    for plane in planes:
+        order = plane.pop("order")
+        lines = "null" if order is None else "[\n" + ",\n".join(map(_json, order)) + "\n]"
+        blocks.append(f'{_json(plane)[:-1]}, "order": {lines}}}')
+    return f'{{"format": {_json(content["format"])}, "planes": [\n' + ",\n".join(blocks) + "\n]}\n"
+
+
+def next_hops(results: Sequence[DeadlockResult]) -> dict[str, dict[str, list[str]]]:
+    """{switch: {prefix: [next-hop switches]}} of all RoCE planes as configured, for every prefix that is announced. Of
+    a switch whose next hops depend on history all that are possible; no row where a switch has no route, or announces
+    the prefix itself."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for result in results:
+        if isinstance(result, PlaneDeadlock):
+            found.update(result.evidence.fabric.next_hops())
+    return dict(sorted(found.items(), key=lambda row: natural_key(row[0])))
+
+
+def seal(order: Sequence[Sequence[object]]) -> str:
+    """A checksum of an order, which tells a damaged certificate from one that was written so."""
+    return hashlib.sha256(json.dumps(order, separators=(",", ":")).encode()).hexdigest()
+
+
+def _plane(result: PlaneDeadlock) -> dict[str, Any]:
+    evidence = result.evidence
+    holds, order = AS_CONFIGURED, None
+    if evidence.orders is not None:
+        level = levels_without_valleys(evidence.fabric, evidence.traffic)
+        holds = AS_CONFIGURED if level is None else WHATEVER_FAILS
+        order = list(_of_graphs(evidence) if level is None else _of_levels(evidence, level))
+    plane = {"name": result.name, "claim": result.claim, "holds": holds, "switches": list(evidence.fabric.names)}
+    return {**plane, "seal": seal(order or []), "order": order}
+
+
+def _of_graphs(evidence: Evidence) -> Iterator[Channel]:
+    """The orders of the dependency graphs, one after the other: no channel of one waits for a channel of another."""
+    fabric = evidence.fabric
+    for one in evidence.orders or ():
+        for link, priority in zip(one.links.tolist(), one.priority.tolist(), strict=True):
+            yield fabric.names[fabric.network.source[link]], fabric.port(link), one.stands_for or (priority,)
+
+
+def _of_levels(evidence: Evidence, level: NDArray[np.int64]) -> Iterator[Channel]:
+    """All lossless links: those that go up from the lowest level on, then those that go down from the highest on."""
+    fabric, network, mask = evidence.fabric, evidence.fabric.network, evidence.lossless.mask
+    start, up = level[network.source], level[network.target] > level[network.source]
+    for link in np.lexsort((np.where(up, start, -start), ~up)).tolist():
+        if mask[link]:
+            priorities = tuple(p for p in evidence.lossless.priorities if mask[link] >> p & 1)
+            yield fabric.names[network.source[link]], fabric.port(link), priorities
+
+
+def _json(value: object) -> str:
+    return json.dumps(value)

@@ -1,0 +1,161 @@
+"""The verdict for every set of failures: by one proof for all of them where there is one, else set by set.
+
+Several things are tried in turn. Enough spare parts: with more parts of the fabric than things that fail, each of which
+carries everything on shortest paths, packets keep to old next hops (`loss`). A graph of all next hops that any failures
+could bring about: free of cycles, it is free after each (`possible_routes`). Pairs under local repair are judged many
+at a time (`bounces`). And else each set is judged by itself, or, where there are too many, a sample of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from fabricgen.results import FailureSummary
+from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.possible import possible_routes
+from fabricgen.simulate.deadlock.bounces import PairVerdicts, judge_pairs
+from fabricgen.simulate.deadlock.bound import upper_bound
+from fabricgen.simulate.deadlock.failing import Failure, FailureSet, SetsOf
+from fabricgen.simulate.deadlock.loss import ShortestPaths, spares
+from fabricgen.simulate.deadlock.repair import Repaired
+from fabricgen.simulate.deadlock.state import State
+from fabricgen.simulate.deadlock.sweep import (
+    AMBIGUOUS,
+    CUT_OFF,
+    CYCLIC,
+    Question,
+    Spread,
+    Verdicts,
+    in_processes,
+    sweep,
+)
+
+MOST_SETS = 50_000  # judged one by one; of more, SAMPLE are drawn
+SAMPLE = 5_000
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Which failures to go through: sets of up to `depth`, switches among what fails or not; `repair`: fast reroute
+    forwards until BGP has settled. `spread` says where sets are judged."""
+
+    depth: int = 0
+    switches: bool = False
+    repair: bool = False
+    seed: int = 0
+    spread: Spread = field(default_factory=lambda: in_processes(1))
+
+
+@dataclass(frozen=True)
+class FoundCycle:
+    """A cycle after failures: links numbered as in the state as configured."""
+
+    failed: FailureSet
+    priority: int
+    links: tuple[int, ...]
+    witnesses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DepthVerdict:
+    """What holds for the sets of one depth, or for those that `name` names. `how`: "spares" (one proof for all),
+    "pairs" (all at once), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets."""
+
+    summary: FailureSummary
+    how: str
+    ambiguous_sets: int = 0
+    first_cyclic: FailureSet | None = None
+    first_cut_off: FailureSet | None = None
+    name: str = ""
+
+
+class FailureJudge:
+    """All that is known of one plane's failures."""
+
+    def __init__(self, base: State, failures: Failures) -> None:
+        self.ground, self.options = base.ground.expecting(base.routes.reached), failures
+        self.base = base
+
+    @cached_property
+    def possible(self) -> State:
+        """Next hops as any failures could bring them about."""
+        ground = self.ground
+        routes = possible_routes(ground.network, ground.policy, ground.destinations)
+        return State(ground, routes, forwarding(ground.network, routes, ground.discards))
+
+    @cached_property
+    def question(self) -> Question:
+        """What is asked of single sets, with what is proved for all."""
+        free = not self.base.is_cyclic and not self.possible.is_cyclic
+        exact = free and bool((self.possible.hops == self.base.hops).all())
+        return Question(self.ground, self.options.repair, free, exact)
+
+    @cached_property
+    def paths(self) -> ShortestPaths:
+        """The shortest paths of the state as configured."""
+        return ShortestPaths(self.base)
+
+    def of_depth(self, failures: Sequence[Failure], depth: int) -> DepthVerdict:
+        """The verdict on all sets of `depth` of these failures."""
+        sets = SetsOf(failures, depth)
+        summary = FailureSummary(depth, sets.count)
+        has_spares = self._has_spares(failures, depth)
+        if has_spares and not self.options.repair:
+            return DepthVerdict(summary, "spares")
+        if has_spares and depth == 2 and (pairs := judge_pairs(self.base, failures)) is not None:
+            return self._of_pairs(failures, pairs, summary)
+        if depth > 1 and sets.count > MOST_SETS:
+            drawn = sets.sample(SAMPLE, self.options.seed)
+            return self._judged(drawn, replace(summary, sampled=SAMPLE), "sample")
+        return self._judged(sets.all(), summary, "each")
+
+    def _of_pairs(self, failures: Sequence[Failure], pairs: PairVerdicts, summary: FailureSummary) -> DepthVerdict:
+        """Pairs under local repair, where BGP settles without harm."""
+        sets = [FailureSet((failures[a], failures[b])) for a, b in np.argwhere(pairs.unsure).tolist()]
+        cyclic = pairs.cyclic.copy()
+        cyclic[pairs.unsure] = sweep(self.question, [(one.dead, ()) for one in sets], self.options.spread) & CYCLIC != 0
+        found = np.argwhere(cyclic)
+        first = FailureSet(tuple(failures[member] for member in found[0].tolist())) if len(found) else None
+        return DepthVerdict(replace(summary, cyclic_sets=len(found)), "pairs", first_cyclic=first)
+
+    def of_set(self, name: str, members: FailureSet) -> DepthVerdict:
+        """The verdict on one set that people have named."""
+        return replace(self._judged([members], FailureSummary(len(members.failures), 1), "each"), name=name)
+
+    def cycles_after(self, failed: FailureSet) -> Iterator[FoundCycle]:
+        """The shortest cycles after a set, one for each priority."""
+        ground, kept = self.ground.after(failed.dead, failed.gone)
+        state = ground.converged()
+        if self.options.repair and not state.is_cyclic:
+            state, kept = Repaired.of(self.base, failed.dead), np.arange(self.ground.network.links)
+        for priority, links in state.cycles():
+            yield FoundCycle(failed, priority, tuple(kept[list(links)].tolist()), state.witnesses(links))
+
+    def _has_spares(self, failures: Sequence[Failure], depth: int) -> bool:
+        if self.base.is_cyclic or not self.paths.are_telling:
+            return False
+        network = self.ground.network
+        parts = 1  # of the fabric that one failure can touch: those of all links of a cable
+        for one in failures:
+            if one.switch < 0 and len(one.links) > 2:
+                ends = np.stack([network.source[list(one.links)], network.target[list(one.links)]])
+                parts = max(parts, np.unique(np.sort(ends, axis=0), axis=1).shape[1])
+        return spares(self.paths, depth * parts + 1) > depth * parts
+
+    def _judged(self, sets: list[FailureSet], summary: FailureSummary, how: str) -> DepthVerdict:
+        verdicts = sweep(self.question, [(one.dead, one.gone) for one in sets], self.options.spread)
+        counts = {flag: int((verdicts & flag != 0).sum()) for flag in (CYCLIC, CUT_OFF, AMBIGUOUS)}
+        summary = replace(summary, cyclic_sets=counts[CYCLIC], unreachable_sets=counts[CUT_OFF])
+        if summary.sampled is not None:
+            proved = self.question.free and not self.options.repair
+            bounds = [upper_bound(counts[flag], summary.sampled) for flag in (CYCLIC, CUT_OFF)]
+            summary = replace(summary, cyclic_bound=0.0 if proved else bounds[0], unreachable_bound=bounds[1])
+        first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, CUT_OFF)}
+        return DepthVerdict(summary, how, counts[AMBIGUOUS], first[CYCLIC], first[CUT_OFF])
+
+
+def _first(sets: Sequence[FailureSet], verdicts: Verdicts, flag: int) -> FailureSet | None:
+    found = np.flatnonzero(verdicts & flag)
+    return sets[found[0]] if len(found) else None

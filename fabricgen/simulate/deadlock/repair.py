@@ -1,0 +1,87 @@
+"""Local repair: what happens between a failure and the withdrawal, where switches have fast reroute.
+
+A switch that has lost every next hop to a destination sends its packets to a neighbor that still has a next hop other
+than itself; that neighbor sends them on, never straight back. Everybody else forwards as before. Dependencies of the
+state before stay as far as their links are alive, for buffers are still full of it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fabricgen.routing import bits
+from fabricgen.routing.bits import Indices, Words
+from fabricgen.routing.network import Network
+from fabricgen.simulate.deadlock.dependencies import ChannelGraph, link_dependencies
+from fabricgen.simulate.deadlock.loss import links_of
+from fabricgen.simulate.deadlock.state import State
+
+
+def repaired_hops(network: Network, hops: Words, dead: Indices) -> Words:
+    """The next hops of packets with detours around the directed links `dead`, whose own bits are cleared."""
+    found = hops.copy()
+    found[dead] = 0
+    live = found.copy()  # detours lead to switches that need none themselves
+    for switch in np.unique(network.source[dead]).tolist():
+        own = np.arange(network.offsets[switch], network.offsets[switch + 1])
+        struck = np.bitwise_or.reduce(hops[own], axis=0) & ~np.bitwise_or.reduce(live[own], axis=0)
+        if struck.any():
+            usable = np.setdiff1d(own, dead)
+            found[usable] |= struck & _onward(network, live, usable)
+    return found
+
+
+def _onward(network: Network, live: Words, links: Indices) -> Words:
+    """Per link (u, x) what x has a next hop to other than u."""
+    after, starts = links_of(network, network.target[links].astype(np.int64))
+    size = np.diff(np.append(starts, len(after)))
+    back = network.target[after] == np.repeat(network.source[links], size)
+    rows = live[after]
+    rows[back] = 0
+    return bits.any_of(rows, starts)
+
+
+@dataclass(frozen=True)
+class Repaired(State):
+    """The state under local repair after the directed links `dead` of `before` have failed."""
+
+    before: State
+    dead: Indices
+
+    @classmethod
+    def of(cls, before: State, dead: Indices) -> "Repaired":
+        """The same ground with detours."""
+        hops = repaired_hops(before.ground.network, before.hops, dead)
+        return cls(before.ground, before.routes, hops, before, dead)
+
+    @cached_property
+    def dependencies(self) -> ChannelGraph:
+        """Those of now, none of them straight back, and those from before whose links are alive."""
+        network = self.ground.network
+        now = _forward(network, link_dependencies(network, self.hops, self.flow))
+        both = _union(now, self.before.dependencies)
+        alive = np.ones(network.links, bool)
+        alive[self.dead] = False
+        here = alive[network.incoming]
+        return both.keep(here[both.tails()] & here[both.successors])
+
+    def shared(self, place: int, link: int) -> Words:
+        """What shares two links now, else what did before."""
+        row = super().shared(place, link)
+        return row if row.any() else self.before.shared(place, link)
+
+
+def _forward(network: Network, graph: ChannelGraph) -> ChannelGraph:
+    """Without dependencies that lead straight back to where the packet came from."""
+    come, go = network.incoming[graph.tails()], network.incoming[graph.successors]
+    return graph.keep(network.source[come] != network.target[go])
+
+
+def _union(one: ChannelGraph, other: ChannelGraph) -> ChannelGraph:
+    pairs = np.unique(
+        np.concatenate([graph.tails().astype(np.int64) * one.channels + graph.successors for graph in (one, other)])
+    )
+    tails, heads = np.divmod(pairs, one.channels)
+    counts = np.bincount(tails, minlength=one.channels)
+    return ChannelGraph(np.concatenate(([0], np.cumsum(counts))), heads.astype(np.int32))

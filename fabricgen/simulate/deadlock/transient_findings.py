@@ -1,0 +1,66 @@
+"""Loops while a failure is not yet known, as findings."""
+
+from collections.abc import Iterator
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Confidence, Finding, Related, Severity
+from fabricgen.simulate.deadlock.analysis import Evidence
+from fabricgen.simulate.deadlock.transients import transient_loops
+from fabricgen.sonic.image import text
+
+NEIGHBORS = "BGP_NEIGHBOR"
+TTL = 64  # what hosts send with
+
+
+def transient_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
+    """FG620, the loop after the first failure that may cause one; FG624, the rate at which one freezes."""
+    loops = transient_loops(evidence)
+    if not loops:
+        return
+    fabric, network, loop = evidence.fabric, evidence.fabric.network, loops[0]
+    struck, neighbor = fabric.names[network.source[loop.failed]], fabric.names[loop.neighbor]
+    failed, back = fabric.port(loop.failed), fabric.port(loop.back)
+    lost = fabric.names[network.target[loop.failed]]
+    prefix = evidence.traffic.witness[loop.column]
+    key = fabric.row(loop.back)
+    there = fabric.port(int(network.reverse[loop.back]))
+    related = (
+        Related(
+            f"fails: {struck} {failed} to {lost}", bundle.devices[struck].locate(NEIGHBORS, fabric.row(loop.failed))
+        ),
+        Related(
+            f"{neighbor} still sends {prefix} through {there} to {struck}",
+            bundle.devices[neighbor].locate(NEIGHBORS, fabric.row(int(network.reverse[loop.back]))),
+        ),
+    )
+    yield Finding(
+        code="FG620",
+        severity=Severity.WARNING,
+        message=f"when {struck} loses {failed} to {lost}, it may send {prefix} back to {neighbor}, which still "
+        f"sends it here: {struck} {back} -> {neighbor} {there} -> {struck} {back}",
+        device=struck,
+        path=f"{NEIGHBORS}|{key}",
+        location=bundle.devices[struck].locate(NEIGHBORS, key),
+        related=related,
+        hint="Give the switches of this tier one ASN (RFC 7938): the loop check then refuses what neighbors offer, and "
+        "there is a short hole in place of a loop.",
+        confidence=Confidence.POSSIBLE,
+        count=len(loops),
+    )
+    speed = text(bundle.devices[struck].row("PORT", back), "speed")
+    if speed.isdecimal():
+        yield _rate_bound(bundle, struck, back, int(speed) / 1000)
+
+
+def _rate_bound(bundle: Bundle, switch: str, port: str, gbps: float) -> Finding:
+    return Finding(
+        code="FG624",
+        severity=Severity.NOTE,
+        message=f"a loop of two switches over {gbps:g} Gb/s freezes once more than {2 * gbps / TTL:g} Gb/s enter it "
+        f"(2 links x {gbps:g} Gb/s / TTL {TTL})",
+        device=switch,
+        path=f"PORT|{port}|speed",
+        location=bundle.devices[switch].locate("PORT", port, "speed"),
+        hint="Below that rate the packets' TTL empties the loop; a smaller TTL at the hosts raises the bound.",
+        confidence=Confidence.POSSIBLE,
+    )

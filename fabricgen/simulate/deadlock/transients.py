@@ -1,0 +1,127 @@
+"""Loops while a failure is not yet known everywhere: two switches that send a packet back and forth.
+
+A switch that loses its only next hop towards a destination falls back, at once, on what its neighbors advertised to it,
+while they still forward as before. A neighbor that uses the struck switch and also some other way may have advertised
+that other way; if the loop check lets it in, the struck switch sends back what the neighbor goes on sending to it. The
+two links then wait for each other until the neighbor hears of the failure.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.routing import bits
+from fabricgen.routing.bits import Words
+from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.narrow import narrow_choices
+from fabricgen.simulate.deadlock.analysis import Evidence
+from fabricgen.simulate.deadlock.dependencies import carried
+from fabricgen.simulate.deadlock.valleys import levels_without_valleys
+
+
+@dataclass(frozen=True, slots=True)
+class TransientLoop:
+    """After link `failed` is gone, its source sends packets to a destination on to `neighbor`, over link `back`, and
+    the neighbor still sends them over the reverse of it. `column` is one such destination of the routes."""
+
+    failed: int
+    back: int
+    neighbor: int
+    column: int
+
+
+def transient_loops(evidence: Evidence) -> list[TransientLoop]:
+    """One loop for each single link failure that may cause one, by link; none where ASNs rule out valleys at all."""
+    if levels_without_valleys(evidence.fabric, evidence.traffic) is not None:
+        return []
+    found: dict[int, TransientLoop] = {}
+    for loop in _loops(evidence):
+        found.setdefault(loop.failed, loop)
+    return [found[link] for link in sorted(found)]
+
+
+def _loops(evidence: Evidence) -> Iterator[TransientLoop]:
+    network, policy = evidence.fabric.network, evidence.fabric.policy
+    hops = forwarding(network, evidence.routes, evidence.fabric.discards)
+    flow = np.empty_like(hops)
+    flow[network.incoming] = carried(network, hops, evidence.traffic.sources)
+    single = _only_next_hops(evidence, hops)
+    if single is None:
+        return
+    several = _through_several_asns(evidence, hops)
+    mask = evidence.lossless.mask
+    lossless = (mask & mask[network.reverse]) != 0
+    shared = _shared(policy.asn)
+    for link in np.flatnonzero(lossless & (network.source != network.target)).tolist():
+        neighbor, struck = int(network.source[link]), int(network.target[link])
+        back = int(network.reverse[link])
+        lenient = policy.allowas_in[back] > 0
+        looping = flow[link] & single[struck] & (hops[link] if lenient else several[neighbor])
+        for column in bits.columns_of(looping) if looping.any() else ():
+            failed = _next_hop(evidence, hops, struck, column)
+            if network.target[failed] == neighbor:
+                continue
+            if lenient or not shared[struck] or _way_around(evidence, hops, neighbor, struck, column):
+                single[struck, column >> 6] &= ~(np.uint64(1) << np.uint64(column & 63))  # one loop is enough
+                yield TransientLoop(failed, back, neighbor, column)
+
+
+def _only_next_hops(evidence: Evidence, hops: Words) -> Words | None:
+    """What each switch (switches x words) reaches over one link alone."""
+    network = evidence.fabric.network
+    if not network.links:
+        return None
+    everywhere = np.ones(network.switches, bool)
+    links = narrow_choices(network, evidence.fabric.policy.asn, everywhere, np.full(network.switches, -1))
+    assert links is not None
+    some = np.zeros((network.switches, hops.shape[1]), np.uint64)
+    starts = bits.segment_starts(network.source)
+    some[network.source[starts]] = np.bitwise_or.reduceat(hops, starts)
+    return some & ~links.undecided(hops, network.switches)
+
+
+def _through_several_asns(evidence: Evidence, hops: Words) -> Words:
+    """What each switch reaches through neighbors of more than one ASN, so that it may advertise any of these."""
+    network = evidence.fabric.network
+    most = np.full(network.switches, network.links + 1)
+    groups = narrow_choices(network, evidence.fabric.policy.asn, np.zeros(network.switches, bool), most)
+    assert groups is not None
+    return groups.undecided(hops, network.switches)
+
+
+def _shared(asn: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Per switch whether another one has its ASN."""
+    _, index, count = np.unique(asn, return_inverse=True, return_counts=True)
+    several: NDArray[np.bool_] = count[index] > 1
+    return several
+
+
+def _next_hop(evidence: Evidence, hops: Words, switch: int, column: int) -> int:
+    """The one link that a switch sends by."""
+    first, last = evidence.fabric.network.offsets[switch : switch + 2]
+    return int(first + np.flatnonzero(_has(hops[first:last], column))[0])
+
+
+def _has(rows: Words, column: int) -> NDArray[np.bool_]:
+    bit: NDArray[np.bool_] = (rows[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
+    return bit
+
+
+def _way_around(evidence: Evidence, hops: Words, start: int, struck: int, column: int) -> bool:
+    """Whether some shortest path from `start` passes no switch with the ASN of `struck`."""
+    network, asn = evidence.fabric.network, evidence.fabric.policy.asn
+    origins = evidence.routes.destinations[column].origins
+    seen, waiting = {start}, [start]
+    while waiting:
+        switch = waiting.pop()
+        if switch in origins:
+            return True
+        first, last = network.offsets[switch : switch + 2]
+        for link in (first + np.flatnonzero(_has(hops[first:last], column))).tolist():
+            far = int(network.target[link])
+            if far not in seen and asn[far] != asn[struck]:
+                seen.add(far)
+                waiting.append(far)
+    return False

@@ -1,0 +1,151 @@
+"""Local repair: closed forms for leaf-spine and fat trees, a brute force of its own, and Tagger's two tags."""
+
+from collections.abc import Iterable
+from itertools import combinations
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fabricgen.routing import bits
+from fabricgen.simulate.deadlock import Failures, analyse_deadlock
+from fabricgen.simulate.deadlock.bounces import judge_pairs
+from fabricgen.simulate.deadlock.failing import Failure, FailureSet
+from fabricgen.simulate.deadlock.failures import FailureJudge
+from fabricgen.simulate.deadlock.repair import Repaired
+from fabricgen.simulate.deadlock.state import Ground, State
+from tests.bgp_fabric import ConfigDbs, open_configs
+from tests.deadlock.grounds import every_link, fat_tree, leaf_spine
+from tests.deadlock.test_fabrics import clos
+
+Link = tuple[int, int]
+
+
+def of_leaf_spine(leaves: int, spines: int) -> int:
+    """Pairs of links at different spines."""
+    return comb(leaves * spines, 2) - spines * comb(leaves, 2)
+
+
+def of_fat_tree(k: int) -> int:
+    """Below: different middle switches of any pods; above: same group, different cores. From k = 6 on."""
+    half = k // 2
+    return comb(k * half**2, 2) - half * comb(k * half, 2) + half * (comb(half * k, 2) - half * comb(k, 2))
+
+
+class Slow:
+    """Local repair in sets and dicts, straight from its definition."""
+
+    def __init__(self, base: State) -> None:
+        net = base.ground.network
+        self.links = [(int(a), int(b)) for a, b in zip(net.source, net.target, strict=True)]
+        self.hops: dict[tuple[int, int], set[int]] = {}
+        for number, (near, far) in enumerate(self.links):
+            for column in bits.columns_of(base.hops[number]):
+                self.hops.setdefault((near, column), set()).add(far)
+        self.columns = range(len(base.ground.destinations))
+        self.sources = np.flatnonzero(base.ground.sources).tolist()
+        self.before = set(self.turns(dict(self.hops)))
+
+    def turns(self, hops: dict[tuple[int, int], set[int]]) -> Iterable[tuple[Link, Link]]:
+        for column in self.columns:
+            todo = [(source, far) for source in self.sources for far in hops.get((source, column), ())]
+            seen = set(todo)
+            while todo:
+                near, here = todo.pop()
+                for far in hops.get((here, column), set()) - {near}:
+                    yield (near, here), (here, far)
+                    if (here, far) not in seen:
+                        seen.add((here, far))
+                        todo.append((here, far))
+
+    def is_cyclic(self, dead: set[Link]) -> bool:
+        live = {key: {far for far in fars if (key[0], far) not in dead} for key, fars in self.hops.items()}
+        hops = dict(live)
+        for (near, column), fars in live.items():
+            if not fars:
+                around = {far for a, far in self.links if a == near and (near, far) not in dead}
+                hops[near, column] = {far for far in around if live.get((far, column), set()) - {near}}
+        edges = {(a, b) for a, b in self.before | set(self.turns(hops)) if a not in dead and b not in dead}
+        after: dict[Link, set[Link]] = {}
+        for a, b in edges:
+            after.setdefault(a, set()).add(b)
+        while ends := [a for a, following in after.items() if not following & after.keys()]:
+            for a in ends:
+                del after[a]
+        return bool(after)
+
+
+def pairs_of(ground: Ground) -> tuple[State, list[Failure], int]:
+    """The state, what can fail, and how many pairs are cyclic."""
+    base = ground.converged()
+    failures = every_link(ground.network)
+    summary = FailureJudge(base, Failures(depth=2, repair=True)).of_depth(failures, 2).summary
+    assert summary.sets == comb(len(failures), 2)
+    assert summary.sampled is None
+    return base, failures, summary.cyclic_sets
+
+
+@pytest.mark.parametrize(("leaves", "spines"), [(4, 2), (8, 2), (8, 4), (12, 6)])
+def test_leaf_spine(leaves: int, spines: int) -> None:
+    base, failures, cyclic = pairs_of(leaf_spine(leaves, spines))
+    assert cyclic == of_leaf_spine(leaves, spines)
+    assert not any(Repaired.of(base, FailureSet((one,)).dead).is_cyclic for one in failures)
+
+
+def test_leaf_spine_8x4_is_384_of_496() -> None:
+    assert (of_leaf_spine(8, 4), comb(32, 2)) == (384, 496)
+
+
+def test_fat_tree_of_4_against_brute_force() -> None:
+    """In so small a tree two failures meet in each other's detours: the closed form says 96, and 80 are true."""
+    base, failures, cyclic = pairs_of(fat_tree(4))
+    slow, net = Slow(base), base.ground.network
+    ends = [{(int(net.source[link]), int(net.target[link])) for link in one.links} for one in failures]
+    truth = [slow.is_cyclic(one | other) for one, other in combinations(ends, 2)]
+    assert (cyclic, sum(truth)) == (80, 80)
+    fast = [Repaired.of(base, FailureSet(pair).dead).is_cyclic for pair in combinations(failures, 2)]
+    assert fast == truth
+    assert not any(map(slow.is_cyclic, ends))
+
+
+def test_fat_tree_of_8() -> None:
+    """All pairs by sweeps, equal to the closed form; a sample of them by brute force."""
+    base, failures, cyclic = pairs_of(fat_tree(8))
+    assert cyclic == of_fat_tree(8) == 7680
+    pairs = judge_pairs(base, failures)
+    assert pairs is not None
+    assert not pairs.unsure.any()
+    slow, net = Slow(base), base.ground.network
+    chance = np.random.default_rng(8)
+    for first, second in np.sort(chance.choice(len(failures), (6, 2)), axis=1).tolist():
+        links = [*failures[first].links, *failures[second].links]
+        dead = {(int(net.source[link]), int(net.target[link])) for link in links}
+        assert slow.is_cyclic(dead) == pairs.cyclic[first, second]
+
+
+def tagger(configs: ConfigDbs) -> None:
+    """A leaf sends what came down on 3 up again on 4, and what came down on 4 up again without PFC."""
+    for name, config in configs.items():
+        if name.startswith("l"):
+            config["DSCP_TO_TC_MAP"] = {"AZURE": {str(d): {26: "4", 34: "5"}.get(d, "0") for d in range(64)}}
+            config["TC_TO_PRIORITY_GROUP_MAP"] = {"AZURE": {str(tc): {4: "3", 5: "4"}.get(tc, "0") for tc in range(8)}}
+            config["TC_TO_QUEUE_MAP"] = {"AZURE": {str(tc): {4: "4"}.get(tc, "0") for tc in range(8)}}
+
+
+def test_two_tags_of_tagger_free_every_single_bounce(tmp_path: Path) -> None:
+    configs = clos(4, 2).configs()
+    asked = Failures(depth=2, repair=True)
+    [plain] = analyse_deadlock(open_configs(configs, tmp_path), failures=asked)
+    assert plain.failures.cyclic_sets == of_leaf_spine(4, 2) == 16
+    tagger(configs)
+    [tagged] = analyse_deadlock(open_configs(configs, tmp_path), failures=asked)
+    assert (tagged.verdict, tagged.failures.cyclic_sets) == ("free", 0)
+    assert tagged.priorities == (3, 4)
+
+
+def test_bounces_close_a_circle_that_is_shown(tmp_path: Path) -> None:
+    [result] = analyse_deadlock(open_configs(clos(4, 2).configs(), tmp_path), failures=Failures(2, repair=True))
+    cycle = result.cycles[0]
+    assert len(cycle.failed_links) == 2
+    assert len(cycle.hops) == len(cycle.witnesses) == 4

@@ -1,0 +1,146 @@
+"""Manifests for Kubernetes: the published definitions accept them and refuse mistakes; addresses are the fabric's."""
+
+import json
+from collections.abc import Callable
+from ipaddress import ip_interface, ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.errors import UsageError
+from fabricgen.handoff.kubernetes import kubernetes_files
+from tests.conftest import Cli
+from tests.handoff.crd import definitions, problems
+from tests.hosts.rendered import STORAGE, inventory, write_bundle
+from tests.shared_material import shared
+
+Manifests = dict[tuple[str, str], dict[str, Any]]
+ALL = inventory(more=STORAGE.format(name="storage"))
+
+
+def manifests(folder: Path, text: str = ALL, only: str | None = None) -> Manifests:
+    """(kind, name) -> manifest."""
+    files = dict(kubernetes_files(open_bundle([write_bundle(folder / "bundle", text)]), only))
+    found = [one for content in files.values() for one in yaml.safe_load_all(content)]
+    return {(one["kind"], one["metadata"]["name"]): one for one in found}
+
+
+def test_every_nic_has_a_policy_a_pool_and_a_network(tmp_path: Path) -> None:
+    found = manifests(tmp_path)
+    nics = [f"gpu-rail{n}" for n in range(8)] + ["gpu-storage0", "gpu-storage1"]
+    for kind in ("SriovNetworkNodePolicy", "CIDRPool", "NetworkAttachmentDefinition"):
+        assert [name for one, name in found if one == kind] == nics
+    policy = found["SriovNetworkNodePolicy", "gpu-rail3"]["spec"]
+    assert (policy["resourceName"], policy["mtu"], policy["isRdma"]) == ("gpu_rail3", 9100, True)
+    assert policy["nicSelector"] == {
+        "pfNames": ["rail3"], "vendor": "15b3", "deviceID": "1021", "rootDevices": ["0000:5e:00.0"]
+    }  # fmt: skip
+    definition = found["NetworkAttachmentDefinition", "gpu-rail3"]
+    assert definition["metadata"]["annotations"] == {"k8s.v1.cni.cncf.io/resourceName": "nvidia.com/gpu_rail3"}
+    plugins = json.loads(definition["spec"]["config"])["plugins"]
+    assert [one["type"] for one in plugins] == ["sriov", "tuning", "sbr"]
+    assert plugins[0]["ipam"] == {"type": "nv-ipam", "poolName": "gpu-rail3", "poolType": "cidrpool"}
+    assert plugins[1]["mtu"] == policy["mtu"]
+
+
+def test_pools_give_the_addresses_that_the_switches_expect(tmp_path: Path) -> None:
+    found = manifests(tmp_path)
+    bundle = open_bundle([tmp_path / "bundle"])
+    assert bundle.wiring
+    for host in bundle.wiring.hosts:
+        for nic in host.nics:
+            spec = found["CIDRPool", f"gpu-{nic.name}"]["spec"]
+            (own,) = [one for one in spec["staticAllocations"] if one["nodeName"] == host.name]
+            address = ip_interface(nic.addresses[0])
+            assert own["prefix"] == str(address.network)
+            switch, port = bundle.link_at[host.name, nic.name].b
+            assert f"{port}|{own['gateway']}/31" in bundle.devices[switch].table("INTERFACE")
+            # What nv-ipam itself asks of a pool (pkg/ip, api/v1alpha1 validation).
+            assert ip_network(own["prefix"]).subnet_of(ip_network(spec["cidr"]))  # type: ignore[arg-type]
+            assert spec["perNodeNetworkPrefix"] == ip_network(own["prefix"]).prefixlen
+            assert ip_network(own["prefix"])[spec["gatewayIndex"]] == ip_interface(own["gateway"]).ip
+
+
+def test_a_pod_asks_for_every_compute_nic_and_reads_the_settings_of_the_group(tmp_path: Path) -> None:
+    found = manifests(tmp_path)
+    pod, settings = found["Pod", "nccl-gpu-example"], found["ConfigMap", "nccl-gpu"]["data"]
+    asked = json.loads(pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"])
+    assert [one["name"] for one in asked] == [f"gpu-rail{n}" for n in range(8)]
+    (container,) = pod["spec"]["containers"]
+    assert container["resources"]["limits"] == {"nvidia.com/gpu": "8"} | {
+        f"nvidia.com/gpu_rail{n}": "1" for n in range(8)
+    }
+    own = open_bundle([tmp_path / "bundle"]).hosts["gpu"].settings("nccl.conf")
+    names = ("NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_ADDR_RANGE")
+    assert {name: settings[name] for name in names} == {name: own[name] for name in names}
+    assert settings["NCCL_SOCKET_IFNAME"] == "eth0" and "NCCL_IB_HCA" not in settings
+
+
+def test_only_some_hosts(tmp_path: Path) -> None:
+    pool = manifests(tmp_path, only="gpu-001")["CIDRPool", "gpu-rail0"]["spec"]
+    assert [one["nodeName"] for one in pool["staticAllocations"]] == ["gpu-001"]
+    with pytest.raises(UsageError, match="--only nobody"):
+        manifests(tmp_path, only="nobody")
+
+
+def test_amd_hosts_ask_for_their_own_gpus(tmp_path: Path) -> None:
+    found = manifests(tmp_path, inventory("mi300x", classes="3: {dscp: [26]}"))
+    limits = found["Pod", "nccl-gpu-example"]["spec"]["containers"][0]["resources"]["limits"]
+    assert limits["amd.com/gpu"] == "8"
+    assert found["SriovNetworkNodePolicy", "gpu-rail0"]["spec"]["nicSelector"] == {"pfNames": ["rail0"]}
+
+
+def test_the_published_definitions_accept_every_manifest(tmp_path: Path) -> None:
+    known = definitions(shared("data", "schemas"))
+    found = manifests(tmp_path)
+    assert {kind for _, kind in known} >= {"NicClusterPolicy", "SriovNetworkNodePolicy", "NetworkAttachmentDefinition"}
+    assert {name: wrong for name, one in found.items() if (wrong := problems(one, known))} == {}
+
+
+def _spec(name: str, value: object) -> Callable[[dict[str, Any]], None]:
+    return lambda one: one["spec"].__setitem__(name, value)
+
+
+MISTAKES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
+    ("SriovNetworkNodePolicy", "gpu-rail0", lambda one: one["spec"].update(isRDMA=one["spec"].pop("isRdma")), "isRDMA"),
+    ("SriovNetworkNodePolicy", "gpu-rail0", _spec("mtu", "9100"), "spec/mtu"),
+    ("SriovNetworkNodePolicy", "gpu-rail0", _spec("linkType", "Ethernet"), "spec/linkType"),
+    ("SriovNetworkNodePolicy", "gpu-rail0", lambda one: one["spec"].pop("resourceName"), "resourceName"),
+    ("NicClusterPolicy", "nic-cluster-policy", _spec("nvIPAM", {}), "nvIPAM"),
+    ("NicClusterPolicy", "nic-cluster-policy", lambda one: one["spec"]["nvIpam"].update(version=26.7), "version"),
+    ("NicClusterPolicy", "nic-cluster-policy", lambda one: one["metadata"].update(namespace="x"), "namespace"),
+    (
+        "NetworkAttachmentDefinition",
+        "gpu-rail0",
+        lambda one: one["spec"].update(config=one["spec"]["config"][:-2]),
+        "no JSON",
+    ),
+    ("NetworkAttachmentDefinition", "gpu-rail0", _spec("config", {"type": "sriov"}), "spec/config"),
+    (
+        "Pod",
+        "nccl-gpu-example",
+        lambda one: one["metadata"]["annotations"].update({"k8s.v1.cni.cncf.io/networks": "[{]"}),
+        "no JSON",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "spoil", "told"), MISTAKES, ids=[f"{one[0]}-{one[3]}" for one in MISTAKES])
+def test_a_mistake_is_refused(
+    tmp_path: Path, kind: str, name: str, spoil: Callable[[dict[str, Any]], object], told: str
+) -> None:
+    one = manifests(tmp_path)[kind, name]
+    spoil(one)
+    found = problems(one, definitions(shared("data", "schemas")))
+    assert any(told in each for each in found), found
+
+
+def test_the_verb(cli: Cli, tmp_path: Path) -> None:
+    bundle = write_bundle(tmp_path / "bundle")
+    done = cli("handoff", "kubernetes", str(bundle), "--output", str(tmp_path / "out"))
+    assert done.code == 0 and "10 files" in done.out, done
+    assert (tmp_path / "out/gpu/rail7.yaml").is_file()
+    assert cli("handoff", "kubernetes", str(bundle), "-o", str(tmp_path / "out"), "--only", "x*").code == 2

@@ -1,0 +1,88 @@
+"""A host to run the rendered scripts on: a sysfs of plain files, and stand-ins for the tools, in a folder."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+STAND_IN = Path(__file__).with_name("tools") / "stand_in.py"
+FRESH: dict[str, Any] = {"dcbx": "fw", "trust": "pcp", "dscp": {}, "pfc": [0] * 8, "cable": 7, "pause": "on"}
+
+
+@dataclass
+class Machine:
+    """`sys` stands for /sys. The tools keep what they are told in `state`."""
+
+    folder: Path
+    conf: Path
+    driver: str = "mlx5_core"
+
+    def __post_init__(self) -> None:
+        self.sys, self.tools, self.state = (self.folder / name for name in ("sys", "bin", "state.json"))
+        self.tools.mkdir()
+        for tool in ("mlnx_qos", "ethtool", "dcb"):
+            self.tool(tool, f'exec "{sys.executable}" -S "{STAND_IN}" {tool} "$@"')
+        # A folder of configfs is born with its files.
+        (self.sys / "kernel/config/rdma_cm").mkdir(parents=True)
+        self.tool("mkdir", f'/bin/mkdir "$@" && exec sh "{self.folder}/born" "$1"')
+        (self.folder / "born").write_text(
+            'case "$1" in *rdma_cm/*) /bin/mkdir -p "$1/ports/1"\n'
+            'echo "IB/RoCE v1" >"$1/ports/1/default_roce_mode"; echo 0 >"$1/ports/1/default_roce_tos" ;;\n'
+            '*bnxt_re/*) /bin/mkdir -p "$1/ports/1/cc"; for name in ecn_marking ecn_enable roce_dscp roce_prio '
+            'cnp_dscp cnp_prio apply; do echo 0 >"$1/ports/1/cc/$name"; done ;; esac\n'
+        )
+        self.state.write_text("{}")
+
+    def tool(self, name: str, command: str) -> None:
+        """Put a command into the path."""
+        file = self.tools / name
+        file.write_text(f"#!/bin/sh\n{command}\n")
+        file.chmod(0o755)
+
+    def plug(self, interface: str, device: str, slot: str, *, ofed: bool = True) -> None:
+        """A NIC as it comes out of its box; `ofed` is the driver of DOCA-OFED."""
+        pci = self.sys / "devices" / slot
+        (pci / "infiniband" / device).mkdir(parents=True)
+        driver = self.sys / "drivers" / self.driver
+        driver.mkdir(parents=True, exist_ok=True)
+        (pci / "driver").symlink_to(driver)
+        net = self.sys / "class/net" / interface
+        net.mkdir(parents=True)
+        (net / "device").symlink_to(pci)
+        if ofed:
+            files = {f"roce_{end}/enable/{n}": "0" for end in ("np", "rp") for n in range(8)}
+            self.write(net / "ecn", files | {"roce_np/cnp_dscp": "0", "roce_np/cnp_802p_prio": "0"})
+            self.write(self.sys / "class/infiniband" / device / "tc/1", {"traffic_class": "Global tclass=0"})
+        else:
+            params = self.sys / "kernel/debug/mlx5" / slot / "cc_params"
+            self.write(params, {"np_cnp_dscp": "0", "np_cnp_prio": "0"})
+        one = json.loads(json.dumps(FRESH)) | {"tunables": {"pfc-prevention-tout": 8000}}
+        self.state.write_text(json.dumps(self.nics() | {interface: one}))
+
+    def write(self, folder: Path, files: dict[str, str]) -> None:
+        """Files of sysfs."""
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text + "\n")
+
+    def nics(self) -> dict[str, Any]:
+        """What the tools were told, by interface."""
+        return dict(json.loads(self.state.read_text()))
+
+    def read(self, path: str) -> str:
+        """A file below `sys`."""
+        return (self.sys / path).read_text().strip()
+
+    def everything(self) -> dict[str, str]:
+        """All that a run may change."""
+        files = {str(path): path.read_text() for path in self.sys.rglob("*") if path.is_file()}
+        return {**files, "state": self.state.read_text()}
+
+    def run(self, script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a rendered script."""
+        paths = {"SYS": str(self.sys), "CONF": str(self.conf), "NIC_STATE": str(self.state)}
+        environment = {**os.environ, **paths, "PATH": f"{self.tools}:{os.environ['PATH']}"}
+        return subprocess.run(["sh", str(script), *arguments], env=environment, capture_output=True, text=True)
