@@ -158,7 +158,10 @@ def test_crossed_cables_are_named_whatever_the_form(
             (where / device / "lldp.json").write_text(json.dumps(text))
     outcome = cli("diff", bundle, where, "--exit-code")
     assert outcome.code == 4
-    assert "swapped (two ports of leaf1): leaf1:Ethernet256 – spine2:Ethernet0, leaf1:Ethernet264 – spine1:Ethernet0" in outcome.out
+    assert (
+        "swapped (two ports of leaf1): leaf1:Ethernet256 – spine2:Ethernet0, leaf1:Ethernet264 – spine1:Ethernet0"
+        in outcome.out
+    )
     assert "2 cables as meant, 0 missing, 0 extra, 0 misplaced, 1 swapped" in outcome.out
 
 

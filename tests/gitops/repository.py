@@ -131,10 +131,10 @@ def second_asn_among_the_spines(repository: Repository) -> list[str]:
         session = {"BGP_NEIGHBOR": {row["local_addr"]: {"asn": _SPINE_ASN}}}
         tree["overrides"].append({"match": {"name": row["name"]}, "config_db": session})
     repository.change(tree)
-    path = "bundle/sonic/spine1/config_db.json"
-    peer = next(key for key, row in repository.config("spine1")["BGP_NEIGHBOR"].items() if row["name"] == "leaf3")
-    line = repository.line(path, f'"{peer}": {{')
-    return [f"{path}:{line}:9", f"{path},line={line},", "FG601", f"spine2 (ASN {_SPINE_ASN})"]
+    line = repository.line("inventory/fabric.yaml", "bgp_asn: ")
+    where = [f"inventory/fabric.yaml:{line}:", f"inventory/fabric.yaml,line={line},"]
+    own = repository.line("bundle/sonic/spine2/config_db.json", '"bgp_asn": ')
+    return [*where, f"bundle/sonic/spine2/config_db.json:{own}:", "FG601", f"spine2 (ASN {_SPINE_ASN})"]
 
 
 def wrong_priority(repository: Repository) -> list[str]:
