@@ -4,13 +4,13 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 from io import StringIO
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.errors import UsageError
 from fabricgen.handoff.cable_ends import PLUGGED, CableEnd, CableRun, Plant, lanes
+from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_length
@@ -27,8 +27,7 @@ def cabling_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str
     if bundle.wiring is None:
         raise UsageError("cables are told by fabric.json, which these files lack: render them with fabricgen")
     plant = Plant(bundle, bundle.wiring)
-    patterns = None if only is None else [pattern.strip() for pattern in only.split(",")]
-    runs = [run for run in plant.runs() if patterns is None or _fits(run, patterns)]
+    runs = [run for run in plant.runs() if fits(run.a.device, only) or fits(run.b.device, only)]
     if not runs:
         raise UsageError("the bundle has no cables" if only is None else f"--only {only}: no cable has such an end")
     fabric = bundle.wiring.fabric
@@ -49,10 +48,6 @@ def cabling_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str
         yield page, filled("cabling", "rack.html", fabric=fabric, rack=rack, plugs=plugs, length=format_length)
     counts = [(rack, page, len(racks[rack])) for rack, page in pages.items()]
     yield "index.html", filled("cabling", "index.html", fabric=fabric, racks=counts, cables=len(runs))
-
-
-def _fits(run: CableRun, patterns: list[str]) -> bool:
-    return any(fnmatchcase(end.device, pattern) for end in (run.a, run.b) for pattern in patterns)
 
 
 _CABLE_COLUMNS = (

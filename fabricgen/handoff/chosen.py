@@ -15,14 +15,18 @@ def chosen_devices(bundle: Bundle, only: str | None) -> list[ObservedDevice]:
 
     Raises UsageError when there is none, or for a name that cannot stand in other tools' files.
     """
-    patterns = ["*"] if only is None else [pattern.strip() for pattern in only.split(",")]
-    devices = [device for name, device in bundle.devices.items() if any(fnmatchcase(name, each) for each in patterns)]
+    devices = [device for name, device in bundle.devices.items() if fits(name, only)]
     if not devices and only is None:
         raise UsageError("the bundle has no switch with a config_db.json; subnet managers take their files as they are")
     if not devices:
         raise UsageError(f"--only {only}: no device of the bundle has such a name")
     refuse_strange_names((device.name for device in devices), "device name")
     return devices
+
+
+def fits(name: str, only: str | None) -> bool:
+    """Whether a name fits one of the patterns; every name without any."""
+    return only is None or any(fnmatchcase(name, pattern.strip()) for pattern in only.split(","))
 
 
 def refuse_strange_names(names: Iterable[str], what: str) -> None:

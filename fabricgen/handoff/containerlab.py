@@ -14,7 +14,7 @@ import yaml
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UsageError
-from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
+from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
 from fabricgen.handoff.lab_switch import MOST_PORTS, LabPort, lab_config
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.addresses import Address, parse_address
@@ -30,11 +30,13 @@ _HOST_MTU = 9000
 def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the lab: topology, a configuration for each switch, and which port became which.
 
-    Raises UsageError for a switch with more links in the lab than a virtual switch has ports.
+    Its hosts are those plugged into the chosen switches; where `only` fits some of them, these alone. Raises UsageError
+    for a switch with more links in the lab than a virtual switch has ports.
     """
     devices = {device.name: device for device in chosen_devices(bundle, only)}
-    links = [link for link in bundle.links if link.b[0] in devices and _is_in(link, devices)]
-    hosts = {link.a[0] for link in links if link.kind == "host-leaf"}
+    plugged = {link.a[0] for link in bundle.host_links if link.b[0] in devices}
+    hosts = {host for host in plugged if only is not None and fits(host, only)} or plugged
+    links = [link for link in bundle.links if link.b[0] in devices and link.a[0] in hosts | devices.keys()]
     refuse_strange_names(sorted(hosts), "host name")
     if shared := hosts & devices.keys():
         raise UsageError(f"{min(shared)} is a host and a switch; a lab needs two names")
@@ -67,10 +69,6 @@ def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tupl
         config = lab_config(device, ports, near)
         yield f"configs/{device.name}/{CONFIG_NAME}", dump(config)
         yield f"configs/{device.name}/frr.conf", _frr(config)
-
-
-def _is_in(link: WiredLink, devices: Mapping[str, ObservedDevice]) -> bool:
-    return link.kind == "host-leaf" or link.a[0] in devices
 
 
 def _numbered(ends: list[Endpoint]) -> dict[Endpoint, LabPort]:

@@ -160,6 +160,11 @@ def test_more_links_than_ports_are_refused(cli: Cli, tmp_path: Path) -> None:
         lab(bundle, None)
 
 
+def test_only_some_hosts(bundle: Path) -> None:
+    nodes = topology(lab(bundle, f"{SLICE}, gpu-00[02]"))["topology"]["nodes"]
+    assert [name for name, node in nodes.items() if node["kind"] == "linux"] == ["gpu-000", "gpu-002"]
+
+
 def test_the_command(cli: Cli, tmp_path: Path) -> None:
     bundle = render(cli, tmp_path, placed())
     outcome = cli("handoff", "containerlab", bundle, "-o", tmp_path / "lab")
