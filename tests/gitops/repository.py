@@ -8,7 +8,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from tests.inventories import explicit, text_of
+from tests.inventories import DELL, explicit, text_of
 
 CHECKOUT = Path(__file__).parents[2]
 _SHIM = """#!/bin/sh
@@ -21,12 +21,12 @@ Tree = dict[str, Any]
 
 def fabric() -> Tree:
     """Four leaves; two are cabled to one spine only, so that a second ASN among the spines closes a cycle."""
-    tree = deepcopy(explicit())
+    tree = deepcopy(explicit(DELL))
     plane = tree["planes"]["compute"]
     plane["leaves"] = [{"name": f"leaf{number}", "rail": number - 1} for number in range(1, 5)]
     cabled = [(1, 2), (2, 1), (3, 1), (3, 2), (4, 1), (4, 2)]
     plane["links"] = [[f"gpu/0:rail{number - 1}", f"leaf{number}:Ethernet0"] for number in range(1, 5)] + [
-        [f"leaf{leaf}:Ethernet{248 + 8 * spine}", f"spine{spine}:Ethernet{8 * leaf}"] for leaf, spine in cabled
+        [f"leaf{leaf}:Ethernet{8 * spine}", f"spine{spine}:Ethernet{8 * leaf}"] for leaf, spine in cabled
     ]
     return tree
 
