@@ -16,6 +16,7 @@ from benchmarks.make_dumps import ADAPTERS, add_levels
 from benchmarks.make_dumps import main as make_dumps
 from benchmarks.make_inventory import main as make_inventory
 from benchmarks.measure import Cost, fabricgen, run, typical
+from benchmarks.packets import print_packets
 
 SIZES = (32, 128, 512)
 LARGE_GPUS = 102_400
@@ -40,9 +41,13 @@ def main() -> None:
         bundle = str(Path(folder) / f"bundle-{SIZES[-1]}")
         subprocess.run([sys.executable, "-m", "benchmarks.deadlock", bundle, "--peers"], check=True)
         _print_credit_loops(Path(folder) / "dumps", quick)
+        print()
+        print_packets(Path(folder))
         _print_subnet(Path(folder))
         if not quick:
             _print_large(Path(folder))
+    print("\ncongestion", flush=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.congestion", "--seeds", "0" if quick else "3"], check=True)
 
 
 def _print_large(folder: Path) -> None:

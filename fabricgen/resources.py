@@ -10,3 +10,8 @@ def resource(*parts: str) -> Path:
     """Path of a shipped file or folder, e.g. resource("templates", "sonic")."""
     root = _SHIPPED if _SHIPPED.is_dir() else _PACKAGE.parent
     return root.joinpath(*parts)
+
+
+def package_text(path: str) -> str:
+    """The text of a module of this package, e.g. package_text("sonic/updater.py")."""
+    return (_PACKAGE / path).read_text(encoding="utf-8")

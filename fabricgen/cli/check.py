@@ -11,7 +11,15 @@ from fabricgen.bundle.wiring import Checks
 from fabricgen.bundle.write import BundleWriter
 from fabricgen.cli.clock import Clock
 from fabricgen.cli.failures import FailureChoice
-from fabricgen.cli.judge import codes_of, open_verdicts, simulate_deadlock, told, told_of_inventory, validate
+from fabricgen.cli.judge import (
+    codes_of,
+    open_verdicts,
+    simulate_congestion,
+    simulate_deadlock,
+    told,
+    told_of_inventory,
+    validate,
+)
 from fabricgen.cli.output import OPENED_FROM_HERE, choice_options, exit_code, output_options, print_result
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, verb
@@ -43,7 +51,7 @@ def command(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Render INVENTORY aside, then validate the files and prove them free of deadlock. Writes nothing.
+    """Render INVENTORY aside, validate the files, prove them free of deadlock, look at congestion. Writes nothing.
 
     Of InfiniBand planes the design, the tenants, the routing engine and the LIDs are checked.
     """
@@ -85,6 +93,10 @@ def command(
         failures = FailureChoice(asked.failures, asked.switch_failures, asked.repair)
         simulate_deadlock(settings, verdicts, failures=failures)
         clock.lap("simulated", f"routes and buffer dependencies of {len(plans.fabric.switches)} devices")
+        from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, Options
+
+        simulate_congestion(verdicts, Options(most_finite=MOST_FINITE_AT_GATE), at_gate=True)
+        clock.lap("simulated", f"congestion of {len(verdicts.routed)} planes")
         verdicts.codes |= codes_of(*_INVENTORY)
         outcome = told(settings, verdicts, places, expand=expand, inventory=plans.findings)
         if fmt in OPENED_FROM_HERE:

@@ -1,12 +1,11 @@
 """Which failures `simulate deadlock` and `check` go through."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.cli.settings import Settings
+from fabricgen.cli.settings import Settings, several
 
 if TYPE_CHECKING:
     from fabricgen.simulate.deadlock import Failures
@@ -31,27 +30,22 @@ class FailureChoice:
         return Failures(self.depth, self.switches, self.repair == "local", self.seed, spread)
 
 
-def failure_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--failures, --switch-failures, --repair, --seed, --scheduler."""
-    options = [
-        click.option(
-            "--failures",
-            type=click.IntRange(0, 3),
-            default=0,
-            show_default=True,
-            help="Judge every set of up to so many links and cables that fail together.",
-        ),
-        click.option("--switch-failures", is_flag=True, help="Let switches fail, too."),
-        click.option(
-            "--repair",
-            type=click.Choice(["none", "local"]),
-            default="none",
-            show_default=True,
-            help="local: a struck switch sends packets to another neighbor at once (fast reroute).",
-        ),
-        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of samples."),
-        click.option("--scheduler", metavar="URL", help="Judge on the workers of a Dask scheduler, tcp://HOST:PORT."),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+failure_options = several(
+    click.option(
+        "--failures",
+        type=click.IntRange(0, 3),
+        default=0,
+        show_default=True,
+        help="Judge every set of up to so many links and cables that fail together.",
+    ),
+    click.option("--switch-failures", is_flag=True, help="Let switches fail, too."),
+    click.option(
+        "--repair",
+        type=click.Choice(["none", "local"]),
+        default="none",
+        show_default=True,
+        help="local: a struck switch sends packets to another neighbor at once (fast reroute).",
+    ),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of samples."),
+    click.option("--scheduler", metavar="URL", help="Judge on the workers of a Dask scheduler, tcp://HOST:PORT."),
+)

@@ -29,13 +29,14 @@ def command() -> None:
 @click.option("--only", metavar="GLOB", help="Only switches with such names.")
 @verb
 def ansible(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:
-    """Write an Ansible project: inventory, host variables with digests, the files, and a play that applies them."""
+    """Write an Ansible project: inventory, host variables with digests, the files, playbooks and their role."""
     from fabricgen.handoff import write_folder
     from fabricgen.handoff.ansible import ansible_files
 
     count = write_folder(output, ansible_files(open_bundle([bundle]), only))
-    play = f"-i {output}/inventory.yml {output}/playbooks/apply.yml"
-    click.echo(f"{count} files in {output}. Next: ansible-playbook {play} --check --diff")
+    click.echo(
+        f"{count} files in {output}. Next: ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml"
+    )
     return 0
 
 

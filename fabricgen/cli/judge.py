@@ -16,13 +16,16 @@ from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.report.congestion import congestion_lines, congestion_object
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.outcome import Outcome, Telling
 from fabricgen.report.summary import Counts
-from fabricgen.results import DeadlockResult
+from fabricgen.results import CongestionResult, DeadlockResult
 from fabricgen.suppressions import Suppression, Suppressions
 
 if TYPE_CHECKING:
+    from fabricgen.routing.fabric import RoutedFabric
+    from fabricgen.simulate.congestion.analysis import Options
     from fabricgen.sonic.yang import Models
 
 
@@ -38,6 +41,7 @@ class Verdicts:
     lines: list[str] = field(default_factory=list)
     rules: int = 0
     codes: set[str] = field(default_factory=set)
+    routed: dict[str, "RoutedFabric"] = field(default_factory=dict)  # planes whose BGP has been read
 
     @property
     def counts(self) -> Counts:
@@ -183,10 +187,28 @@ def simulate_deadlock(
         verdicts.findings += subnet_findings(results)
         verdicts.codes |= codes_of("FG80")
     if not (plane and results):
-        results += analyse_deadlock(verdicts.bundle, plane, failures.chosen(settings))
+        planes = analyse_deadlock(verdicts.bundle, plane, failures.chosen(settings))
+        verdicts.routed |= {one.name: one.evidence.fabric for one in planes}
+        results += planes
     results.sort(key=from_worst)
     verdicts.findings += deadlock_findings(verdicts.bundle, results)
     verdicts.own["deadlock"] = deadlock_object(results)
     verdicts.lines += deadlock_lines(results)
     verdicts.codes |= codes_of("FG6")
+    return results
+
+
+def simulate_congestion(
+    verdicts: Verdicts, options: "Options", plane: str | None = None, *, at_gate: bool = False
+) -> list[CongestionResult]:
+    """A traffic pattern on every plane that it is for. Of planes that cannot be simulated the gate has no findings."""
+    from fabricgen.simulate.congestion.analysis import analyse_congestion
+    from fabricgen.simulate.congestion.findings import congestion_findings
+
+    results = analyse_congestion(verdicts.bundle, options, plane, verdicts.routed)
+    judged = [result for result in results if result.model != "skipped" or not at_gate]
+    verdicts.findings += congestion_findings(verdicts.bundle, judged)
+    verdicts.own["congestion"] = congestion_object(results)
+    verdicts.lines += congestion_lines(results)
+    verdicts.codes |= codes_of("FG7")
     return results

@@ -1,36 +1,30 @@
 """What a deadlock verdict rests on, as files: the certificate, the routes, and pictures of cycles."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.cli.settings import several
 from fabricgen.results import DeadlockResult
 
-
-def proof_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--certificate, --routes, --svg."""
-    file = click.Path(path_type=Path, dir_okay=False)
-    options = [
-        click.option(
-            "--certificate", type=file, metavar="FILE",
-            help="File for the order of channels that proves RoCE planes free of deadlock.",
-        ),
-        click.option(
-            "--routes", type=file, metavar="FILE",
-            help="File for the next hops that the verdict on RoCE planes rests on, as JSON by switch and prefix.",
-        ),
-        click.option(
-            "--svg", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-            help="Folder for a picture of each cycle.",
-        ),
-    ]  # fmt: skip
-    for option in reversed(options):
-        function = option(function)
-    return function
+_FILE = click.Path(path_type=Path, dir_okay=False)
+proof_options = several(
+    click.option(
+        "--certificate", type=_FILE, metavar="FILE",
+        help="File for the order of channels that proves RoCE planes free of deadlock.",
+    ),
+    click.option(
+        "--routes", type=_FILE, metavar="FILE",
+        help="File for the next hops that the verdict on RoCE planes rests on, as JSON by switch and prefix.",
+    ),
+    click.option(
+        "--svg", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+        help="Folder for a picture of each cycle.",
+    ),
+)  # fmt: skip
 
 
 def write_proof(

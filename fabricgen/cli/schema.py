@@ -5,13 +5,13 @@ import click
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.resources import resource
 
-NAMES = ("inventory", "findings")
+NAMES = ("inventory", "findings", "scenario")
 
 
 @click.command("schema")
 @click.argument("name", type=click.Choice(NAMES))
 @verb
 def command(settings: Settings, name: str) -> int:
-    """Print the JSON Schema (2020-12) of an inventory, or of the findings that judging verbs print."""
+    """Print the JSON Schema (2020-12) of an inventory, of what judging verbs print, or of a scenario file."""
     click.echo(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
     return 0

@@ -1,10 +1,12 @@
-"""What differs between two configurations of one switch: rows that come or go, fields that come, go or change."""
+"""What differs between two configurations of one switch: rows that come or go, fields that come, go or change.
 
+The Ansible role carries this module to the switches: standard library only.
+"""
+
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-
-import orjson
 
 from fabricgen.sonic.canonical import natural_key, redis_field
 from fabricgen.sonic.tables import ConfigDb, Row
@@ -88,4 +90,4 @@ def _fields(was: Row, becomes: Row) -> Iterator[tuple[str, str]]:
 
 
 def _frozen(value: Any) -> object:
-    return value if value is None or isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return value if value is None or isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -10,14 +10,14 @@ import orjson
 from fabricgen.bundle.read import read_bytes
 from fabricgen.diff.changes import Change, changes
 from fabricgen.diff.drift import Drift, sort_out
-from fabricgen.diff.patch import Operation, holds_secret, operations, worst
+from fabricgen.diff.patch import Operation, holds_secret, operations, patch_seconds, route, worst
 from fabricgen.diff.sides import Side
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater import SECONDS_PER_STEP, Cost
+from fabricgen.sonic.updater import Cost
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class DeviceDifference:
     @property
     def route(self) -> str:
         """How the changes come to the switch: apply-patch | reload | reboot."""
-        return self.cost.value if self.cost in (Cost.RELOAD, Cost.REBOOT) else "apply-patch"
+        return route(self.cost)
 
     @cached_property
     def patch_seconds(self) -> int:
         """About how long `apply-patch` takes: a step for each row that changes."""
-        return SECONDS_PER_STEP * len({(change.table, change.key) for change in self.changes})
+        return patch_seconds(self.changes)
 
     @cached_property
     def withheld(self) -> int:

@@ -3,7 +3,7 @@
 Every operation addresses a row or a field. The one thing that RFC 6902 forces besides: a row can be added only to a
 table that is there, so a table that comes is opened, empty, as `apply-patch` itself does where a patch does not
 (sonic-utilities generic_config_updater/main.py append_emptytables_if_required), and one that loses its last row is
-closed, as the updater refuses an empty table.
+closed, as the updater refuses an empty table. The Ansible role carries this module to the switches, too.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from fabricgen.diff.changes import Change
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import PLACEHOLDER, is_secret, is_secret_key, shown_value
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater import Cost, Verdict
+from fabricgen.sonic.updater import SECONDS_PER_STEP, Cost, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,14 @@ class Operation:
         return found if self.op == "remove" else {**found, "value": self.value}
 
 
-def operations(changes: Iterable[Change], old: ConfigDb, new: ConfigDb) -> list[Operation]:
+def operations(
+    changes: Iterable[Change], old: ConfigDb, new: ConfigDb, *, with_secrets: bool = False
+) -> list[Operation]:
     """The patch that makes the changes; `old` is what it is applied to, `new` what it leads to.
 
-    Changes of secrets are left out: whoever needs them takes them from where they are kept.
+    Changes of secrets are left out but `with_secrets`: whoever needs them takes them from where they are kept.
     """
-    shown = [change for change in changes if not holds_secret(change)]
+    shown = [change for change in changes if with_secrets or not holds_secret(change)]
     opened, closed = _tables(shown, old, new)
     tables = [Operation("add", pointer(table), Verdict(Cost.CHEAP, "opens the table"), {}) for table in opened]
     rows = [
@@ -91,6 +93,16 @@ def totals(costs: Iterable[Cost]) -> Mapping[str, int]:
 def worst(costs: Iterable[Cost]) -> Cost:
     """The cost of all together."""
     return max(costs, key=lambda cost: cost.rank, default=Cost.CHEAP)
+
+
+def route(cost: Cost) -> str:
+    """How changes of this cost come to a switch: apply-patch | reload | reboot."""
+    return cost.value if cost in (Cost.RELOAD, Cost.REBOOT) else "apply-patch"
+
+
+def patch_seconds(changes: Iterable[Change]) -> int:
+    """About how long `apply-patch` takes: a step for each row that changes."""
+    return SECONDS_PER_STEP * len({(change.table, change.key) for change in changes})
 
 
 def flapped_ports(changes: Iterable[Change]) -> Iterator[str]:

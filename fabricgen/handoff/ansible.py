@@ -1,7 +1,10 @@
-"""An Ansible project: inventory, host variables with digests, the files, and a play per rail that applies them.
+"""An Ansible project: inventory, host variables with digests, the files, playbooks, and the role that they run.
 
 The project's fixed parts and the templates of the others lie in templates/handoff/ansible. They are Ansible's Jinja
 themselves, so ours has its own marks there: [[ value ]] and [% statement %].
+
+The role decides on the switch, against what runs there, by the same code as `fabricgen diff` does: its module_utils are
+completed with those modules, so that nobody needs fabricgen where Ansible runs.
 """
 
 import re
@@ -15,17 +18,25 @@ import yaml
 
 from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
-from fabricgen.bundle.wiring import WiredDevice
+from fabricgen.bundle.wiring import Endpoint, WiredDevice
 from fabricgen.errors import UsageError
-from fabricgen.resources import resource
+from fabricgen.resources import package_text, resource
 from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.schema import table_names
 from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES
+from fabricgen.sonic.switch_made import TABLES
 from fabricgen.sonic.tables import split_key
 
 TIERS = {"leaf": 1, "spine": 2, "core": 3}
 ALL = "sonic"
 ABSENT_STATES = ("planned", "failed")  # of a device that nobody can log in to
+SHARED_TABLES = (*TABLES, "DEVICE_METADATA")  # that the image writes to as well
+
+_ROLE = "roles/sonic_config/module_utils/fabricgen_sonic"
+_CARRIED = ("diff/changes", "diff/patch", "sonic/canonical", "sonic/secrets", "sonic/switch_made", "sonic/tables",
+            "sonic/updater", "sonic/updater_asics")  # fmt: skip
+_IMPORT = re.compile(r"^( *from )fabricgen\.(?:diff|sonic)\.(\w+)( import )", re.MULTILINE)
 _HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # what is no path and no host range of Ansible's
 
 
@@ -58,13 +69,18 @@ def ansible_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str
         "fabric": bundle.wiring.fabric if bundle.wiring else "",
         "all_switches": ALL,
         "stages": _stages(devices),
+        "present": _present(ALL, devices),
+        "shared_tables": sorted(SHARED_TABLES),
         "secret_fields": sorted(SECRET_FIELDS),
         "secret_tables": sorted(SECRET_TABLES),
     }
     yield from _project(resource("templates", "handoff", "ansible"), context)
+    yield from _carried_modules()
     yield "inventory.yml", _yaml({"all": {"children": _groups(devices)}})
+    far_ends = _far_ends(bundle)
     for device in devices:
-        yield f"host_vars/{device.name}.yml", _yaml(_host_vars(device))
+        variables = _host_vars(device) | _surroundings(bundle, device, far_ends[device.name])
+        yield f"host_vars/{device.name}.yml", _yaml(variables)
         yield _config_path(device), device.text
 
 
@@ -97,6 +113,31 @@ def _host_vars(device: ObservedDevice) -> dict[str, object]:
         values = {name: getattr(wired, name) for name in names}
         found |= {f"fabricgen_{name}": value for name, value in values.items() if value not in (None, "")}
     return found
+
+
+def _far_ends(bundle: Bundle) -> Mapping[str, Mapping[str, Endpoint]]:
+    """device -> port -> the far end of the cable between switches that is plugged in there."""
+    found: dict[str, dict[str, Endpoint]] = {name: {} for name in bundle.devices}
+    for link in bundle.switch_links:
+        found[link.a[0]][link.a[1]] = link.b
+        found[link.b[0]][link.b[1]] = link.a
+    return found
+
+
+def _surroundings(bundle: Bundle, device: ObservedDevice, far_ends: Mapping[str, Endpoint]) -> dict[str, object]:
+    """What a switch is to see: the far end of each cable to a switch that is there, and the switches that are not."""
+    absent = {name for name, _ in far_ends.values() if _is_absent(bundle.devices[name])}
+    links = {
+        port: {"device": name, "port": end, "alias": bundle.devices[name].text_of("PORT", end, "alias") or end}
+        for port, (name, end) in sorted(far_ends.items(), key=lambda item: natural_key(item[0]))
+        if name not in absent
+    }
+    found: dict[str, object] = {"fabricgen_links": links} if links and not _is_absent(device) else {}
+    return found | ({"fabricgen_absent": sorted(absent, key=natural_key)} if absent else {})
+
+
+def _is_absent(device: ObservedDevice) -> bool:
+    return device.wired is not None and device.wired.state in ABSENT_STATES
 
 
 def management_address(device: ObservedDevice) -> str:
@@ -169,12 +210,17 @@ def _stages(devices: list[ObservedDevice]) -> list[Stage]:
     members: dict[Label, list[ObservedDevice]] = {}
     for device in devices:
         members.setdefault(_stage_label(device), []).append(device)
-    stages = []
-    for label in sorted(members, key=lambda label: _rank(members[label][0])):
-        states = {device.wired.state for device in members[label] if device.wired}
-        absent = [f"!{_group_name(('state', state))}" for state in ABSENT_STATES if state in states]
-        stages.append(Stage(" ".join(map(str, label)), ":".join([_group_name(label), *absent])))
-    return stages
+    return [
+        Stage(" ".join(map(str, label)), _present(_group_name(label), members[label]))
+        for label in sorted(members, key=lambda label: _rank(members[label][0]))
+    ]
+
+
+def _present(group: str, devices: Iterable[ObservedDevice]) -> str:
+    """The host pattern of the group's switches that somebody can log in to."""
+    states = {device.wired.state for device in devices if device.wired}
+    absent = (f"!{_group_name(('state', state))}" for state in ABSENT_STATES if state in states)
+    return ":".join([group, *absent])
 
 
 def _rank(device: ObservedDevice) -> tuple[object, ...]:
@@ -215,6 +261,25 @@ def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str,
             yield path.removesuffix(".j2"), environment.get_template(path).render(context).encode()
         else:
             yield path, file.read_bytes()
+
+
+def _carried_modules() -> Iterator[tuple[str, bytes]]:
+    """The modules that say what a change costs, as part of the role; and the names of tables that have a YANG model."""
+    for name in _CARRIED:
+        text = _IMPORT.sub(r"\1ansible.module_utils.fabricgen_sonic.\2\3", package_text(f"{name}.py"))
+        yield f"{_ROLE}/{name.rpartition('/')[2]}.py", text.encode()
+    names = "".join(f'    "{name}",\n' for name in sorted(table_names()))
+    text = f'''"""The tables that have a YANG model."""
+
+NAMES = frozenset([
+{names}])
+
+
+def table_names():
+    """All of them."""
+    return NAMES
+'''
+    yield f"{_ROLE}/schema.py", text.encode()
 
 
 def _yaml(value: object) -> bytes:

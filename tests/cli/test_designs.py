@@ -38,7 +38,9 @@ def test_roce_is_refused_or_proved(folder: Path, cli: Cli, golden: Golden) -> No
     golden(folder / "expected.json", (json.dumps(found, indent=2) + "\n").encode())
     refused = folder.parent.name == "refused"
     assert code == int(refused) and deadlock["verdict"] == ("cyclic" if refused else "free")
-    assert [one for one in codes if one[1] != "note"] == ([("FG601", "error")] if refused else [])
+    beside = ("FG606", "FG7")  # hosts that one link connects, and load, are other matters than deadlock
+    of_deadlock = [one for one in codes if one[1] != "note" and not one[0].startswith(beside)]
+    assert of_deadlock == ([("FG601", "error")] if refused else [])
 
 
 @pytest.mark.parametrize("folder", JUDGED, ids=lambda folder: folder.name)

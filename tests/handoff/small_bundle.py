@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.bundle.wiring import WiredDevice, WiredPlane, Wiring, dump_wiring
+from fabricgen.bundle.wiring import WiredDevice, WiredLink, WiredPlane, Wiring, dump_wiring
 from fabricgen.sonic.canonical import dump
 
 SECRET_NAME, SECRET = "snmp/read", 'c0mm"unity\\'
@@ -35,14 +35,39 @@ DEVICES = (
 )
 
 
-def write_bundle(folder: Path, devices: tuple[WiredDevice, ...] = DEVICES, **configs: dict[str, Any]) -> Path:
+def cabled(folder: Path) -> Path:
+    """A bundle with a leaf, a spine with aliases, and a spine that is planned; cables to both."""
+    devices = (DEVICES[0], DEVICES[2], device("spine-1", "spine", state="planned"))
+    links = tuple(
+        WiredLink(
+            f"link{n}",
+            "compute",
+            "leaf-spine",
+            ("leaf-r0", f"Ethernet{n}"),
+            (f"spine-{n - 1}", "Ethernet0"),
+            400000,
+            "",
+        )
+        for n in (1, 2)
+    )
+    spine = config("spine-0")
+    spine["PORT"]["Ethernet0"]["alias"] = "etp1"
+    return write_bundle(folder, devices, links, spine_0=spine)
+
+
+def write_bundle(
+    folder: Path,
+    devices: tuple[WiredDevice, ...] = DEVICES,
+    links: tuple[WiredLink, ...] = (),
+    **configs: dict[str, Any],
+) -> Path:
     """Write the bundle; `configs` replace single devices' tables, by name with _ for -."""
     planes = tuple(WiredPlane(name, "roce", "explicit") for name in sorted({each.plane for each in devices}))
     for each in devices:
         file = folder / "sonic" / each.name / "config_db.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(dump(configs.get(each.name.replace("-", "_"), config(each.name))))
-    (folder / "fabric.json").write_bytes(dump_wiring(Wiring("small", planes, devices, (), (), ())))
+    (folder / "fabric.json").write_bytes(dump_wiring(Wiring("small", planes, devices, (), links, ())))
     return folder
 
 

@@ -1,6 +1,8 @@
 """The files of the Ansible project."""
 
+import ast
 import hashlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import yaml
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
 from fabricgen.handoff.ansible import ansible_files, management_address
-from tests.handoff.small_bundle import DEVICES, device, make_bundle
+from tests.handoff.small_bundle import DEVICES, cabled, device, make_bundle
 
 
 def project(folder: Path, *devices: Any, only: str | None = None) -> dict[str, bytes]:
@@ -144,3 +146,30 @@ def test_no_compiled_python_travels(tmp_path: Path) -> None:
     paths = [path for path, _ in ansible_files(make_bundle(tmp_path))]
     assert not [path for path in paths if path.endswith((".pyc", ".j2"))]
     assert "roles/sonic_config/library/sonic_config_db.py" in paths
+
+
+def test_the_role_needs_nothing_but_ansible_and_python(tmp_path: Path) -> None:
+    """The modules of `diff` that it carries, too: they import each other, and what every Python has."""
+    files = project(tmp_path)
+    package, common = "roles/sonic_config/module_utils/fabricgen_sonic/", "ansible.module_utils.fabricgen_sonic"
+    for path, text in files.items():
+        if not path.endswith(".py"):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            for name in names:
+                known = (
+                    name in (common, "ansible.module_utils.basic") or name.partition(".")[0] in sys.stdlib_module_names
+                )
+                assert known or f"{package}{name.removeprefix(f'{common}.')}.py" in files, (path, name)
+    restore = ast.parse(files[f"{package}restore.py"])  # runs alone on the switch
+    imported = [node for node in ast.walk(restore) if isinstance(node, ast.ImportFrom)]
+    assert not [node.module for node in imported if node.module and node.module.startswith("ansible")]
+
+
+def test_a_switch_knows_the_far_ends_of_its_cables(tmp_path: Path) -> None:
+    variables = yaml.safe_load(dict(ansible_files(open_bundle([cabled(tmp_path)])))["host_vars/leaf-r0.yml"])
+    assert variables["fabricgen_links"] == {"Ethernet1": {"device": "spine-0", "port": "Ethernet0", "alias": "etp1"}}
+    assert variables["fabricgen_absent"] == ["spine-1"]

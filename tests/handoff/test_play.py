@@ -1,234 +1,149 @@
-"""The project in the hands of ansible-playbook, against switches whose commands are stand-ins."""
+"""The project in the hands of ansible-playbook, over ssh, against stand-ins of real processes."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from fabricgen.bundle.read import open_bundle
-from fabricgen.handoff import write_folder
-from fabricgen.handoff.ansible import ansible_files
-from tests.handoff.small_bundle import DEVICES, SECRET, SECRET_NAME, config, write_bundle
-
-COMMANDS = Path(__file__).parent / "switch_commands"
-OLD_SECRET = "old-community"
+from fabricgen.diff.cables import compare_cables
+from tests.handoff.site import LEAVES, Site, assert_holds, counts, fabricgen, filled, opened
 
 
-def playbook_command() -> str:
-    """ansible-playbook, of this Python's environment first."""
-    beside = Path(sys.executable).with_name("ansible-playbook")
-    found = str(beside) if beside.exists() else shutil.which("ansible-playbook")
-    if found is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("ansible-playbook is missing")
-        pytest.skip("needs ansible-playbook: pip install ansible-core")
-    return found
-
-
-@dataclass
-class Site:
-    """A project folder, and beside it the state of each switch."""
-
-    folder: Path
-
-    @property
-    def project(self) -> Path:
-        return self.folder / "project"
-
-    def hand_off(self, **configs: dict[str, Any]) -> None:
-        bundle = open_bundle([write_bundle(self.folder / "bundle", DEVICES[:2], **configs)])
-        write_folder(self.project, ansible_files(bundle))
-
-    def running(self, name: str) -> dict[str, Any]:
-        return json.loads((self.folder / name / "running.json").read_text())
-
-    def startup(self, name: str) -> dict[str, Any]:
-        return json.loads((self.folder / name / "startup.json").read_text())
-
-    def start(self, name: str, tables: dict[str, Any]) -> None:
-        """A switch that runs, and boots with, these tables; its Python finds the stand-ins first."""
-        state = self.folder / name
-        state.mkdir()
-        for file in ("running.json", "startup.json"):
-            (state / file).write_text(json.dumps(tables))
-        python = state / "python"
-        python.write_text(
-            f'#!/bin/sh\nFAKE_SWITCH="{state}" PATH="{COMMANDS}:{Path(sys.executable).parent}:$PATH"\n'
-            f'export FAKE_SWITCH PATH\nexec "{sys.executable}" "$@"\n'
-        )
-        python.chmod(0o755)
-
-    def log(self, name: str) -> list[str]:
-        """The `config` commands that the switch was given since last asked."""
-        file = self.folder / name / "log"
-        lines = file.read_text().splitlines() if file.exists() else []
-        file.unlink(missing_ok=True)
-        return lines
-
-    def play(self, *options: str, secrets: dict[str, str] | None = None, code: int = 0) -> str:
-        """The output of a run that has to end with `code`. What it says never holds a secret."""
-        state = str(self.folder / "{{ inventory_hostname }}")
-        extra = {
-            "ansible_connection": "local",
-            "ansible_become": False,
-            "ansible_python_interpreter": f"{state}/python",
-            "sonic_config_startup_file": f"{state}/startup.json",
-            "sonic_config_work_folder": f"{state}/work",
-            "sonic_config_verify_delay_s": 0,
-            "fabricgen_secrets": {SECRET_NAME: SECRET, "other": "x"} if secrets is None else secrets,
-        }
-        (self.folder / "extra.json").write_text(json.dumps(extra))
-        play = [
-            playbook_command(),
-            "-i",
-            str(self.project / "inventory.yml"),
-            str(self.project / "playbooks/apply.yml"),
-        ]
-        done = subprocess.run(
-            [*play, "-e", f"@{self.folder / 'extra.json'}", *options],
-            capture_output=True,
-            text=True,
-            cwd=self.folder,
-            env={**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1", "HOME": str(self.folder)},
-            timeout=120,
-        )
-        output = done.stdout + done.stderr
-        assert done.returncode == code, output
-        for secret in (SECRET, json.dumps(SECRET)[1:-1], OLD_SECRET):
-            assert secret not in output
-        return output
-
-
-def filled(tables: dict[str, Any], secret: str = SECRET) -> dict[str, Any]:
-    """Tables with the secret in its places."""
-    text = json.dumps(tables).replace(f"${{secret:{SECRET_NAME}}}", json.dumps(secret)[1:-1])
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-def counts(output: str, name: str) -> dict[str, int]:
-    """The recap's numbers of a host."""
-    line = re.search(rf"^{name} +:(.*)$", output, re.MULTILINE)
-    assert line, output
-    return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", line[1])}
+@pytest.fixture(scope="module")
+def running_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with opened(tmp_path_factory.mktemp("site")) as site:
+        yield site
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    """Two switches that run what is handed off, but for leaf-r0's MTU, secrets, and what the image adds."""
-    site = Site(tmp_path)
-    site.hand_off()
-    image = {"FEATURE": {"bgp": {"state": "enabled"}}, "VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}}
-    old = filled(config("leaf-r0"), OLD_SECRET) | image
-    old["PORT"]["Ethernet0"]["mtu"] = "1500"
-    old["DEVICE_METADATA"]["localhost"]["mac"] = "00:11:22:33:44:55"
-    site.start("leaf-r0", old)
-    site.start("leaf-r1", filled(config("leaf-r1")) | image)
-    return site
+def site(running_site: Site) -> Site:
+    """Both leaves run something older."""
+    running_site.reset()
+    return running_site
 
 
-def test_a_change_in_place_from_check_to_the_second_run(site: Site) -> None:
-    before = site.running("leaf-r0")
-    output = site.play("--check", "--diff", "-vvv")
+def test_from_check_to_the_second_apply(site: Site) -> None:
+    before = {name: site.switches[name].running for name in LEAVES}
+    output = site.play("check")
     assert re.search(r'-\s+"mtu": "1500"', output)
     assert re.search(r'\+\s+"mtu": "9100"', output)
-    assert "by config replace" in output
+    assert "to be, by config apply-patch, about " in output
+    assert "2 ports down and up: Ethernet8 Ethernet0" in output or "2 ports down and up: Ethernet0 Ethernet8" in output
+    assert "config reload: traffic stops; BUFFER_POOL: the updater refuses every change of a pool" in output
     assert "${secret:snmp/read}" in output
-    assert (counts(output, "leaf-r0")["changed"], counts(output, "leaf-r1")["changed"]) == (1, 0)
-    assert site.running("leaf-r0") == before
-    assert site.log("leaf-r0") == []
+    assert [counts(output, name)["changed"] for name in LEAVES] == [1, 1]
+    assert {name: site.switches[name].running for name in LEAVES} == before
+    assert [site.switches[name].log() for name in LEAVES] == [[], []]
 
-    output = site.play()
-    after = site.running("leaf-r0")
-    wanted = filled(config("leaf-r0"))
-    assert {table: after[table] for table in wanted if table != "DEVICE_METADATA"} == {
-        table: rows for table, rows in wanted.items() if table != "DEVICE_METADATA"
-    }
-    assert after["DEVICE_METADATA"]["localhost"]["mac"] == "00:11:22:33:44:55"
-    assert after["FEATURE"] == before["FEATURE"]
-    assert site.startup("leaf-r0") == after
-    assert site.log("leaf-r0") == [
-        "checkpoint fabricgen",
-        "replace target.json",
-        "save -y",
-        "list-checkpoints",
-        "delete-checkpoint fabricgen",
+    output = site.play("apply")
+    for name, switch in site.switches.items():
+        assert_holds(switch.running, filled(site.tables(name)), before[name])
+        assert switch.startup == switch.running
+        assert switch.timers() == []
+        work = list((switch.folder / "etc" / "fabricgen").iterdir())
+        kept = {"before.json", "lock", "owned_tables.json", "previous.json", "restore.py"}
+        assert {file.name for file in work} == kept
+        assert [file.stat().st_mode & 0o077 for file in work if file.name != "lock"] == [0] * 4
+    assert [line for line in site.switches["leaf1"].log() if "list" not in line] == [
+        "config checkpoint fabricgen",
+        "config apply-patch patch.json",
+        "config save -y saved.json",
+        "config delete-checkpoint fabricgen",
     ]
-    assert site.log("leaf-r1") == []
-    assert [file.stat().st_mode & 0o077 for file in (site.folder / "leaf-r0" / "work").iterdir()] == [0, 0]
+    assert site.switches["leaf2"].log() == ["config reload -y target.json", "config save -y saved.json"]
+    assert output.index("Apply plane compute rail 0") < output.index("Apply plane compute rail 1")
 
-    output = site.play()
-    assert (counts(output, "leaf-r0")["changed"], counts(output, "leaf-r1")["changed"]) == (0, 0)
-    assert site.log("leaf-r0") == []
+    output = site.play("apply")
+    assert [counts(output, name)["changed"] for name in LEAVES] == [0, 0]
+    assert [site.switches[name].log() for name in LEAVES] == [[], []]
+    assert not (site.switches["leaf1"].folder / "qos_reload").exists()
 
-
-def test_a_buffer_pool_is_reloaded_and_never_replaced(site: Site) -> None:
-    tables = config("leaf-r0")
-    tables["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = "2000"
-    del tables["TACPLUS"]
-    site.hand_off(leaf_r0=tables)
-    output = site.play("-e", "sonic_config_route=replace", code=2)
-    assert "BUFFER_POOL: size" in output
-    assert site.log("leaf-r0") == []
-
-    site.play()
-    assert site.running("leaf-r0")["BUFFER_POOL"] == tables["BUFFER_POOL"]
-    assert "TACPLUS" in site.running("leaf-r0")  # it was never ours on this switch
-    assert site.startup("leaf-r0") == site.running("leaf-r0")
-    assert site.log("leaf-r0") == ["reload -y target.json", "save -y", "list-checkpoints"]
+    output = site.play("rollback", "--limit", "leaf1")
+    assert site.switches["leaf1"].running == site.switches["leaf1"].startup == before["leaf1"]
+    assert "config apply-patch patch.json" in site.switches["leaf1"].log()
 
 
-def test_a_table_that_is_no_longer_rendered_goes(site: Site) -> None:
-    site.play()
-    tables = config("leaf-r0")
-    del tables["TACPLUS"]
-    site.hand_off(leaf_r0=tables)
-    site.play("--limit", "leaf-r0")
-    assert "TACPLUS" not in site.running("leaf-r0")
-    assert "FEATURE" in site.running("leaf-r0")
-
-
-@pytest.mark.parametrize(
-    ("route", "mishap", "message"),
-    [
-        ("replace", "replace", "`config replace"),
-        ("reload", "reload", "`config reload"),
-        ("replace", "lost write", "these tables still differ: SNMP_COMMUNITY, TACPLUS"),
-    ],
-)
-def test_a_failing_switch_is_rolled_back_and_ends_the_run(site: Site, route: str, mishap: str, message: str) -> None:
-    before, second = site.running("leaf-r0"), site.running("leaf-r1")
-    second["PORT"]["Ethernet1"]["mtu"] = "1500"
-    (site.folder / "leaf-r1" / "running.json").write_text(json.dumps(second))
-    (site.folder / "leaf-r0" / "fail").write_text(mishap)
-    output = site.play("-e", f"sonic_config_route={route}", code=2)
-    assert "leaf-r0 was rolled back" in output
-    assert message in output
-    assert counts(output, "leaf-r0")["failed"] == 1
-    assert site.running("leaf-r0") == site.startup("leaf-r0") == before
-    assert site.running("leaf-r1") == second
-    assert site.log("leaf-r1") == []
+def test_a_failing_switch_is_put_back_and_ends_the_run(site: Site) -> None:
+    leaf1, leaf2 = (site.switches[name] for name in LEAVES)
+    before, second = leaf1.running, leaf2.running
+    (leaf1.folder / "mishap").write_text("apply-patch")
+    output = site.play("apply", code=2)
+    assert "leaf1 was rolled back" in output
+    assert 'Task "Apply" failed: `config apply-patch' in output
+    assert counts(output, "leaf1")["failed"] == 1
+    assert leaf1.running == leaf1.startup == before
+    assert leaf1.timers() == []
+    assert leaf2.running == second
+    assert leaf2.log() == []
     assert "Apply plane compute rail 1" not in output
 
 
 def test_nothing_is_touched_before_all_files_and_secrets_are_right(site: Site) -> None:
-    output = site.play(secrets={"other": "x"}, code=2)
-    assert "fabricgen_secrets has no value for snmp/read" in output
-    file = site.project / "files/leaf-r1/config_db.json"
-    file.write_bytes(file.read_bytes() + b"\n")  # of the last switch, and only white space
-    assert "files/leaf-r1/config_db.json was changed after" in site.play(code=2)
-    assert site.log("leaf-r0") == site.log("leaf-r1") == []
+    assert "fabricgen_secrets has no value for snmp/read" in site.play("apply", secrets={"other": "x"}, code=2)
+    file = site.project / "files/leaf2/config_db.json"
+    content = file.read_bytes()
+    try:
+        file.write_bytes(content + b"\n")  # of the last switch, and only white space
+        assert "files/leaf2/config_db.json was changed after" in site.play("apply", code=2)
+    finally:
+        file.write_bytes(content)
+    assert [site.switches[name].log() for name in LEAVES] == [[], []]
 
 
-def test_a_change_that_was_never_saved_is_saved(site: Site) -> None:
-    (site.folder / "leaf-r1" / "startup.json").unlink()
-    output = site.play("--limit", "leaf-r1")
-    assert site.startup("leaf-r1") == site.running("leaf-r1")
-    assert counts(output, "leaf-r1")["changed"] == 1
+def test_what_takes_a_reload_can_be_refused(site: Site) -> None:
+    output = site.play("apply", "--limit", "leaf2", "-e", "sonic_config_route=patch", code=2)
+    assert "nothing was touched: BUFFER_POOL: the updater refuses every change of a pool" in output
+    assert site.switches["leaf2"].log() == []
+
+
+def test_verify_and_collect_find_what_is_wrong_around_a_switch(site: Site) -> None:
+    switch = site.switches["leaf1"]  # leaf2 has drifted
+    tables = filled(site.tables("leaf1"))
+    switch.hold(tables)
+    dump = json.loads((switch.folder / "lldp.json").read_text())
+    one, other = dump["lldp"][0]["interface"][:2]
+    one["name"], other["name"] = other["name"], one["name"]
+    (switch.folder / "lldp.json").write_text(json.dumps(dump))
+    peer = next(iter(tables["BGP_NEIGHBOR"]))
+    (switch.folder / "down").write_text(peer)
+    (switch.folder / "storm").touch()
+    (switch.folder / "no_group").write_text("Ethernet0|3-4")
+    output = site.play("verify", code=2)
+    for problem in (
+        f"BGP: no session with {peer}",
+        "LLDP: Ethernet256 is to see spine1 etp1a, it sees spine2 etp1a",
+        "PFC watchdog: a storm is going on",
+        "lossless priority group Ethernet0|3-4 is not in APPL_DB",
+        "these tables are not as they were rendered: BGP_NEIGHBOR, BUFFER_PG, BUFFER_POOL, DEVICE_NEIGHBOR",
+    ):
+        assert problem in output
+
+    tables["PORT"]["Ethernet0"]["mtu"] = "1500"
+    switch.hold(tables)
+    site.play("collect", "--limit", "leaf1")
+    bundle, collected = str(site.bundle.root), site.project / "collected"
+    assert [found.kind for found in compare_cables(site.bundle, collected / "lldp").miscablings] == ["swapped"]
+    assert fabricgen("diff", bundle, str(collected / "running"), "--exit-code") == 4
+    assert fabricgen("-q", "validate", bundle, "--lldp", str(collected / "lldp"), "--fail-on", "never") == 0
+    assert json.loads((collected / "counters/leaf1/pg-headroom.json").read_text()) == {}
+    assert (collected / "running/leaf1.json").stat().st_mode & 0o077 == 0
+
+
+def test_drain_undrain_and_replace(site: Site) -> None:
+    leaf1, leaf2 = (site.switches[name] for name in LEAVES)
+    for book, command, isolated in (("drain", "TSA", "true"), ("undrain", "TSB", "false")):
+        site.play(book, "--limit", "leaf1")
+        assert leaf1.startup["BGP_DEVICE_GLOBAL"]["STATE"]["tsa_enabled"] == isolated
+        assert leaf1.log() == [command, "config save -y"]
+    assert leaf2.log() == []
+
+    factory = {"DEVICE_METADATA": {"localhost": {"hwsku": "Other"}}, "PORT": {"Ethernet0": {"lanes": "1"}}}
+    leaf1.hold(factory)
+    assert "the switch runs Other" in site.play("replace-device", "--limit", "leaf1", code=2)
+    factory["DEVICE_METADATA"]["localhost"]["hwsku"] = site.tables("leaf1")["DEVICE_METADATA"]["localhost"]["hwsku"]
+    leaf1.hold(factory)
+    before = leaf1.running
+    site.play("replace-device", "--limit", "leaf1")
+    assert_holds(leaf1.running, filled(site.tables("leaf1")), before)
+    assert leaf1.startup == leaf1.running

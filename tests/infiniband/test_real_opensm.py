@@ -56,6 +56,14 @@ def codes(report: dict) -> list[str]:
     return [finding["code"] for finding in report["findings"]]
 
 
+def test_what_is_not_asked_of_infiniband_is_told(opensm: Tools, tmp_path: Path) -> None:
+    certificate = tmp_path / "certificate.json"
+    options = ("--failures", "1", "--certificate", str(certificate))
+    _, report = judged(str(subnet(tmp_path / "b")), *options)
+    (told,) = (finding for finding in report["findings"] if finding["code"] == "FG850")
+    assert told["severity"] == "note" and "--failures, --certificate" in told["message"]
+
+
 def test_good_files_are_proved(opensm: Tools, tmp_path: Path) -> None:
     code, report = judged(str(subnet(tmp_path, partitions=tenant(range(8)))))
     assert (code, codes(report)) == (0, [])

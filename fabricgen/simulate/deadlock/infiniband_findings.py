@@ -22,6 +22,20 @@ def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
             yield from _not_run(result)
 
 
+def not_asked(results: Sequence[DeadlockResult], options: Sequence[str]) -> Iterator[Finding]:
+    """FG850 for each InfiniBand plane that was left out of what these options ask for."""
+    for result in results:
+        if isinstance(result, SubnetDeadlock) and options:
+            yield Finding(
+                code="FG850",
+                severity=Severity.NOTE,
+                message=_said(result, f"{', '.join(options)} left this plane out: its tables are a subnet manager's"),
+                path=f"{result.name or 'infiniband'}.routing_engine",
+                location=_where(result),
+                hint="For a certain failure take the cable out of topology.ibsim and run this again.",
+            )
+
+
 def _where(result: SubnetDeadlock, word: str = "routing_engine") -> Location:
     return result.files.locate("opensm.conf", word) if result.files else Location(str(result.folder))
 

@@ -1,0 +1,114 @@
+"""The congestion verdict as the JSON object of the contract, and in lines for people."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fabricgen.results import CongestionResult, CongestionTree, FlowTime
+
+
+def congestion_object(results: Sequence[CongestionResult]) -> dict[str, Any]:
+    """The `congestion` object: the worst plane's, and with several planes one for each under `planes`."""
+    objects = [_plane(result) for result in results]
+    if not objects:
+        return {}
+    worst = {key: content for key, content in objects[0].items() if key != "name"}
+    return {**worst, "planes": objects} if len(objects) > 1 else worst
+
+
+def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
+    """A line for each plane."""
+    for result in results:
+        name = f"plane {result.name}: " if result.name else ""
+        if not result.flows:
+            why = f"no verdict: {result.reason}" if result.model == "skipped" else result.reason or "no flow arrives"
+            yield f"congestion  {name}{why}"
+            continue
+        flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
+        yield f"congestion  {name}{result.pattern}, {flows} flows: {_verdict(result, victims)}"
+
+
+def _verdict(result: CongestionResult, victims: int) -> str:
+    load = f"max load {result.max_load:.2f}"
+    if result.drawn_load is not None and result.drawn_load > result.max_load:
+        load += f" ({result.drawn_load:.2f} with hash seed {result.seed})"
+    if result.model == "idle":
+        return f"{load}, nothing waits"
+    slowest = max((flow.fct_ns or 0 for flow in result.flows), default=0)
+    parts = [load, _counted(victims, "victim")]
+    if result.model != "dense":
+        parts.append(f"{_counted(result.roots, 'root')}, {_counted(result.paused, 'paused port')}")
+    if result.unfinished:
+        parts.append(f"{result.unfinished} without an end")
+    else:
+        parts.append(f"slowest {slowest / 1000:.0f} us")
+    if not result.lossless:
+        parts.append("no PFC")
+    return ", ".join(parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _plane(result: CongestionResult) -> dict[str, Any]:
+    collisions = result.collisions
+    return {
+        "name": result.name,
+        "pattern": result.pattern,
+        "model": result.model,
+        "seed": result.seed,
+        "links": result.links,
+        "max_load": result.max_load,
+        "drawn_load": result.drawn_load,
+        "oversubscribed": [
+            {"tier": one.tier, "rail": one.rail, "ratio": one.ratio, "device": one.device}
+            for one in result.oversubscribed
+        ],
+        "roots": result.roots,
+        "paused_ports": result.paused,
+        "trees": [_tree(tree) for tree in result.trees],
+        "victims": [
+            {"src": flow.src, "dst": flow.dst, "hol_factor": flow.hol_factor, "label": flow.label, "count": flow.count}
+            for flow in result.victims
+        ],
+        "flows": [_flow(flow) for flow in result.flows],
+        "lost": result.lost,
+        "unfinished": result.unfinished,
+        "unsettled": result.unsettled,
+        "ecn": result.ecn,
+        "collisions": {
+            "flows": collisions.flows,
+            "links": collisions.links,
+            "groups": collisions.groups,
+            "expected_fullest": collisions.expected,
+            "drawn_fullest": collisions.drawn,
+        }
+        if collisions
+        else None,
+        "draws": dict(result.draws) if result.draws else None,
+        "reason": result.reason,
+    }
+
+
+def _tree(tree: CongestionTree) -> dict[str, Any]:
+    return {
+        "root": list(tree.root),
+        "kind": tree.kind,
+        "depth": tree.depth,
+        "channels": tree.channels,
+        "victims": tree.victims,
+        "waits": [[list(port), list(awaited)] for port, awaited in tree.links],
+    }
+
+
+def _flow(flow: FlowTime) -> dict[str, Any]:
+    return {
+        "src": flow.src,
+        "dst": flow.dst,
+        "fct_ns": flow.fct_ns,
+        "ideal_fct_ns": flow.ideal_fct_ns,
+        "hol_factor": flow.hol_factor,
+        "victim": flow.victim,
+        "label": flow.label,
+        "count": flow.count,
+    }

@@ -1,0 +1,156 @@
+"""A packet run as the JSON object of the contract, and in lines for people."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fabricgen.results import Freeze, GroupUse, PacketFlow, PacketsResult, PauseRoot, PfcStorm, QueueUse
+
+MOST_QUEUES = 64
+
+
+def packets_object(result: PacketsResult) -> dict[str, Any]:
+    """The `packets` object."""
+    pauses = sum(kind for _, _, kind in result.pfc_frames)
+    return {
+        "scenario": result.name,
+        "pattern": result.pattern or None,
+        "compat": result.compat or None,
+        "seed": result.seed,
+        "flows": [_flow(flow) for flow in result.flows],
+        "finished": result.finished,
+        "collective_ns": result.collective_ns,
+        "fct_ns": dict(zip(("p50", "p99", "p99.9"), percentiles(result.flows), strict=True)),
+        "pause_frames": pauses,
+        "resume_frames": len(result.pfc_frames) - pauses,
+        "pfc_frames": [list(frame) for frame in result.pfc_frames],
+        "drops": result.drops,
+        "retransmissions": result.retransmissions,
+        "ecn_marked": result.marked,
+        "frozen": result.freeze is not None,
+        "freeze": _freeze(result.freeze) if result.freeze else None,
+        "watchdog": [_storm(storm) for storm in result.storms],
+        "roots": [_root(root) for root in result.roots],
+        "wire_transmissions": result.wire_transmissions,
+        "events": result.events,
+        "simulated_ns": result.simulated_ns,
+        "max_queue_bytes": result.max_queue_bytes,
+        "groups": [_group(group) for group in result.groups],
+        "queues": [_queue(queue) for queue in result.queues[:MOST_QUEUES]],
+        "victims": [
+            {"flow": index, "src": flow.src, "dst": flow.dst, "hol_factor": flow.hol_factor, "slowdown": flow.slowdown}
+            for index, flow in enumerate(result.flows)
+            if flow.victim
+        ],
+    }
+
+
+def packets_objects(results: Sequence[PacketsResult]) -> dict[str, Any]:
+    """The `packets` object of the worst run; with several planes one for each under `planes`."""
+    objects = [packets_object(result) for result in sorted(results, key=_from_worst)]
+    return {**objects[0], "planes": objects} if len(objects) > 1 else objects[0] if objects else {}
+
+
+def _from_worst(result: PacketsResult) -> tuple[bool, int, int, str]:
+    victims = sum(flow.victim for flow in result.flows)
+    return result.freeze is None, -result.drops, -victims, result.name
+
+
+def packets_lines(result: PacketsResult) -> Iterator[str]:
+    """A few lines for people."""
+    head = f"{result.finished} of {len(result.flows)} flows finished, seed {result.seed}"
+    if result.compat:
+        head += f", compat {result.compat}"
+    yield f"packets   {result.name}: {head}"
+    if result.reason:
+        yield f"          {result.reason}"
+    times = percentiles(result.flows)
+    if times[0] is not None:
+        line = ", ".join(f"{name} {_time(value)}" for name, value in zip(("p50", "p99", "p99.9"), times, strict=True))
+        whole = f", all in {_time(result.collective_ns)}" if result.collective_ns is not None else ""
+        yield f"          completion {line}{whole}"
+    pauses = sum(kind for _, _, kind in result.pfc_frames)
+    yield (
+        f"          {pauses} pause frames, {result.drops} drops, {result.marked} packets marked, "
+        f"largest queue {result.max_queue_bytes} B, {result.wire_transmissions} packet hops"
+    )
+    if result.freeze:
+        around = " -> ".join(f"{node}>{peer}" for node, peer in result.freeze.cycle)
+        over = f", until {_time(result.freeze.over_ns)}" if result.freeze.over_ns is not None else ""
+        yield f"          FROZEN at {_time(result.freeze.time_ns)}{over}: {around}"
+    victims = sorted((flow for flow in result.flows if flow.victim), key=lambda flow: -(flow.hol_factor or 0))
+    for flow in victims[:5]:
+        alone = f", {flow.slowdown} times the lone flow" if flow.slowdown else ""
+        yield f"          victim {flow.src} to {flow.dst}: HoL factor {flow.hol_factor}{alone}"
+    if len(victims) > 5:
+        yield f"          and {len(victims) - 5} more victims"
+
+
+def percentiles(flows: Sequence[PacketFlow]) -> tuple[int | None, int | None, int | None]:
+    """p50, p99 and p99.9 of the completion times, each one of them (nearest rank); None where no flow finished."""
+    times = sorted(flow.fct_ns for flow in flows if flow.fct_ns is not None)
+    if not times:
+        return None, None, None
+    p50, p99, p999 = (times[-(-len(times) * per_mille // 1000) - 1] for per_mille in (500, 990, 999))
+    return p50, p99, p999
+
+
+def _time(nanoseconds: int | None) -> str:
+    return f"{(nanoseconds or 0) / 1000:.1f} us"
+
+
+def _flow(flow: PacketFlow) -> dict[str, Any]:
+    return {
+        "src": flow.src,
+        "dst": flow.dst,
+        "bytes": flow.bytes,
+        "start_ns": flow.start_ns,
+        "fct_ns": flow.fct_ns,
+        "ideal_fct_ns": flow.ideal_fct_ns,
+        "hol_factor": flow.hol_factor,
+        "victim": flow.victim,
+    }
+
+
+def _freeze(freeze: Freeze) -> dict[str, Any]:
+    return {"time_ns": freeze.time_ns, "cycle": [list(hop) for hop in freeze.cycle], "over_ns": freeze.over_ns}
+
+
+def _storm(storm: PfcStorm) -> dict[str, Any]:
+    return {
+        "port": list(storm.port),
+        "priority": storm.priority,
+        "detected_ns": storm.time_ns,
+        "restored_ns": storm.restored_ns,
+    }
+
+
+def _root(root: PauseRoot) -> dict[str, Any]:
+    return {
+        "port": list(root.port),
+        "kind": root.kind,
+        "paused_links": root.paused_links,
+        "paused_share": root.paused_share,
+    }
+
+
+def _queue(queue: QueueUse) -> dict[str, Any]:
+    return {
+        "port": list(queue.port),
+        "priority": queue.priority,
+        "most_bytes": queue.most_bytes,
+        "most_ns": queue.most_ns,
+        "kmin_bytes": queue.kmin_bytes,
+        "marked": queue.marked,
+    }
+
+
+def _group(group: GroupUse) -> dict[str, Any]:
+    return {
+        "port": list(group.port),
+        "priority": group.priority,
+        "headroom_bytes": group.headroom_bytes,
+        "headroom_most_bytes": group.headroom_most_bytes,
+        "pauses": group.pauses,
+        "early_pauses": group.early_pauses,
+        "drops": group.drops,
+    }

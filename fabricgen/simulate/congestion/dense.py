@@ -1,0 +1,168 @@
+"""Everyone to everyone, without a list of flows: demand between leaves, split evenly by ECMP.
+
+Under PFC a NIC has one pause state, so that it keeps the proportions of its flows and slows down as a whole: the
+unknown is one scale per sending leaf. Ideal sharing may slow every pair of leaves on its own. Both are
+filled alike: all free parts grow together until something is full, what uses it stays as it is, the rest goes on.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.results import FlowTime
+from fabricgen.routing.bits import Words
+from fabricgen.simulate.congestion.loads import Singles, split_loads
+from fabricgen.simulate.congestion.model import Flags, Floats, Ints
+from fabricgen.simulate.congestion.plane import HostNetwork
+from fabricgen.simulate.congestion.verdict import VICTIM
+from fabricgen.simulate.patterns.traffic import Everyone
+
+_MOST_ROUNDS = 6
+_MOST_HOPS = 64
+_FULL = 1 - 1e-3
+_CLASS_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What classes of adapters (one leaf, one destination column) send each other at line rate: `rate[i, j]` in bytes
+    per ns, of `pairs[i, j]` flows; the diagonal stays below the leaf. `capacity[i]` is the line rate of a class."""
+
+    switch: Ints
+    column: Ints
+    first: Ints  # an adapter of each class
+    rate: Singles
+    pairs: Singles
+    capacity: Floats
+
+
+@dataclass(frozen=True)
+class DenseRates:
+    """`load`: each link's load over its capacity at line rate. Scales of the line rate per pair of classes: what PFC
+    leaves (equal along a row) and what ideal sharing would. `saturated` links are full under PFC."""
+
+    load: Floats
+    paused: Floats
+    ideal: Floats
+    saturated: Ints
+
+
+def leaf_demand(plane: HostNetwork, traffic: Everyone) -> Demand:
+    """The demand of all groups, every adapter sending at line rate."""
+    codes = plane.leaf * (plane.columns + 1) + plane.column
+    _, first, of = np.unique(codes, return_index=True, return_inverse=True)
+    size = len(first)
+    rate, pairs = np.zeros((size, size), np.float32), np.zeros((size, size), np.float32)
+    capacity = np.zeros(size)
+    for group in traffic.groups:
+        members = of[group]
+        count = np.bincount(members, minlength=size)
+        used = np.flatnonzero(count)
+        line = np.bincount(members, weights=plane.line_rate[group], minlength=size)
+        capacity += line
+        block = np.ix_(used, used)
+        others = np.repeat(count[used][None, :], len(used), axis=0) - np.eye(len(used))  # nobody sends to itself
+        rate[block] += (line[used] / (len(group) - 1))[:, None] * others
+        pairs[block] += count[used][:, None] * others
+    return Demand(plane.leaf[first], plane.column[first], first, rate, pairs, capacity)
+
+
+def dense_rates(plane: HostNetwork, demand: Demand) -> DenseRates:
+    """Loads, and the rates under PFC and under ideal sharing."""
+    filling = _Filling(plane, demand)
+    load = filling.loads(demand.rate)
+    paused, saturated = filling.fill(load, by_sender=True)
+    ideal = paused if bool((paused[demand.rate > 0] >= _FULL).all()) else filling.fill(load, by_sender=False)[0]
+    return DenseRates(load / filling.capacity, paused, ideal, saturated)
+
+
+class _Filling:
+    def __init__(self, plane: HostNetwork, demand: Demand) -> None:
+        self.plane, self.demand = plane, demand
+        self.capacity = plane.ports.bytes_per_ns[: plane.network.links]
+        self.apart: Flags = demand.switch[:, None] != demand.switch[None, :]
+
+    def loads(self, rate: Singles) -> Floats:
+        """Bytes per ns on every link; pairs below one leaf load none."""
+        demand = self.demand
+        table = np.zeros((self.plane.network.switches, self.plane.columns), np.float32)
+        away = np.where(self.apart, rate, np.float32(0))
+        np.add.at(table, (demand.switch[:, None], demand.column[None, :]), away)
+        return split_loads(self.plane.network, self.plane.hops, table)
+
+    def fill(self, load: Floats, *, by_sender: bool) -> tuple[Floats, Ints]:
+        """(scale per pair, links that are full at the end of the first round), from the load at line rate."""
+        demand, rate = self.demand, self.demand.rate
+        scale, free = np.zeros(rate.shape), rate > 0
+        settled = np.zeros(len(self.capacity))
+        full_links = np.empty(0, np.int64)
+        for number in range(_MOST_ROUNDS):
+            growing = np.where(free, rate, np.float32(0))
+            load = self.loads(growing) if number else load
+            given = scale * rate
+            steps = _room(self.capacity - settled, load)
+            out = _room(demand.capacity - given.sum(axis=1), growing.sum(axis=1))
+            into = _room(demand.capacity - given.sum(axis=0), growing.sum(axis=0))
+            step = min(float(side.min(initial=np.inf)) for side in (steps, out, into))
+            scale[free] = step
+            bound = step / _FULL
+            hit = (out <= bound)[:, None] | (into <= bound)[None, :]
+            links = np.flatnonzero(steps <= bound)
+            if not number:
+                full_links = links
+            if len(links) and bool((free & ~hit).any()):
+                hit = hit | self._users(links)
+            stuck = free & (np.any(free & hit, axis=1, keepdims=True) if by_sender else hit)
+            if number == _MOST_ROUNDS - 1 or not (free & ~stuck).any():
+                break
+            settled += step * self.loads(np.where(stuck, rate, np.float32(0)))
+            free &= ~stuck
+        return scale, full_links
+
+    def _users(self, links: Ints) -> Flags:
+        """Whether pairs of classes use any of these links: backwards over next hops, all destinations at once."""
+        network, hops = self.plane.network, self.plane.hops
+        full = np.zeros(network.links, bool)
+        full[links] = True
+        uses: Words = np.zeros((network.switches, hops.shape[1]), np.uint64)
+        for _ in range(_MOST_HOPS):
+            through = hops & np.where(full[:, None], ~np.uint64(0), uses[network.target])
+            found = uses.copy()
+            np.bitwise_or.at(found, network.source, through)
+            if bool((found == uses).all()):
+                break
+            uses = found
+        column = self.demand.column
+        rows = uses[self.demand.switch]
+        used: Flags = (rows[:, column >> 6] >> (column & 63).astype(np.uint64) & np.uint64(1)).astype(bool)
+        return used & self.apart
+
+
+def _room(left: Floats, load: NDArray[np.floating]) -> Floats:
+    """How far loads may grow."""
+    return np.where(load > 0, np.maximum(left, 0.0) / np.maximum(load, 1e-30), np.inf)
+
+
+def dense_flows(plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_each: float) -> tuple[FlowTime, ...]:
+    """One row for all flows of equal times, with an example of them. `bytes_each` are those on the wire."""
+    here, there = np.nonzero(demand.pairs > 0)
+    line = demand.rate[here, there] / demand.pairs[here, there]
+    paused = np.round(bytes_each / (line * rates.paused[here, there]), _CLASS_DIGITS)
+    ideal = np.round(bytes_each / (line * rates.ideal[here, there]), _CLASS_DIGITS)
+    of_paused, of_ideal = (np.unique(np.round(times), return_inverse=True)[1] for times in (paused, ideal))
+    alike = of_paused.astype(np.int64) * len(ideal) + of_ideal
+    _, example, of = np.unique(alike, return_index=True, return_inverse=True)
+    count = np.bincount(of, weights=demand.pairs[here, there])
+    found = []
+    for number, row in enumerate(example):
+        source, target = (plane.adapters[int(demand.first[side[row]])] for side in (here, there))
+        factor = float(paused[row] / ideal[row])
+        found.append(
+            FlowTime(
+                f"{source.host}|{source.nic}", f"{target.host}|{target.nic}", round(float(paused[row])),
+                round(float(ideal[row])), round(factor, 3), factor > VICTIM, "off-path" if factor > VICTIM else "",
+                int(count[number]),
+            )
+        )  # fmt: skip
+    return tuple(sorted(found, key=lambda flow: (-(flow.hol_factor or 0), flow.src, flow.dst)))

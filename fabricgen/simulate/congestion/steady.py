@@ -1,0 +1,142 @@
+"""Rates that PFC settles at when all flows go on for ever: the fluid of `finite` without ends, in relative units.
+
+Steady rates feel thresholds only by their ratios, so that each group's T is its alpha over the usual one and time runs
+in units of T / C. That serves fabrics of any size; which flows have not settled is told.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.simulate.congestion.compiled import WORTH_COMPILING, compiled_window
+from fabricgen.simulate.congestion.finite import SOFTNESS_OF_THRESHOLD, least_threshold_bytes
+from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Floats, Flows, Ports, crossings
+
+_SOFTNESS_OF_REACTION = 1.5  # as in `finite`, where nobody tells what goes on at once
+_STEP = 0.2
+_WINDOW_STEPS = 50
+_MOST_WINDOWS = 40
+_SETTLED = 0.01  # change of a rate between windows
+_UNSETTLED_SHARE = 0.005
+_LEAST_RATE = 0.005
+_SOFTEST, _HARDEST = 2.5, 0.15
+
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Steady:
+    """Bytes per ns of each flow; per port the duty that pauses leave it, the bytes per ns that pass, and the backlog as
+    part of the usual threshold. `unsettled` flows still changed when time was up."""
+
+    rates: Floats
+    duty: Floats
+    throughput: Floats
+    backlog: Floats
+    unsettled: int
+
+
+def steady_rates(ports: Ports, flows: Flows) -> Steady:
+    """The steady state reached from empty queues."""
+    crossed = crossings(flows)
+    return _Relaxation(ports, crossed).run(len(flows), len(ports))
+
+
+class _Relaxation:
+    def __init__(self, ports: Ports, crossed: Crossings) -> None:
+        self.crossed = crossed
+        used = crossed.ports
+        self.unit = float(ports.bytes_per_ns[used].max())
+        self.capacity = (ports.bytes_per_ns[used] / self.unit).astype(np.float32)
+        self.guided = ports.switch[used] != NO_SWITCH
+        alpha = np.where(ports.alpha[used] > 0, ports.alpha[used], 1.0)
+        usual = float(np.median(alpha[self.guided])) if self.guided.any() else 1.0
+        self.threshold = (alpha / usual).astype(np.float32)
+        self.width = (self.threshold * _softness(ports, crossed)).astype(np.float32)
+        nic = np.zeros(crossed.size, bool)
+        nic[crossed.first] = True
+        self.at_nic = nic
+        self.nic_share = (nic / np.maximum(crossed.spread(crossed.gather(nic.astype(float))), 1.0)).astype(np.float32)
+        self.onward, self.before = crossed.onward.astype(np.int32), crossed.before.astype(np.int32)
+
+    def run(self, flows: int, ports: int) -> Steady:
+        crossed = self.crossed
+        queued, arriving = (np.zeros(crossed.size + 1, np.float32) for _ in range(2))
+        rates = np.zeros(flows, np.float32)
+        unsettled, calm = flows, 0
+        for _ in range(_MOST_WINDOWS):
+            earlier = rates
+            rates, held, passed, backlog = self._window(queued, arriving)
+            changed = np.abs(rates - earlier) / np.maximum(rates, _LEAST_RATE)
+            unsettled = int((changed > _SETTLED).sum())
+            calm = calm + 1 if unsettled <= _UNSETTLED_SHARE * flows else 0
+            if calm >= 2:
+                break
+        duty = np.where(self.guided, self._duty(held), 1.0)
+        return Steady(
+            rates=rates.astype(float) * self.unit,
+            duty=_scattered(duty, crossed, ports, 1.0),
+            throughput=_scattered(passed, crossed, ports, 0.0) * self.unit,
+            backlog=_scattered(backlog, crossed, ports, 0.0),
+            unsettled=unsettled,
+        )
+
+    def _window(self, queued: Singles, arriving: Singles) -> tuple[Singles, Singles, Singles, Singles]:
+        """Means over some steps: rates, and per port the bytes its group holds, the throughput and the backlog."""
+        loops = compiled_window() if self.crossed.size > WORTH_COMPILING else None
+        sums = self._loop(loops, queued, arriving) if loops else self._sums(queued, arriving)
+        rates, held, passed, backlog = sums
+        scale, mean = np.float32(1 / (_WINDOW_STEPS * _STEP)), np.float32(1 / _WINDOW_STEPS)
+        return rates * scale, held * mean, passed * scale, backlog * mean
+
+    def _loop(self, loops: Callable[..., Any], queued: Singles, arriving: Singles) -> tuple[Singles, ...]:
+        crossed = self.crossed
+        ends = np.append(crossed.starts, crossed.size)
+        sums: tuple[Singles, ...] = loops(
+            ends, self.onward, crossed.last, self.nic_share, self.capacity, self.threshold, self.width, self.guided,
+            queued, arriving, _WINDOW_STEPS, np.float32(_STEP),
+        )  # fmt: skip
+        return sums
+
+    def _sums(self, queued: Singles, arriving: Singles) -> tuple[Singles, ...]:
+        """What `compiled.window_loops` does, on whole arrays."""
+        crossed, starts, widths = self.crossed, self.crossed.starts, self.crossed.widths
+        rates = np.zeros(len(crossed.first), np.float32)
+        held_sum, passed_sum, backlog_sum = (np.zeros(len(starts), np.float32) for _ in range(3))
+        for _ in range(_WINDOW_STEPS):
+            total = queued[:-1] + arriving[:-1]
+            held = np.add.reduceat(queued[self.onward], starts)
+            backlog = np.add.reduceat(total, starts)
+            service = self.capacity * np.where(self.guided, self._duty(held), np.float32(1)) * np.float32(_STEP)
+            part = np.minimum(np.float32(1), service / np.maximum(backlog, np.float32(1e-9)))
+            moved = np.empty(crossed.size + 1, np.float32)
+            moved[:-1] = total * np.repeat(part, widths) + np.repeat(service, widths) * self.nic_share
+            moved[-1] = 0.0
+            queued[:-1] = np.where(self.at_nic, np.float32(0), total - moved[:-1])
+            arriving[:-1] = moved[self.before]
+            rates += moved[crossed.last]
+            held_sum += held
+            passed_sum += np.add.reduceat(moved[:-1], starts)
+            backlog_sum += np.maximum(backlog - service, np.float32(0))
+        return rates, held_sum, passed_sum, backlog_sum
+
+    def _duty(self, held: Singles) -> Singles:
+        duty: Singles = np.clip((self.threshold + self.width / 2 - held) / self.width, np.float32(0), np.float32(1))
+        return duty
+
+
+def _softness(ports: Ports, crossed: Crossings) -> Floats:
+    """How softly each group pauses, as part of its threshold, with all groups of its switch that are in use full."""
+    used = crossed.ports
+    reaction = ports.reaction_bytes[used] / np.maximum(least_threshold_bytes(ports, used), 1.0)
+    softness: Floats = np.clip(SOFTNESS_OF_THRESHOLD + _SOFTNESS_OF_REACTION * reaction, _HARDEST, _SOFTEST)
+    return softness
+
+
+def _scattered(values: NDArray[np.floating], crossed: Crossings, ports: int, rest: float) -> Floats:
+    found = np.full(ports, rest)
+    found[crossed.ports] = values
+    return found

@@ -1,0 +1,91 @@
+"""Roots, paused ports and the congestion trees that join them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.results import CongestionTree
+from fabricgen.simulate.congestion.model import NO_PORT, Flags, Flows, Ints, Ports
+
+PAUSED_DUTY = 0.95  # a port that may send for less of the time counts as paused
+MOST_TREES = 32
+_MOST_LINKS = 64  # of a tree, told one by one
+
+
+@dataclass(frozen=True)
+class Blockage:
+    """Per port: whether it is a root (saturated, not paused itself) or paused. `waits` (pairs of ports) are paused
+    ports and what they wait for: a port of the next switch that is a root or paused itself."""
+
+    roots: Flags
+    paused: Flags
+    waits: Ints
+
+
+def blockage(flows: Flows, roots: Flags, paused: Flags) -> Blockage:
+    """The waits between ports; roots that pause nobody are none."""
+    here, onward = flows.path[:, :-1], flows.path[:, 1:]
+    there = (here != NO_PORT) & (onward != NO_PORT)
+    pairs = np.stack([here[there], onward[there]], axis=1).astype(np.int64)
+    pairs = pairs[paused[pairs[:, 0]] & (roots | paused)[pairs[:, 1]]]
+    code = np.unique(pairs[:, 0] * len(roots) + pairs[:, 1])
+    waits = np.stack([code // len(roots), code % len(roots)], axis=1)
+    awaited = np.zeros(len(roots), bool)
+    awaited[waits[:, 1]] = True
+    return Blockage(roots & awaited, paused, waits)
+
+
+def trees(ports: Ports, flows: Flows, found: Blockage, victims: Flags) -> tuple[CongestionTree, ...]:
+    """The trees of the roots that most ports wait for, largest first."""
+    waited_for = np.bincount(found.waits[:, 1], minlength=len(found.roots)) if len(found.waits) else found.roots * 0
+    roots = np.flatnonzero(found.roots)
+    roots = roots[np.argsort(-waited_for[roots], kind="stable")][:MOST_TREES]
+    by_awaited = found.waits[np.argsort(found.waits[:, 1], kind="stable")]
+    made = [_tree(ports, flows, by_awaited, int(root), victims) for root in roots]
+    return tuple(sorted(made, key=lambda tree: (-tree.victims, -tree.channels, tree.root)))
+
+
+def _tree(ports: Ports, flows: Flows, waits: Ints, root: int, victims: Flags) -> CongestionTree:
+    member = np.zeros(len(ports), bool)
+    front, depth, links = np.array([root], np.int64), 0, [np.empty((0, 2), np.int64)]
+    while len(front):
+        low, high = np.searchsorted(waits[:, 1], front, "left"), np.searchsorted(waits[:, 1], front, "right")
+        rows = waits[np.concatenate([np.arange(a, b) for a, b in zip(low, high, strict=True)] or [low[:0]])]
+        fresh = np.unique(rows[:, 0][~member[rows[:, 0]]])
+        links.append(rows[np.isin(rows[:, 0], fresh)])
+        member[fresh] = True
+        depth += bool(len(fresh))
+        front = fresh
+    held = _crossing(flows.path, member)
+    edges = np.concatenate(links)[:_MOST_LINKS]
+    return CongestionTree(
+        root=ports.name_of(root),
+        kind=_kind(flows, root),
+        depth=depth,
+        channels=int(member.sum()),
+        victims=int((held & victims).sum()),
+        links=tuple((ports.name_of(int(port)), ports.name_of(int(awaited))) for port, awaited in edges),
+    )
+
+
+def _kind(flows: Flows, root: int) -> str:
+    """A port towards a host is an incast; with a single sender it is the receiver that is slow."""
+    through = _crossing(flows.path, np.arange(int(flows.path.max()) + 1) == root)
+    ends = flows.path[np.arange(len(flows)), flows.hops - 1] == root
+    if not bool((ends & through).any()):
+        return "collision"
+    return "incast" if len(np.unique(flows.source[through])) > 1 else "slow-receiver"
+
+
+def _crossing(path: NDArray[np.int32], member: Flags) -> Flags:
+    crossed: Flags = np.any(np.append(member, False)[path], axis=1)
+    return crossed
+
+
+def labels(flows: Flows, saturated: Flags, victims: Flags) -> Sequence[str]:
+    """off-path for a victim on whose own way nothing is saturated, unfair-share for one that gets too little of it."""
+    on_path = _crossing(flows.path, saturated)
+    return ["" if not victim else "unfair-share" if crossed else "off-path"
+            for victim, crossed in zip(victims.tolist(), on_path.tolist(), strict=True)]  # fmt: skip

@@ -1,0 +1,90 @@
+"""Max-min fair rates on fixed paths: what ideal congestion control converges to (Bertsekas and Gallager, Data Networks,
+1987, section 6.5.2), and the completion times it gives to finite flows.
+
+Progressive filling, many bottlenecks at a time: a port whose fair share is the least for every flow that crosses it
+keeps this share whatever happens elsewhere, so that all such ports are settled in one round.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.simulate.congestion.model import NO_PORT, Crossings, Flows, Ports, crossings
+
+Floats = NDArray[np.float64]
+
+_ALIKE = 1e-9
+_ACK_ROUNDS = 4  # acknowledgements take capacity by the rates they depend on
+_TOGETHER = 0.002  # completions this close (relative) end together
+
+
+def max_min_rates(ports: Ports, flows: Flows) -> Floats:
+    """Bytes per ns of every flow, all of them sending."""
+    if not len(flows):
+        return np.zeros(0)
+    crossed = crossings(flows)
+    capacity = ports.bytes_per_ns[crossed.ports]
+    rates = _fill(capacity, crossed)
+    if not ports.ack_bytes or flows.back is None:
+        return rates
+    for _ in range(_ACK_ROUNDS - 1):
+        rates = _fill(capacity - ack_load(ports, flows, rates)[crossed.ports], crossed)
+    return rates
+
+
+def ack_load(ports: Ports, flows: Flows, rates: Floats) -> Floats:
+    """Bytes per ns that acknowledgements take of each port."""
+    if flows.back is None or not ports.ack_bytes:
+        return np.zeros(len(ports))
+    flow, hop = (flows.back != NO_PORT).nonzero()
+    share = ports.ack_bytes / ports.packet_bytes
+    taken = np.bincount(flows.back[flow, hop], weights=share * rates[flow], minlength=len(ports))
+    return taken.astype(float)
+
+
+def _fill(capacity: Floats, crossed: Crossings) -> Floats:
+    left, rates = np.maximum(capacity, 0.0).astype(float), np.zeros(len(crossed.first))
+    open_flow = np.ones(len(rates), bool)
+    waiting = crossed.widths.astype(float)
+    while open_flow.any():
+        share = np.where(waiting > 0.5, left / np.maximum(waiting, 1.0), np.inf)
+        least = crossed.least_of_flow(share)
+        # a port settles where none of its open flows has a smaller share elsewhere
+        bound = np.where(open_flow, least, np.inf)[crossed.flow]
+        settled = np.minimum.reduceat(bound, crossed.starts) >= share * (1 - _ALIKE)
+        settled &= waiting > 0.5
+        fixed = np.zeros(len(rates) + 1, bool)
+        fixed[crossed.flow[np.repeat(settled, crossed.widths)]] = True
+        fixed = fixed[:-1] & open_flow
+        rates[fixed] = least[fixed]
+        open_flow &= ~fixed
+        gone = fixed[crossed.flow]
+        left -= crossed.gather(np.where(gone, rates[crossed.flow], 0.0))
+        waiting -= crossed.gather(gone.astype(float))
+        np.maximum(left, 0.0, out=left)
+    return rates
+
+
+def max_min_times_ns(ports: Ports, flows: Flows) -> Floats:
+    """When each flow is through, from its own start, when rates are max-min fair at every moment; without latency."""
+    ended, left = np.zeros(len(flows)), flows.bytes.astype(float)
+    alive = np.argsort(flows.start_ns, kind="stable")
+    starts = np.unique(flows.start_ns)
+    now = float(starts[0]) if len(starts) else 0.0
+    while len(alive):
+        running = alive[flows.start_ns[alive] <= now]
+        later = starts[starts > now]
+        horizon = float(later[0]) - now if len(later) else np.inf
+        if not len(running):
+            now += horizon
+            continue
+        rates = np.maximum(max_min_rates(ports, flows.only(running)), 1e-12)
+        needed = left[running] / rates
+        step = min(float(needed.min()), horizon)
+        done = needed <= step * (1 + _ALIKE) + (_TOGETHER * (now - starts[0] + step) if step < horizon else 0.0)
+        left[running] -= rates * step
+        ended[running[done]] = now + needed[done]
+        now += step
+        through = np.zeros(len(flows), bool)
+        through[running[done]] = True
+        alive = alive[~through[alive]]
+    return ended - flows.start_ns

@@ -1,0 +1,100 @@
+"""A switch's buffer: what a priority group may take, when it pauses its sender, and when it lets it go on.
+
+A group fills its reserve, then its share of the pool up to a threshold (alpha times what is free of it, or a fixed
+one), then its headroom, which is its own or one for all. Terms and order are those of SAI's buffer profile.
+"""
+
+from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.packet import push_pause
+from fabricgen.simulate.packets.pause import repeat_later
+from fabricgen.simulate.packets.records import NONE, PAUSE, RESUME
+from fabricgen.simulate.packets.state import Run
+
+
+@inlined
+def threshold(run: Run, port: int, lane: int) -> int:
+    """How much of the shared pool a group may take now, in bytes."""
+    group = run.groups[port, lane]
+    if group.static > 0:
+        return int(group.static)
+    node = run.nodes[run.ports[port].node]
+    return int(max(0, ((node.shared_limit - node.shared) * group.alpha) >> 8))
+
+
+@inlined
+def shared_part(run: Run, port: int, lane: int) -> int:
+    """What a group has of the shared pool, in bytes."""
+    group = run.groups[port, lane]
+    return int(max(0, group.used - group.reserve))
+
+
+@inlined
+def admit(run: Run, port: int, lane: int, size: int) -> bool:
+    """Account for a packet that came in; False where nothing has room for it."""
+    group = run.groups[port, lane]
+    node = run.nodes[run.ports[port].node]
+    limit = threshold(run, port, lane)
+    headroom_full = group.headroom + size > group.headroom_limit or node.pool + size > node.pool_limit
+    if headroom_full and size + shared_part(run, port, lane) > limit:
+        return False
+    used = group.used + size
+    if used - group.reserve > limit:
+        group.headroom += size
+        node.pool += size
+        group.headroom_most = max(group.headroom_most, group.headroom)
+    else:
+        if used > group.reserve:
+            node.shared += min(size, used - group.reserve)
+        group.used = used
+    return True
+
+
+@inlined
+def release(run: Run, port: int, lane: int, size: int) -> None:
+    """Account for a packet that goes out: it leaves headroom first, the reserve last."""
+    group = run.groups[port, lane]
+    node = run.nodes[run.ports[port].node]
+    from_headroom = min(group.headroom, size)
+    rest = size - from_headroom
+    group.headroom -= from_headroom
+    node.pool -= from_headroom
+    node.shared -= min(rest, shared_part(run, port, lane))
+    group.used -= rest
+
+
+@inlined
+def pause_if_full(run: Run, port: int, lane: int, out: int) -> int:
+    """Tell the peer to pause where the group has reached its threshold with a packet for `out`; the port that has a
+    frame to send, or NONE."""
+    group = run.groups[port, lane]
+    if group.pausing or not group.lossless:
+        return NONE
+    if group.headroom == 0 and shared_part(run, port, lane) < threshold(run, port, lane):
+        return NONE
+    group.pausing = 1
+    if run.settings.ecn and run.queues[out, lane].bytes <= run.queues[out, lane].kmin:
+        group.early += 1
+    push_pause(run, port, lane, PAUSE)
+    if run.ports[port].refresh > 0:
+        repeat_later(run, port, lane)
+    return port
+
+
+@inlined
+def resume_if_empty(run: Run, port: int, lane: int) -> int:
+    """Tell a paused peer to go on where the group is far enough below its threshold; the port that has a frame to send,
+    or NONE."""
+    group = run.groups[port, lane]
+    if not group.pausing:
+        return NONE
+    limit = threshold(run, port, lane)
+    if run.settings.sai:
+        if group.used + group.headroom > max(group.xon, group.reserve + limit - group.xon_offset):
+            return NONE
+    else:
+        shared = shared_part(run, port, lane)
+        if group.headroom > 0 or (shared > 0 and shared + group.xon_offset > limit):
+            return NONE
+    group.pausing = 0
+    push_pause(run, port, lane, RESUME)
+    return port

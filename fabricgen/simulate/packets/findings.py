@@ -1,0 +1,167 @@
+"""What a packet run observed, as findings. FG640 to FG649 freezes, FG750 to FG799 congestion."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Confidence, Finding, Location, Severity, in_order
+from fabricgen.results import GroupUse, PacketFlow, PacketsResult, QueueUse
+
+LONG_QUEUE_NS = 100_000  # a queue that marks nothing below this much time is no help to its senders
+LONG_PAUSE = 0.2  # of the run: a host that pauses its switch for longer is the root of a storm
+
+
+def packet_findings(
+    result: PacketsResult, place: Location | None = None, bundle: Bundle | None = None
+) -> list[Finding]:
+    """The findings of a run, located at `place`, the scenario file, or in the files of a bundle."""
+    found = [*_freezes(result, place), *_losses(result, place), *_delays(result, place)]
+    if bundle is not None:
+        found = [_placed(bundle, finding) for finding in found]
+    return in_order(found)
+
+
+def _placed(bundle: Bundle, finding: Finding) -> Finding:
+    """At the row of the switch's file that it is about."""
+    device = bundle.devices.get(finding.device)
+    if device is None:
+        return finding
+    table, _, key = finding.path.partition("|")
+    return replace(finding, location=device.locate(*filter(None, (table, key))))
+
+
+def _finding(
+    code: str, severity: Severity, message: str, place: Location | None, *, device: str = "", path: str = "",
+    hint: str = "", count: int = 1,
+) -> Finding:  # fmt: skip
+    return Finding(
+        code, severity, message, device=device, path=path, location=place, hint=hint, count=count,
+        confidence=Confidence.OBSERVED,
+    )  # fmt: skip
+
+
+def _freezes(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
+    if result.freeze:
+        around = " -> ".join(f"{node} to {peer}" for node, peer in (*result.freeze.cycle, result.freeze.cycle[0]))
+        over = f", until {result.freeze.over_ns} ns" if result.freeze.over_ns is not None else ""
+        yield _finding(
+            "FG640", Severity.ERROR, f"frozen since {result.freeze.time_ns} ns{over}: {around}", place,
+            device=result.freeze.cycle[0][0],
+            hint="Break the cycle in the routes; a watchdog only cuts what has frozen, and drops to do so.",
+        )  # fmt: skip
+    if result.storms:
+        first = result.storms[0]
+        yield _finding(
+            "FG641", Severity.WARNING,
+            f"PFC watchdog acted on {len(result.storms)} queues, first on priority {first.priority} of {first.port[0]}"
+            f" towards {first.port[1]} at {first.time_ns} ns",
+            place, device=first.port[0], count=len(result.storms),
+            hint="While it acts, this priority is not lossless. Find who paused the port.",
+        )  # fmt: skip
+
+
+def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
+    lossless = [group for group in result.groups if group.lossless and group.drops]
+    if lossless and not result.storms:  # a watchdog drops on purpose
+        worst = max(lossless, key=lambda group: (group.drops, group.port))
+        yield _finding(
+            "FG750", Severity.ERROR,
+            f"headroom overflow: {sum(group.drops for group in lossless)} packets of lossless priorities dropped, most "
+            f"of them from {worst.port[1]} at {worst.port[0]} (headroom {worst.headroom_bytes} B, full at "
+            f"{worst.headroom_most_bytes} B)",
+            place, device=worst.port[0], count=len(lossless),
+            hint="Headroom must hold a round trip of the cable, two packets, the pause frame and the peer's response.",
+        )  # fmt: skip
+    lossy = [group for group in result.groups if not group.lossless and group.drops]
+    if lossy:
+        yield _finding(
+            "FG751", Severity.NOTE,
+            f"{sum(group.drops for group in lossy)} packets of lossy priorities dropped", place,
+            device=lossy[0].port[0], count=len(lossy), hint="",
+        )  # fmt: skip
+    yield from _early(result, place)
+    if result.pattern:
+        yield from _marks(result, place)
+
+
+def _marks(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
+    """Of a fabric that is built to run with ECN: marks that come too late, pauses that should not be needed."""
+    late = [queue for queue in result.queues if queue.most_ns > LONG_QUEUE_NS and _is_late(queue)]
+    if late:
+        worst = late[0]
+        why = "marks nothing" if worst.kmin_bytes is None else f"marks from {worst.kmin_bytes} B on"
+        yield _finding(
+            "FG753", Severity.WARNING,
+            f"ECN comes too late: {worst.port[0]} {worst.port[1]} held {worst.most_bytes} B, "
+            f"{worst.most_ns / 1000:.0f} us of its line rate, and {why}",
+            place, device=worst.port[0], path=f"QUEUE|{worst.port[1]}|{worst.priority}", count=len(late),
+            hint="Give the queue a WRED profile with ECN whose Kmin is a few tens of microseconds of the port's speed.",
+        )  # fmt: skip
+    pausing = [group for group in result.groups if group.pauses]
+    if pausing and result.ecn:
+        worst_group = max(pausing, key=lambda group: (group.pauses, group.port))
+        yield _finding(
+            "FG754", Severity.WARNING,
+            f"{sum(group.pauses for group in pausing)} pauses although ECN slows the senders: what comes in by "
+            f"{worst_group.port[0]} {worst_group.port[1]} may take {worst_group.alpha:g} of the free pool only",
+            place, device=worst_group.port[0], path=f"BUFFER_PG|{worst_group.port[1]}", count=len(pausing),
+            hint="Raise dynamic_th of the group's profile, so that the pool can hold what arrives before ECN works.",
+        )  # fmt: skip
+
+
+def _is_late(queue: QueueUse) -> bool:
+    return queue.kmin_bytes is None or queue.kmin_bytes * queue.most_ns > LONG_QUEUE_NS * queue.most_bytes
+
+
+def _early(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
+    """PFC before ECN, where ECN is on."""
+    early: Sequence[GroupUse] = [group for group in result.groups if group.early_pauses] if result.ecn else ()
+    if early:
+        worst = max(early, key=lambda group: (group.early_pauses, group.port))
+        yield _finding(
+            "FG752", Severity.WARNING,
+            f"PFC before ECN: {sum(group.early_pauses for group in early)} pauses were sent while the queue ahead was "
+            f"below Kmin, most of them by {worst.port[0]} to {worst.port[1]}",
+            place, device=worst.port[0], count=len(early),
+            hint="Lower Kmin and Kmax, or raise alpha, so that senders are slowed down before they are paused.",
+        )  # fmt: skip
+
+
+def _delays(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
+    victims = sorted((flow for flow in result.flows if flow.victim), key=lambda flow: -(flow.hol_factor or 0))
+    paused = any(pause for _, _, pause in result.pfc_frames)
+    if victims and paused:
+        worst = victims[0]
+        yield _finding(
+            "FG760", Severity.WARNING,
+            f"{len(victims)} of {len(result.flows)} flows are victims of others, worst {worst.src} to {worst.dst}: "
+            f"HoL factor {worst.hol_factor}{_alone(worst)}",
+            place, device=result.roots[0].port[0] if result.roots else "", count=len(victims),
+            hint=_root_hint(result),
+        )  # fmt: skip
+    for root in result.roots:
+        if root.kind == "slow-receiver" and root.paused_share > LONG_PAUSE:
+            yield _finding(
+                "FG761", Severity.WARNING,
+                f"host {root.port[1]} pauses {root.port[0]} for {root.paused_share:.0%} of the time, which pauses "
+                f"{root.paused_links} links",
+                place, device=root.port[0],
+                hint="Look at the host: a NIC or receiver that does not keep up is the root of a pause storm.",
+            )  # fmt: skip
+    late = sum(flow.fct_ns is None for flow in result.flows)
+    if late and not result.freeze:
+        yield _finding(
+            "FG762", Severity.NOTE, f"{late} of {len(result.flows)} flows are not finished after "
+            f"{result.simulated_ns} ns", place, hint="Give the run more time, or look for what holds them up.",
+        )  # fmt: skip
+
+
+def _alone(flow: PacketFlow) -> str:
+    return f", {flow.slowdown} times the flow alone" if flow.slowdown else ""
+
+
+def _root_hint(result: PacketsResult) -> str:
+    if not result.roots:
+        return "Pauses hold up flows that do not cross the congested port."
+    root = result.roots[0]
+    return f"Pauses begin at {root.port[0]} towards {root.port[1]} ({root.kind}); relieve that port."

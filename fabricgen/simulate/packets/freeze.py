@@ -1,0 +1,104 @@
+"""Whether paused queues wait for each other in a circle and nothing in it has moved: a freeze, with its cycle.
+
+A queue that the far switch has paused waits until the packets that came over its link leave that switch: for every
+queue there that holds some of them. A cycle of such waits in which nobody sent a packet for a while never ends.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.results import Freeze
+from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.records import NONE
+from fabricgen.simulate.packets.state import Run
+
+CHECK_NS = 50_000
+MOST_CHECK_NS = 1_000_000  # while nothing moves, it looks less and less often
+
+Queue = tuple[int, int]  # port, class
+
+
+class FreezeWatch:
+    """Looks at the network every `CHECK_NS`; `found` is the first freeze, `over_ns` when something moved again."""
+
+    def __init__(self, network: Network) -> None:
+        self.found: Freeze | None = None
+        self.over_ns: int | None = None
+        self.period = self.first = CHECK_NS * network.ticks_per_ns
+        self._cycle: list[Queue] = []
+        self._stuck, self._sent = _stuck(network.run), network.run.queues["sent"].copy()
+
+    def look(self, network: Network) -> None:
+        """Compare with the last look."""
+        run = network.run
+        stuck, sent = _stuck(run), run.queues["sent"].copy()
+        still = stuck & self._stuck & (sent == self._sent)
+        slower = min(2 * self.period, MOST_CHECK_NS * network.ticks_per_ns)
+        self.period = slower if (sent == self._sent).all() else self.first
+        self._stuck, self._sent = stuck, sent
+        if self._cycle and self.over_ns is None and not all(still[queue] for queue in self._cycle):
+            self.over_ns = network.ns(network.now)
+        if self.found is None and still.any():
+            cycle = _cycle(run, still)
+            if cycle:
+                self._cycle = cycle
+                since = max(int(run.holds["since"][queue]) for queue in cycle)
+                self.found = Freeze(network.ns(since), tuple(network.ports[port] for port, _ in cycle))
+
+    def close(self) -> None:
+        """Nothing to put away."""
+
+
+def _stuck(run: Run) -> NDArray[np.bool_]:
+    """[port, class]: paused, with packets."""
+    lanes = np.arange(run.settings.classes)
+    blocked = run.ports["waiting"] & run.ports["paused"]
+    return (blocked[:, None] >> lanes & 1).astype(bool)
+
+
+def _cycle(run: Run, still: NDArray[np.bool_]) -> list[Queue]:
+    """A cycle of waits among queues that stood still, from its smallest member; empty where there is none."""
+    members = [(int(port), int(lane)) for port, lane in zip(*still.nonzero(), strict=True)]
+    waits = waits_for(run, members)
+    colour: dict[Queue, int] = {}
+    for begin in members:
+        path: list[tuple[Queue, list[Queue]]] = [(begin, list(waits[begin]))] if begin not in colour else []
+        if path:
+            colour[begin] = 1
+        while path:
+            queue, left = path[-1]
+            if not left:
+                colour[queue] = 2
+                path.pop()
+                continue
+            following = left.pop()
+            if colour.get(following) == 1:
+                names = [each for each, _ in path]
+                cycle = names[names.index(following) :]
+                first = cycle.index(min(cycle))
+                return cycle[first:] + cycle[:first]
+            if following not in colour:
+                colour[following] = 1
+                path.append((following, list(waits[following])))
+    return []
+
+
+def waits_for(run: Run, queues: Sequence[Queue]) -> dict[Queue, list[Queue]]:
+    """Of some paused queues, the others among them that each waits for."""
+    blocked: dict[tuple[int, int], list[Queue]] = {}
+    for port, lane in queues:
+        for came_by in set(_packets(run, port, lane, "port")):
+            blocked.setdefault((came_by, lane), []).append((port, lane))
+    return {(port, lane): blocked.get((int(run.ports["peer"][port]), lane), []) for port, lane in queues}
+
+
+def _packets(run: Run, port: int, lane: int, field: str) -> list[Any]:
+    """A field of every packet in a queue."""
+    found, packet = [], int(run.queues["head"][port, lane])
+    while packet != NONE:
+        found.append(int(run.events[field][packet]))
+        packet = int(run.events["next"][packet])
+    return found

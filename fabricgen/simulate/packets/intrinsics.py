@@ -1,0 +1,47 @@
+"""Two instructions of the processor that Python has no word for."""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from fabricgen.simulate.compilation import inlined
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def trailing_zeros(_context: Any, word: Any) -> Any:  # noqa: ARG001
+    """Index of the lowest bit that is set in a uint64; undefined for 0."""
+
+    def generate(_: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(_context: Any, records: Any, index: Any) -> Any:  # noqa: ARG001
+    """Have the processor load a record (of several dimensions: the first of a row) that will be needed soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address_type, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        stride = builder.extract_value(array.strides, 0)
+        address = builder.gep(builder.bitcast(array.data, address_type), [builder.mul(arguments[1], stride)])
+        kind = ir.FunctionType(ir.VoidType(), [address_type, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [address, *(ir.Constant(flag, value) for value in (1, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(records, types.int64), generate
+
+
+@inlined
+def whole(number: Any) -> int:
+    """A number of any width as a signed one of 64 bits, cut off towards zero: narrow unsigned ones do not mix well."""
+    return np.int64(number)  # type: ignore[return-value]
+
+
+ONE, BITS = np.uint64(1), np.uint64(63)

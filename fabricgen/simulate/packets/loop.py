@@ -1,0 +1,131 @@
+"""The event loop: one event after the other, and what a port sends because of it."""
+
+from fabricgen.simulate.compilation import compiled, inlined
+from fabricgen.simulate.packets.buffer import resume_if_empty
+from fabricgen.simulate.packets.dcqcn import decrease, increase_by_time
+from fabricgen.simulate.packets.nic import next_of_host, receive, start
+from fabricgen.simulate.packets.pause import expire, obey, refresh
+from fabricgen.simulate.packets.records import (
+    BUSY,
+    CONTROL,
+    DECREASE,
+    EXPIRE,
+    FLUSH,
+    INCREASE,
+    NAK,
+    NONE,
+    REFRESH,
+    RESUME,
+    SENT,
+    START,
+    TIMEOUT,
+    WAKE,
+)
+from fabricgen.simulate.packets.recovery import timed_out
+from fabricgen.simulate.packets.state import Run
+from fabricgen.simulate.packets.switch import flush, forward, next_of_switch
+from fabricgen.simulate.packets.wheel import next_event, schedule
+
+# Why the loop came back.
+REACHED, FINISHED, PACKETS_SHORT, FRAMES_SHORT = range(4)
+SPARE_PACKETS = 8  # more than an event can take
+
+
+@compiled
+def advance(run: Run, until: int) -> int:
+    """Run up to a time or until all flows are done; less far where the caller has to make room first."""
+    clock = run.clock[0]
+    while clock.finished < len(run.flows):
+        if clock.free_count < SPARE_PACKETS:
+            return PACKETS_SHORT
+        if clock.frames + 1 >= len(run.frames):
+            return FRAMES_SHORT
+        event = next_event(run, until)
+        if event == NONE:
+            return REACHED
+        port, then = happen(run, event)
+        if port == NONE:
+            port, then = then, NONE
+        while port != NONE:
+            resuming = _send(run, port)  # nothing, where there is a second port: the first one had a pause to send
+            port, then = then if resuming == NONE else resuming, NONE
+    return FINISHED
+
+
+@inlined
+def happen(run: Run, event: int) -> tuple[int, int]:
+    """Let one event happen; up to two ports that may have something to send then, in their order."""
+    kind, port = run.events[event].kind, run.events[event].port
+    if kind == SENT:
+        run.ports[port].state &= ~BUSY
+        return port, NONE
+    if kind <= NAK:
+        if run.nodes[run.ports[port].node].is_switch:
+            return forward(run, event)
+        return receive(run, event)
+    if kind <= RESUME:
+        return obey(run, event), NONE
+    return _timer(run, event, kind, port)
+
+
+@inlined
+def _timer(run: Run, event: int, kind: int, port: int) -> tuple[int, int]:
+    flow = run.events[event].flow
+    if kind == DECREASE:
+        decrease(run, flow)
+    elif kind == INCREASE:
+        increase_by_time(run, flow)
+    elif kind == WAKE:
+        run.nodes[run.ports[port].node].awake = 0
+        return port, NONE
+    elif kind == START:
+        return start(run, flow), NONE
+    elif kind == TIMEOUT:
+        timed_out(run, flow)
+        return run.flows[flow].port, NONE
+    elif kind == EXPIRE:
+        return expire(run, event), NONE
+    elif kind == REFRESH:
+        return refresh(run, event), NONE
+    elif kind == FLUSH:
+        flush(run, port, run.events[event].queue)
+    return NONE, NONE
+
+
+@inlined
+def _send(run: Run, port: int) -> int:
+    """Put a port's next packet on the wire, where it is idle and has one; another port that has a frame to send because
+    of this, or NONE."""
+    out = run.ports[port]
+    if out.state:
+        return NONE
+    resuming = NONE
+    if run.nodes[out.node].is_switch:
+        packet = next_of_switch(run, port)
+        if packet == NONE:
+            return NONE
+        event = run.events[packet]
+        if event.queue != CONTROL and event.kind <= NAK:
+            resuming = resume_if_empty(run, event.port, event.queue)
+    else:
+        packet = next_of_host(run, port)
+        if packet == NONE:
+            return NONE
+        event = run.events[packet]
+    _transmit(run, port, packet)
+    return resuming
+
+
+@inlined
+def _transmit(run: Run, port: int, packet: int) -> None:
+    """Occupy the wire, and let the packet arrive at its far end."""
+    out, event, clock = run.ports[port], run.events[packet], run.clock[0]
+    sent = clock.now + run.durations[out.speed, event.size]
+    arrives = sent + out.delay
+    if event.kind > NAK:
+        arrives += run.ports[out.peer].response
+    event.port = out.peer
+    out.state |= BUSY
+    clock.transmissions += 1
+    schedule(run, port, sent)
+    schedule(run, packet, arrives)

@@ -1,0 +1,217 @@
+"""A host's NIC: which packet it sends next, and what it does with those that arrive."""
+
+import numpy as np
+
+from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.dcqcn import increase_by_bytes, notify
+from fabricgen.simulate.packets.intrinsics import whole
+from fabricgen.simulate.packets.packet import give_back, pop_control, push_control, push_pause, take
+from fabricgen.simulate.packets.pause import drain, repeat_later
+from fabricgen.simulate.packets.records import (
+    ACK,
+    CONTROL,
+    DATA,
+    ECHO,
+    MARKED_DATA,
+    NAK,
+    NONE,
+    PAUSE,
+    WAKE,
+)
+from fabricgen.simulate.packets.recovery import go_back
+from fabricgen.simulate.packets.state import Run
+from fabricgen.simulate.packets.wheel import schedule
+
+
+@inlined
+def start(run: Run, flow: int) -> int:
+    """A flow begins; the port that may send then."""
+    its = run.flows[flow]
+    host = run.nodes[its.node]
+    run.order[host.first_flow + host.flows] = flow
+    host.flows += 1
+    its.rate = its.target = its.line_rate
+    its.available = run.clock[0].now
+    its.started = 1
+    return int(its.port)
+
+
+@inlined
+def receive(run: Run, packet: int) -> tuple[int, int]:
+    """Take a packet that arrived at its host; the ports that may have something to send then, or NONE."""
+    event = run.events[packet]
+    port = event.port
+    if event.kind <= MARKED_DATA:
+        slow = NONE
+        if run.nodes[run.ports[port].node].drain > 0:
+            slow = _backlog(run, port, packet)
+        if _acknowledge(run, packet):
+            push_control(run, port, packet)
+            return slow, port
+        give_back(run, packet)
+        return slow, NONE
+    _acknowledged(run, packet)
+    give_back(run, packet)
+    return NONE, port
+
+
+@inlined
+def _acknowledge(run: Run, packet: int) -> bool:
+    """Turn a packet that arrived into its ACK; False for one out of order that asks for nothing."""
+    event = run.events[packet]
+    its = run.flows[event.flow]
+    marked = event.kind == MARKED_DATA
+    event.kind = ACK
+    if event.number == its.received:
+        its.received += 1
+        its.refused = 0
+    elif event.number > its.received:
+        if its.refused:
+            return False
+        its.refused = 1
+        event.kind = NAK
+    event.number = its.received
+    if marked and event.kind == ACK and run.clock[0].now >= its.noticed_at + run.settings.notice_interval:
+        its.noticed_at = run.clock[0].now
+        event.kind = ECHO
+    event.size = run.settings.ack_size
+    event.step = its.back
+    if not run.settings.data_acks:
+        event.queue = CONTROL
+    return True
+
+
+@inlined
+def _acknowledged(run: Run, packet: int) -> None:
+    """An ACK is back at the source."""
+    event = run.events[packet]
+    its = run.flows[event.flow]
+    its.acked = max(its.acked, event.number)
+    its.sent = max(its.sent, its.acked)
+    if its.acked >= its.packets:
+        if its.completion < 0:
+            its.completion = run.clock[0].now - its.start
+            run.clock[0].finished += 1
+    elif event.kind == NAK:
+        go_back(run, event.flow)
+    if event.kind == ECHO and run.settings.dcqcn:
+        notify(run, event.flow)
+
+
+@inlined
+def next_of_host(run: Run, port: int) -> int:
+    """The next packet of a NIC: an ACK before data, then the flows in turn; NONE where none may send, with a wake-up
+    for the one that may next."""
+    out = run.ports[port]
+    if out.control_head != NONE:
+        first = run.events[out.control_head]
+        if first.kind > NAK or not whole(out.paused) >> first.queue & 1:
+            return pop_control(run, port)
+    host = run.nodes[out.node]
+    place = _turn(run, port)
+    if place == NONE:
+        _wake_later(run, out.node)
+        return NONE
+    host.last_flow = place
+    flow = run.order[host.first_flow + place]
+    return _packet_of(run, flow)
+
+
+@inlined
+def _turn(run: Run, port: int) -> int:
+    """The place in `order` of the flow whose turn it is, or NONE; flows that are done are taken out on the way."""
+    out = run.ports[port]
+    host = run.nodes[out.node]
+    now, first, count = run.clock[0].now, host.first_flow, host.flows
+    found, done = whole(NONE), whole(count)
+    place = whole(host.last_flow)
+    for _ in range(count):
+        place = place + 1 if place + 1 < count else (place + 1) % count
+        its = run.flows[run.order[first + place]]
+        if its.sent < its.packets and not whole(out.paused) >> its.queue & 1:
+            if its.available <= now:
+                found = place
+                break
+        elif its.acked >= its.packets:
+            done = min(done, place)
+    if done == count:
+        return found
+    kept = done
+    for later in range(done + 1, count):
+        flow = run.order[first + later]
+        if run.flows[flow].acked < run.flows[flow].packets:
+            if later == found:
+                found = kept
+            run.order[first + kept] = flow
+            kept += 1
+    host.flows = kept
+    return found
+
+
+@inlined
+def _wake_later(run: Run, node: int) -> None:
+    """Let the NIC look again when the next flow may send by its rate."""
+    host = run.nodes[node]
+    if host.awake:
+        return
+    soonest, never = whole(1 << 62), whole(1 << 62)
+    for place in range(host.first_flow, host.first_flow + host.flows):
+        its = run.flows[run.order[place]]
+        if its.sent < its.packets:
+            soonest = min(soonest, its.available)
+    if run.clock[0].now < soonest < never:
+        host.awake = 1
+        event = run.settings.first_wake + node
+        run.events[event].kind = WAKE
+        run.events[event].port = host.port
+        schedule(run, event, soonest)
+
+
+@inlined
+def _packet_of(run: Run, flow: int) -> int:
+    """The flow's next packet, and when the one after it may follow."""
+    its = run.flows[flow]
+    packet = take(run)
+    event = run.events[packet]
+    event.kind, event.flow, event.number, event.step, event.queue = DATA, flow, its.sent, its.out, its.queue
+    last = its.sent + 1 == its.packets
+    event.size = its.last_size if last else run.settings.payload + run.settings.header
+    its.sent += 1
+    if its.rate == its.line_rate:
+        interval = whole(run.durations[run.ports[its.port].speed, event.size])
+    else:
+        interval = _ticks(event.size * 8.0 / its.rate, run.settings.ticks_per_s)
+    its.available = run.clock[0].now + interval
+    if run.settings.dcqcn:
+        increase_by_bytes(run, flow, event.size)
+    return packet
+
+
+@inlined
+def _ticks(seconds: float, ticks_per_s: float) -> int:
+    """Whole ticks of a time: the product of two doubles rounded down as if it had been exact (Dekker 1971)."""
+    product = seconds * ticks_per_s
+    ticks = np.floor(product)
+    if ticks == product:
+        split = 134217729.0
+        high = split * seconds - (split * seconds - seconds)
+        high_per = split * ticks_per_s - (split * ticks_per_s - ticks_per_s)
+        low, low_per = seconds - high, ticks_per_s - high_per
+        if ((high * high_per - product) + high * low_per + low * high_per) + low * low_per < 0:
+            ticks -= 1
+    return whole(ticks)
+
+
+@inlined
+def _backlog(run: Run, port: int, packet: int) -> int:
+    """Count a packet into a slow receiver's backlog; the port where it then asks for a pause, or NONE."""
+    lane = run.events[packet].queue
+    host = run.nodes[run.ports[port].node]
+    drain(run, port)
+    host.backlog += run.events[packet].size
+    if host.backlog <= host.backlog_limit or run.groups[port, lane].pausing:
+        return NONE
+    run.groups[port, lane].pausing = 1
+    push_pause(run, port, lane, PAUSE)
+    repeat_later(run, port, lane)
+    return port

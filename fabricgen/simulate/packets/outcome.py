@@ -1,0 +1,173 @@
+"""What a run came to: completion times, pause frames, drops, buffers, and where the pauses began."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseRoot, QueueUse
+from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
+from fabricgen.simulate.packets.simulation import Finished
+
+FEW_PACKETS = 8
+PAUSED_LONG = 0.05  # of the run: below, a link counts as not paused
+
+
+def outcome(finished: Finished, seed: int) -> PacketsResult:
+    """The result, without what only a comparison with ideal rates tells."""
+    network, run = finished.network, finished.network.run
+    clock, watch = run.clock[0], finished.freeze
+    freeze = replace(watch.found, over_ns=watch.over_ns) if watch.found else None
+    return PacketsResult(
+        name=network.scenario.name,
+        flows=_flows(network),
+        pfc_frames=_frames(network),
+        drops=int(clock["drops"]),
+        retransmissions=int(clock["repeats"]),
+        wire_transmissions=int(clock["transmissions"]),
+        events=int(clock["events"]),
+        max_queue_bytes=int(run.queues["most"].max(initial=0)),
+        simulated_ns=network.ns(network.now),
+        seed=seed,
+        compat=network.scenario.compat,
+        freeze=freeze,
+        storms=tuple(finished.storms),
+        groups=_groups(network),
+        queues=_queues(network),
+        roots=_roots(network),
+        marked=int(run.queues["marked"].sum()),
+        ecn=run.settings.ecn,
+    )
+
+
+def _flows(network: Network) -> tuple[PacketFlow, ...]:
+    completions = network.run.flows["completion"].tolist()
+    return tuple(
+        PacketFlow(flow.src, flow.dst, flow.bytes, flow.start_ns, network.ns(ticks) if ticks >= 0 else None)
+        for flow, ticks in zip(network.scenario.flows, completions, strict=True)
+    )
+
+
+def _frames(network: Network) -> tuple[tuple[int, str, int], ...]:
+    frames = network.run.frames[: int(network.run.clock["frames"][0])]
+    times = (frames["time"] // network.ticks_per_ns).tolist()
+    nodes = [network.ports[port][0] for port in frames["port"].tolist()]
+    return tuple(zip(times, nodes, frames["pause"].tolist(), strict=True))
+
+
+def _groups(network: Network) -> tuple[GroupUse, ...]:
+    """The groups of switches that anything came to."""
+    run = network.run
+    pauses = run.holds["frames"][run.ports["peer"]]
+    touched = (run.groups["headroom_most"] > 0) | (run.groups["drops"] > 0) | (pauses > 0)
+    touched &= run.nodes["is_switch"][run.ports["node"]].astype(bool)[:, None]
+    return tuple(
+        GroupUse(
+            port=network.ports[port],
+            priority=network.classes[lane],
+            alpha=int(run.groups["alpha"][port, lane]) / ALPHA_ONE,
+            headroom_bytes=int(run.groups["headroom_limit"][port, lane]),
+            headroom_most_bytes=int(run.groups["headroom_most"][port, lane]),
+            pauses=int(pauses[port, lane]),
+            early_pauses=int(run.groups["early"][port, lane]),
+            drops=int(run.groups["drops"][port, lane]),
+            lossless=bool(run.groups["lossless"][port, lane]),
+        )
+        for port, lane in zip(*touched.nonzero(), strict=True)
+    )
+
+
+def _queues(network: Network) -> tuple[QueueUse, ...]:
+    """The queues of switches that held more than a few packets, fullest first."""
+    run = network.run
+    full = run.queues["most"] > FEW_PACKETS * (run.settings.payload + run.settings.header)
+    full &= run.nodes["is_switch"][run.ports["node"]].astype(bool)[:, None]
+    speeds = [link.speed_gbps for link in network.scenario.links for _ in (link.a, link.b)]
+    found = [
+        QueueUse(
+            port=network.ports[port],
+            priority=network.classes[lane],
+            most_bytes=int(queue["most"]),
+            most_ns=round(int(queue["most"]) * 8 / speeds[port]),
+            kmin_bytes=int(queue["kmin"]) if queue["kmin"] < UNMARKED else None,
+            marked=int(queue["marked"]),
+        )
+        for port, lane in zip(*full.nonzero(), strict=True)
+        for queue in (run.queues[port, lane],)
+    ]
+    return tuple(sorted(found, key=lambda queue: (-queue.most_bytes, queue.port)))
+
+
+def paused_share(network: Network) -> NDArray[np.float64]:
+    """[port]: how much of the run so far each port was paused, in its worst class."""
+    run, now = network.run, max(network.now, 1)
+    still = (run.ports["paused"][:, None] >> np.arange(run.settings.classes) & 1).astype(bool)
+    ticks = run.holds["total"] + np.where(still, now - run.holds["since"], 0)
+    return np.asarray(ticks.max(axis=1) / now)
+
+
+def _roots(network: Network) -> tuple[PauseRoot, ...]:
+    """Where pauses begin, by following each paused link to where the traffic behind it is held up: from a paused port
+    to the far switch's ports that its flows go on by, until one is not paused itself, or is paused by a host."""
+    run, share = network.run, paused_share(network)
+    paused = share > PAUSED_LONG
+    onward = _onward(network)
+    is_host = ~run.nodes["is_switch"].astype(bool)
+    to_host = is_host[run.ports["node"][run.ports["peer"]]]
+    found: dict[int, set[int]] = {}
+    for port in np.flatnonzero(paused).tolist():
+        for root in _ends(port, paused, onward, to_host):
+            found.setdefault(root, set()).add(port)
+    roots = [
+        PauseRoot(
+            port=network.ports[root],
+            kind="slow-receiver" if paused[root] and to_host[root] else "incast",
+            paused_links=len(links),
+            paused_share=round(float(max(share[link] for link in links)), 4),
+        )
+        for root, links in found.items()
+    ]
+    return tuple(sorted(roots, key=lambda root: (-root.paused_links, root.port)))
+
+
+def _onward(network: Network) -> dict[int, set[int]]:
+    """port -> the ports that its flows go on by at the far end and that were ever busy enough to queue."""
+    after: dict[int, set[int]] = {}
+    most = network.run.queues["most"].max(axis=1)
+    packet = network.run.settings.payload + network.run.settings.header
+    for path in flow_paths(network):
+        for port, following in pairwise(path):
+            if most[following] > 2 * packet:
+                after.setdefault(port, set()).add(following)
+    return after
+
+
+def _ends(port: int, paused: NDArray[np.bool_], onward: dict[int, set[int]], to_host: NDArray[np.bool_]) -> set[int]:
+    if to_host[port]:
+        return {port}
+    ends, seen, todo = set(), {port}, [port]
+    while todo:
+        for following in onward.get(todo.pop(), ()):
+            if not paused[following] or to_host[following]:
+                ends.add(following)
+            elif following not in seen:
+                seen.add(following)
+                todo.append(following)
+    return ends
+
+
+def flow_paths(network: Network) -> Sequence[list[int]]:
+    """The ports that each flow's data crosses, its NIC first."""
+    run = network.run
+    ports, following = run.steps["port"].tolist(), run.steps["next"].tolist()
+    paths = []
+    for nic, step in zip(run.flows["port"].tolist(), run.flows["out"].tolist(), strict=True):
+        path = [nic]
+        while step >= 0:
+            path.append(ports[step])
+            step = following[step]
+        paths.append(path)
+    return paths

@@ -1,0 +1,84 @@
+"""Packets: taken from the free ones and given back, and the queues that they stand in."""
+
+from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.records import NONE
+from fabricgen.simulate.packets.state import Run
+
+
+@inlined
+def take(run: Run) -> int:
+    """A free packet; the loop sees to it that there are some."""
+    clock = run.clock[0]
+    packet = clock.free
+    clock.free = run.events[packet].next
+    clock.free_count -= 1
+    return packet
+
+
+@inlined
+def give_back(run: Run, packet: int) -> None:
+    """The packet has arrived, or is lost."""
+    clock = run.clock[0]
+    run.events[packet].next = clock.free
+    clock.free = packet
+    clock.free_count += 1
+
+
+@inlined
+def push(run: Run, port: int, lane: int, packet: int) -> None:
+    """To the end of the queue of a class."""
+    queue = run.queues[port, lane]
+    run.events[packet].next = NONE
+    if queue.head == NONE:
+        queue.head = packet
+        run.ports[port].waiting |= 1 << lane
+    else:
+        run.events[queue.tail].next = packet
+    queue.tail = packet
+
+
+@inlined
+def pop(run: Run, port: int, lane: int) -> int:
+    """The first packet of a class that has some."""
+    queue = run.queues[port, lane]
+    packet = queue.head
+    queue.head = run.events[packet].next
+    if queue.head == NONE:
+        run.ports[port].waiting &= ~(1 << lane)
+    return packet
+
+
+@inlined
+def push_control(run: Run, port: int, packet: int) -> None:
+    """To the end of the queue that nothing holds back."""
+    out = run.ports[port]
+    run.events[packet].next = NONE
+    if out.control_head == NONE:
+        out.control_head = packet
+    else:
+        run.events[out.control_tail].next = packet
+    out.control_tail = packet
+
+
+@inlined
+def pop_control(run: Run, port: int) -> int:
+    """The first packet of that queue; it has some."""
+    out = run.ports[port]
+    packet = out.control_head
+    out.control_head = run.events[packet].next
+    return packet
+
+
+@inlined
+def push_pause(run: Run, port: int, lane: int, kind: int) -> None:
+    """A pause frame about a class, PAUSE or RESUME, towards the peer of a port. A host's own comes before its ACKs,
+    which may be paused."""
+    frame = take(run)
+    event = run.events[frame]
+    event.kind, event.size, event.queue = kind, run.settings.pause_size, lane
+    out = run.ports[port]
+    if run.nodes[out.node].is_switch or out.control_head == NONE:
+        push_control(run, port, frame)
+    else:
+        event.next = out.control_head
+        out.control_head = frame

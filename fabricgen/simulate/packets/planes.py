@@ -1,0 +1,71 @@
+"""All planes of a bundle that a pattern is for, run packet by packet."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
+from fabricgen.results import PacketsResult
+from fabricgen.routing.fabric import read_fabric
+from fabricgen.simulate.congestion.analysis import Options, is_meant, judged_priority
+from fabricgen.simulate.congestion.plane import read_plane
+from fabricgen.simulate.deadlock.analysis import planes
+from fabricgen.simulate.deadlock.lossless import lossless_links
+from fabricgen.simulate.packets.fairness import with_victims
+from fabricgen.simulate.packets.from_bundle import PlaneScenario, plane_scenario
+from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.outcome import outcome
+from fabricgen.simulate.packets.simulation import Observer, run
+
+DEFAULT_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class PlaneRun:
+    """A plane's run and what it was made from."""
+
+    result: PacketsResult
+    made: PlaneScenario
+
+
+def simulate_bundle(
+    bundle: Bundle,
+    pattern: str,
+    size_bytes: float = DEFAULT_BYTES,
+    plane: str | None = None,
+    seed: int = 1,
+    observers: Callable[[Network], Sequence[Observer]] = lambda _: (),
+) -> list[PlaneRun]:
+    """One run per RoCE plane. Raises UsageError for an unknown plane and where nothing can be simulated."""
+    options = Options(pattern, size_bytes, seed=seed)
+    chosen = [(name, switches) for name, switches in planes(bundle) if is_meant(bundle, name, plane, options)]
+    if not chosen:
+        known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
+        raise UsageError(f"no plane {plane!r} here; planes are {known}" if plane else "no plane that this is for")
+    found = [
+        one for name, switches in chosen if (one := _simulate(bundle, name, switches, options, observers)) is not None
+    ]
+    if not found:
+        raise UsageError(f"{pattern} sends nothing over these planes, or no file tells of any host")
+    return found
+
+
+def _simulate(
+    bundle: Bundle,
+    name: str,
+    switches: list[str],
+    options: Options,
+    observers: Callable[[Network], Sequence[Observer]],
+) -> PlaneRun | None:
+    fabric = read_fabric(bundle, switches)
+    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
+    network = read_plane(bundle, fabric, name, priority)
+    if not network.adapters:
+        return None
+    made = plane_scenario(bundle, network, 3 if priority is None else priority, options.pattern, options.size_bytes,
+                          options.seed)  # fmt: skip
+    if made is None:
+        return None
+    result = outcome(run(made.scenario, options.seed, observers), options.seed)
+    result = with_victims(result, made.scenario, network.ports, made.flows)
+    return PlaneRun(replace(result, pattern=options.pattern, reason=made.reason), made)

@@ -1,0 +1,98 @@
+"""What a scenario says of ports, queues and buffers, put into their records."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fabricgen.simulate.packets.records import NONE
+from fabricgen.simulate.packets.state import Records
+from fabricgen.simulate.scenario import Ecn, Scenario, SwitchBuffers, TrafficClass
+
+UNLIMITED = 1 << 40
+ALPHA_ONE = 256
+UNMARKED = 1 << 30  # Kmin of a queue that marks nothing
+QUANTUM_BITS = 512
+
+
+def fill_ports(
+    ports: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], node_of: dict[str, int],
+    speeds: Sequence[float], ticks_per_ns: int,
+) -> None:  # fmt: skip
+    """Cables, and pauses as their receiver sees them."""
+    number = np.arange(len(ends))
+    ports["node"] = [node_of[node] for node, _ in ends]
+    ports["peer"] = number ^ 1
+    ports["delay"] = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
+    ports["speed"] = np.repeat([speeds.index(link.speed_gbps) for link in scenario.links], 2)
+    ports["control_head"], ports["control_tail"] = NONE, NONE
+    if scenario.compat == "hpcc":
+        return
+    pfc = scenario.pfc
+    quantum_ns = np.array([QUANTUM_BITS / link.speed_gbps for link in scenario.links])
+    pause_ns = np.repeat(pfc.pause_quanta * quantum_ns, 2)
+    ports["pause"] = pause_ns * ticks_per_ns
+    ports["refresh"] = (pfc.refresh_ns or pause_ns / 2) * ticks_per_ns
+    responses = [pfc.response_ns if link.response_ns is None else link.response_ns for link in scenario.links]
+    ports["response"] = np.repeat(responses, 2) * ticks_per_ns
+
+
+def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:
+    """Buffers, WRED and schedulers of each port's classes."""
+    known = {each.priority: each for each in scenario.classes}
+    mtu = scenario.transport.packet_bytes
+    queues["head"], queues["tail"] = NONE, NONE
+    for lane, priority in enumerate(classes):
+        traffic = known.get(priority, TrafficClass(priority))
+        queues["quantum"][:, lane] = traffic.weight * mtu
+        if traffic.scheduler == "strict":
+            ports["strict"] |= 1 << lane
+        for port, buffers in enumerate(port_buffers(scenario)):
+            _fill_group(groups[port, lane], buffers, traffic)
+            ecn = (buffers.ecn if buffers else None) or Ecn(UNMARKED, UNMARKED, 0.0)
+            queue = queues[port, lane]
+            queue["kmin"], queue["kmax"], queue["pmax"] = ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax
+
+
+def _fill_group(group: Records, buffers: SwitchBuffers | None, traffic: TrafficClass) -> None:
+    """A host has no buffer to speak of: what arrives is taken."""
+    if buffers is None:
+        return
+    group["reserve"] = buffers.pg_reserve_bytes
+    group["headroom_limit"] = buffers.pg_headroom_bytes if traffic.lossless and buffers.pfc else 0
+    group["alpha"] = round(buffers.alpha * ALPHA_ONE)
+    group["static"] = buffers.static_threshold_bytes
+    group["xon"], group["xon_offset"] = buffers.xon_bytes, buffers.xon_offset_bytes
+    group["lossless"] = traffic.lossless and buffers.pfc
+
+
+def fill_switches(nodes: Records, groups: Records, ports: Records, scenario: Scenario, ticks_per_ns: int) -> None:
+    """Pools: what is left of a buffer after reserves and headroom."""
+    for index, node in enumerate(scenario.nodes):
+        row = nodes[index]
+        row["pool_limit"] = UNLIMITED
+        if node.buffers is None:
+            row["backlog_limit"] = node.receive_buffer_bytes
+            row["drain"] = 8 / node.drain_gbps * ticks_per_ns if node.drain_gbps else 0.0
+            continue
+        own = groups[ports["node"] == index]
+        pool = node.buffers.headroom_pool_bytes
+        headroom = pool or int(own["headroom_limit"].sum())
+        row["is_switch"] = 1
+        row["shared_limit"] = int(node.buffers.buffer_bytes) - headroom - int(own["reserve"].sum())
+        row["pool_limit"] = pool or UNLIMITED
+    for storm in scenario.storms:
+        index = [node.name for node in scenario.nodes].index(storm.host)
+        nodes["storm_from"][index] = storm.at_ns * ticks_per_ns
+        nodes["storm_until"][index] = storm.until_ns * ticks_per_ns
+
+
+def port_buffers(scenario: Scenario) -> list[SwitchBuffers | None]:
+    """What each port has, its own over its switch's."""
+    of = {node.name: node.buffers for node in scenario.nodes}
+    found = []
+    for link in scenario.links:
+        for name, own in ((link.a, link.a_buffers), (link.b, link.b_buffers)):
+            buffers = of[name]
+            found.append(replace(buffers, **own) if buffers and own else buffers)
+    return found

@@ -1,0 +1,196 @@
+"""What the event loop keeps of everything that moves, one record each, so that a step touches few cache lines.
+
+Times are ticks of the run's clock (`clock.py`), sizes bytes on the wire. Packets and timers are events alike; an event
+is in one list at most, so that a single `next` links slots of the wheel, queues and the free list.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = -1
+CONTROL = 15  # the queue of pause frames, and of ACKs that no pause holds: before all others
+
+# Kinds of events. What stands above `BEFORE_PACKETS` comes before packets of the same tick, the others in their order.
+DATA, MARKED_DATA, ACK, ECHO, NAK, PAUSE, RESUME, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH = range(14)
+BEFORE_PACKETS = 20
+DECREASE, INCREASE = 20, 21
+
+BUSY, DOWN = 1, 2  # states of a port, as bits
+
+EVENT = np.dtype(
+    [
+        ("time", np.int64),
+        ("next", np.int32),
+        ("flow", np.int32),  # a timer's flow
+        ("port", np.int32),  # receives it; while queued: the port that it came in by; a timer's port
+        ("step", np.int32),  # into `steps`: the way from here
+        ("number", np.int32),  # data: which packet of its flow; ACK: the first one not yet received
+        ("size", np.uint16),
+        ("kind", np.uint8),
+        ("queue", np.uint8),  # class, or CONTROL; of a pause frame: the class that it is about
+    ]
+)
+
+LIST = np.dtype([("head", np.int32), ("tail", np.int32)])
+
+LINE = 64  # bytes that a processor loads at once
+
+
+def _on_a_line(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
+    """A record that begins where a cache line does and fills it."""
+    names, formats = zip(*fields, strict=True)
+    return np.dtype({"names": names, "formats": formats, "itemsize": LINE})
+
+
+PORT = _on_a_line(
+    [
+        ("node", np.int32),
+        ("peer", np.int32),  # the port at the far end
+        ("delay", np.int32),  # of the cable
+        ("response", np.int32),  # from a pause frame's arrival to its effect
+        ("pause", np.int32),  # how long a pause frame holds; 0: until resumed
+        ("refresh", np.int32),  # how often a pause is repeated; 0: never
+        ("control_head", np.int32),
+        ("control_tail", np.int32),
+        ("speed", np.int16),  # row of `durations`
+        ("waiting", np.uint16),  # classes with packets, as bits
+        ("paused", np.uint16),  # classes that the peer has paused
+        ("strict", np.uint16),  # classes of strict priority
+        ("discard", np.uint16),  # classes whose packets are thrown away: the watchdog's, or all of a dead link
+        ("deaf", np.uint16),  # classes that ignore pauses
+        ("state", np.uint8),
+        ("last", np.uint8),  # the class that sent last
+    ]
+)
+
+QUEUE = _on_a_line(
+    [
+        ("head", np.int32),
+        ("tail", np.int32),
+        ("bytes", np.int32),
+        ("most", np.int32),  # most bytes so far
+        ("kmin", np.int32),
+        ("kmax", np.int32),
+        ("pmax", np.float64),
+        ("quantum", np.int32),  # bytes of a DWRR round
+        ("deficit", np.int32),
+        ("sent", np.int32),  # packets
+        ("marked", np.int32),
+    ]
+)
+
+GROUP = _on_a_line(
+    [
+        ("used", np.int32),  # bytes in the reserve and in the shared pool
+        ("headroom", np.int32),  # bytes in headroom
+        ("reserve", np.int32),
+        ("headroom_limit", np.int32),
+        ("alpha", np.int32),  # in 1/256
+        ("static", np.int32),  # threshold in place of a dynamic one; 0: dynamic
+        ("xon", np.int32),
+        ("xon_offset", np.int32),
+        ("headroom_most", np.int32),
+        ("drops", np.int32),
+        ("early", np.int32),  # pauses sent while ECN did not mark yet
+        ("pausing", np.uint8),  # whether the peer is told to pause
+        ("lossless", np.uint8),
+        ("repeating", np.uint16),  # whether the timer of a repetition runs
+    ]
+)
+
+HOLD = np.dtype(
+    [
+        ("expires", np.int64),
+        ("since", np.int64),  # when the pause began that is on, or was the last
+        ("total", np.int64),  # ticks of all pauses that are over
+        ("frames", np.int32),  # pause frames received
+        ("armed", np.int32),  # whether the timer of the pause's end is running
+    ]
+)
+
+NODE = np.dtype(
+    [
+        ("shared_limit", np.int64),  # bytes of the pool
+        ("shared", np.int64),
+        ("pool_limit", np.int64),  # of the shared headroom
+        ("pool", np.int64),
+        ("is_switch", np.int32),
+        ("port", np.int32),  # a host's
+        ("first_flow", np.int32),  # into `order`: the flows that a host is sending
+        ("flows", np.int32),
+        ("last_flow", np.int32),
+        ("awake", np.int32),  # whether a wake-up is scheduled
+        ("backlog", np.int32),  # bytes that a slow receiver has not taken yet
+        ("backlog_limit", np.int32),
+        ("drain", np.float64),  # ticks that it needs for a byte; 0: it keeps up
+        ("drained_at", np.int64),
+        ("storm_from", np.int64),  # a broken NIC pauses its switch from then on
+        ("storm_until", np.int64),
+    ]
+)
+
+FLOW = np.dtype(
+    [
+        ("port", np.int32),  # of the source
+        ("node", np.int32),
+        ("out", np.int32),  # first step to the destination
+        ("back", np.int32),
+        ("packets", np.int32),
+        ("sent", np.int32),  # packets, from here on
+        ("acked", np.int32),
+        ("received", np.int32),
+        ("last_size", np.uint16),
+        ("queue", np.uint8),
+        ("refused", np.uint8),  # whether the receiver has asked for a repeat of the packet that it waits for
+        ("timer", np.uint8),  # whether the retransmission timer runs
+        ("slowed", np.uint8),  # whether there has been a congestion notification
+        ("notified", np.uint8),  # since alpha's last tick
+        ("decreasing", np.uint8),  # a rate decrease is scheduled
+        ("increasing", np.uint8),
+        ("started", np.uint8),
+        ("progress", np.int32),  # acknowledged when the retransmission timer started
+        ("available", np.int64),  # earliest start of the next packet
+        ("completion", np.int64),
+        ("start", np.int64),
+        ("line_rate", np.float64),  # bit/s
+        ("rate", np.float64),
+        ("target", np.float64),
+        ("alpha", np.float64),
+        ("alpha_at", np.int64),  # last tick
+        ("decrease_origin", np.int64),
+        ("increase_at", np.int64),
+        ("noticed_at", np.int64),  # the receiver's last notification
+        ("timer_stage", np.int32),
+        ("byte_stage", np.int32),
+        ("counted", np.int64),  # bytes sent since the last increase by bytes
+    ]
+)
+
+STEP = np.dtype([("port", np.int32), ("next", np.int32)])
+
+CLOCK = np.dtype(
+    [
+        ("now", np.int64),
+        ("epoch", np.int64),
+        ("slot", np.int64),
+        ("pending", np.int64),  # events in the wheel
+        ("events", np.int64),
+        ("transmissions", np.int64),
+        ("drops", np.int64),
+        ("repeats", np.int64),  # packets sent again
+        ("finished", np.int64),  # flows
+        ("frames", np.int64),  # rows of `frames` in use
+        ("free", np.int64),  # head of the free packets
+        ("free_count", np.int64),
+        ("random", np.uint64),
+    ]
+)
+
+FRAME = np.dtype([("time", np.int64), ("port", np.int32), ("queue", np.int16), ("pause", np.int16)])
+
+
+def aligned(count: int, dtype: np.dtype[np.void]) -> NDArray[np.void]:
+    """Zeros that start on a cache line."""
+    room = np.zeros(count * dtype.itemsize + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + count * dtype.itemsize].view(dtype)

@@ -1,0 +1,47 @@
+"""Go-back-N: what a sender does about lost packets. The receiver keeps nothing that comes out of order."""
+
+from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.packet import give_back
+from fabricgen.simulate.packets.records import TIMEOUT
+from fabricgen.simulate.packets.state import Run
+from fabricgen.simulate.packets.wheel import schedule
+
+
+@inlined
+def lost(run: Run, packet: int) -> None:
+    """A packet that no buffer has room for. The timer of its flow starts here: before a loss it changes nothing."""
+    run.clock[0].drops += 1
+    start_timer(run, run.events[packet].flow)
+    give_back(run, packet)
+
+
+@inlined
+def start_timer(run: Run, flow: int) -> None:
+    """Let the flow time out, unless it will anyway."""
+    its = run.flows[flow]
+    if its.timer == 0 and its.completion < 0:
+        its.timer = 1
+        its.progress = its.acked
+        event = run.settings.first_flow + 3 * flow
+        run.events[event].kind = TIMEOUT
+        schedule(run, event, run.clock[0].now + run.settings.timeout)
+
+
+@inlined
+def timed_out(run: Run, flow: int) -> None:
+    """Send again all that is not acknowledged, where nothing was since the timer started."""
+    its = run.flows[flow]
+    its.timer = 0
+    if its.completion >= 0:
+        return
+    if its.acked == its.progress:
+        go_back(run, flow)
+    start_timer(run, flow)
+
+
+@inlined
+def go_back(run: Run, flow: int) -> None:
+    """The next packet to send is the first one that is not acknowledged."""
+    its = run.flows[flow]
+    run.clock[0].repeats += its.sent - its.acked
+    its.sent = its.acked

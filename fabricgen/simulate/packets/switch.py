@@ -1,0 +1,135 @@
+"""A switch: where an arriving packet goes, and which one a port sends next."""
+
+import numpy as np
+
+from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.buffer import admit, pause_if_full, release, resume_if_empty
+from fabricgen.simulate.packets.intrinsics import trailing_zeros, whole
+from fabricgen.simulate.packets.packet import give_back, pop, pop_control, push, push_control
+from fabricgen.simulate.packets.records import BUSY, CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE
+from fabricgen.simulate.packets.recovery import lost
+from fabricgen.simulate.packets.state import Run
+from fabricgen.simulate.packets.wheel import schedule
+
+
+@inlined
+def forward(run: Run, packet: int) -> tuple[int, int]:
+    """Take in a packet that arrived; the ports that may have something to send then, or NONE."""
+    event = run.events[packet]
+    port, lane, step = event.port, event.queue, run.steps[event.step]
+    out = step.port
+    event.step = step.next
+    if lane == CONTROL:
+        if run.ports[out].state & DOWN:
+            lost(run, packet)
+            return NONE, NONE
+        push_control(run, out, packet)
+        return out, NONE
+    if (run.ports[out].discard | run.ports[port].discard) >> lane & 1 or not admit(run, port, lane, event.size):
+        run.groups[port, lane].drops += 1
+        lost(run, packet)
+        return NONE, NONE
+    queue = run.queues[out, lane]
+    queue.bytes += event.size
+    queue.most = max(queue.most, queue.bytes)
+    pausing = pause_if_full(run, port, lane, out)
+    push(run, out, lane, packet)
+    return pausing, out
+
+
+@inlined
+def next_of_switch(run: Run, port: int) -> int:
+    """Take the next packet out of a port's queues; NONE where all are empty or paused."""
+    out = run.ports[port]
+    if out.control_head != NONE:
+        return pop_control(run, port)
+    ready = whole(out.waiting) & ~whole(out.paused)
+    if ready == 0:
+        return NONE
+    lane = _choose(run, port, ready)
+    packet = pop(run, port, lane)
+    run.queues[port, lane].bytes -= run.events[packet].size
+    run.queues[port, lane].sent += 1
+    release(run, run.events[packet].port, lane, run.events[packet].size)
+    if run.settings.ecn and run.events[packet].kind == DATA:
+        _mark(run, port, lane, packet)
+    return packet
+
+
+@inlined
+def flush(run: Run, port: int, lane: int) -> None:
+    """Throw away what waits in a queue: the watchdog's doing, or a dead link's."""
+    while run.ports[port].state & DOWN and run.ports[port].control_head != NONE:
+        frame = pop_control(run, port)
+        if run.events[frame].kind <= NAK:
+            lost(run, frame)
+        else:
+            give_back(run, frame)
+    while run.queues[port, lane].head != NONE:
+        packet = pop(run, port, lane)
+        came_by, size = run.events[packet].port, run.events[packet].size
+        run.queues[port, lane].bytes -= size
+        run.groups[came_by, lane].drops += 1
+        release(run, came_by, lane, size)
+        lost(run, packet)
+        if resume_if_empty(run, came_by, lane) != NONE and run.ports[came_by].state == 0:
+            run.ports[came_by].state |= BUSY  # as if a packet had just been sent: the frame is next
+            schedule(run, came_by, run.clock[0].now)
+
+
+@inlined
+def _choose(run: Run, port: int, ready: int) -> int:
+    """The class that may send, out of some."""
+    if ready & (ready - 1) == 0:
+        return trailing_zeros(np.uint64(ready))
+    out = run.ports[port]
+    strict = ready & whole(out.strict)
+    if strict:
+        lane = CONTROL
+        while not strict >> lane & 1:
+            lane -= 1
+        return lane
+    if run.settings.round_robin:
+        out.last = _following(ready, out.last)
+        return int(out.last)
+    while True:
+        queue = run.queues[port, out.last]
+        if ready >> out.last & 1 and queue.deficit >= run.events[queue.head].size:
+            queue.deficit -= run.events[queue.head].size
+            return int(out.last)
+        if not out.waiting >> out.last & 1:
+            queue.deficit = 0
+        out.last = _following(ready, out.last)
+        run.queues[port, out.last].deficit += run.queues[port, out.last].quantum
+
+
+@inlined
+def _following(ready: int, last: int) -> int:
+    """The class after `last` in turn."""
+    later = ready & ~((2 << last) - 1)
+    return trailing_zeros(np.uint64(later if later else ready))
+
+
+@inlined
+def _mark(run: Run, port: int, lane: int, packet: int) -> None:
+    """WRED on what stays in the queue."""
+    queue = run.queues[port, lane]
+    if queue.bytes <= queue.kmin:
+        return
+    if queue.bytes <= queue.kmax:
+        share = queue.pmax * (queue.bytes - queue.kmin) / (queue.kmax - queue.kmin)
+        if _random(run) >= share:
+            return
+    run.events[packet].kind = MARKED_DATA
+    queue.marked += 1
+
+
+@inlined
+def _random(run: Run) -> float:
+    """Uniform in [0, 1): SplitMix64, so that a seed gives one run on every machine."""
+    clock = run.clock[0]
+    clock.random += np.uint64(0x9E3779B97F4A7C15)
+    bits = clock.random
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return float((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53

@@ -1,0 +1,95 @@
+"""SONiC's PFC watchdog (sonic-swss, orchagent/pfcwdorch and its Lua scripts): detection, action, restoration.
+
+Once a poll it looks at each queue. One that was paused all the time since the last look, holds packets and sent none is
+in a storm when this has lasted for the detection time; it is restored when no pause came for the restoration time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabricgen.results import PfcStorm
+from fabricgen.simulate.packets.freeze import Queue
+from fabricgen.simulate.packets.network import Network, pause_event, schedule_at
+from fabricgen.simulate.packets.records import FLUSH
+from fabricgen.simulate.scenario import Watchdog
+
+
+@dataclass
+class _Seen:
+    """A queue at the last look."""
+
+    sent: int = -1
+    pauses: int = 0
+    stuck_for: int = 0
+    quiet_for: int = 0
+    storm: int = -1  # number of the one that it is in
+
+
+class SwitchWatchdog:
+    """The watchdog of ports with the same settings on one switch. Switches do not look at the same moment: `place` of
+    `switches` sets them apart."""
+
+    def __init__(self, network: Network, ports: Sequence[int], settings: Watchdog, place: int, switches: int) -> None:
+        self.settings = settings
+        self.storms: list[PfcStorm] = []
+        self._ports = ports
+        self._seen: dict[Queue, _Seen] = {}
+        self.period = settings.poll_ns * network.ticks_per_ns
+        self.first = self.period * (place + 1) // switches
+
+    def look(self, network: Network) -> None:
+        """One poll."""
+        run = network.run
+        for port in self._ports:
+            for lane in range(run.settings.classes):
+                seen = self._seen.setdefault((port, lane), _Seen())
+                if seen.storm >= 0:
+                    self._restore(network, port, lane, seen)
+                else:
+                    self._detect(network, port, lane, seen)
+                seen.pauses = int(run.holds["frames"][port, lane])
+
+    def close(self) -> None:
+        """Nothing to put away."""
+
+    def _detect(self, network: Network, port: int, lane: int, seen: _Seen) -> None:
+        run, queue = network.run, network.run.queues[port, lane]
+        paused = (
+            int(run.ports["paused"][port]) >> lane & 1 and run.holds["since"][port, lane] <= network.now - self.period
+        )
+        sent = int(queue["sent"])
+        seen.stuck_for = seen.stuck_for + self.settings.poll_ns if paused and sent == seen.sent else 0
+        seen.sent = sent
+        if seen.stuck_for < self.settings.detection_ns or queue["bytes"] == 0:
+            return
+        seen.storm, seen.quiet_for = len(self.storms), 0
+        self.storms.append(PfcStorm(network.ports[port], network.classes[lane], network.ns(network.now), None))
+        if self.settings.action == "drop":
+            run.ports["discard"][port] |= 1 << lane
+            schedule_at(run, pause_event(run, port, lane, FLUSH), network.now)
+        elif self.settings.action == "forward":
+            run.ports["deaf"][port] |= 1 << lane
+            release(network, port, lane)
+
+    def _restore(self, network: Network, port: int, lane: int, seen: _Seen) -> None:
+        run = network.run
+        quiet = int(run.holds["frames"][port, lane]) == seen.pauses
+        seen.quiet_for = seen.quiet_for + self.settings.poll_ns if quiet else 0
+        if seen.quiet_for < self.settings.restoration_ns:
+            return
+        mask = 0xFFFF & ~(1 << lane)
+        run.ports["discard"][port] &= mask
+        run.ports["deaf"][port] &= mask
+        before = self.storms[seen.storm]
+        self.storms[seen.storm] = PfcStorm(before.port, before.priority, before.time_ns, network.ns(network.now))
+        seen.storm, seen.sent, seen.stuck_for = -1, -1, 0
+
+
+def release(network: Network, port: int, lane: int) -> None:
+    """Let a paused class of a port go on."""
+    run = network.run
+    run.ports["paused"][port] &= 0xFFFF & ~(1 << lane)
+    run.holds["total"][port, lane] += network.now - run.holds["since"][port, lane]
+    if run.ports["state"][port] == 0:
+        run.ports["state"][port] = 1  # as if a packet had just been sent: the next one follows
+        schedule_at(run, port, network.now)

@@ -1,0 +1,76 @@
+"""Collectives as what each adapter sends, in the algorithms and byte counts of NCCL (nccl-tests, PERFORMANCE.md).
+
+`size_bytes` is the buffer of one rank (GPU). Every channel carries its part of the buffer along adapters of the same
+place in their nodes; what stays within a node goes over NVLink and is not seen here.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fabricgen.simulate.patterns.job import ABSENT, Ints, Job
+from fabricgen.simulate.patterns.traffic import Everyone, Messages, joined, messages
+
+
+def ring_all_reduce(job: Job, size_bytes: float) -> Messages:
+    """Every rank sends 2(n-1)/n of the buffer to the next."""
+    return _ring(job, 2 * size_bytes)
+
+
+def reduce_scatter(job: Job, size_bytes: float) -> Messages:
+    """Every rank sends (n-1)/n of the buffer to the next; an all-gather does the same."""
+    return _ring(job, size_bytes)
+
+
+def _ring(job: Job, bytes_round: float) -> Messages:
+    ranks = job.nodes * job.channels
+    each = bytes_round * (ranks - 1) / max(ranks, 1) / max(job.channels, 1)
+    return joined(messages(column, np.roll(column, -1), each) for column in _columns(job))
+
+
+def tree_all_reduce(job: Job, size_bytes: float) -> Messages:
+    """Two binary trees (Sanders et al., 2009), each with half of the data, up and down again; who is a leaf in one is
+    inner in the other."""
+    each = size_bytes / 2 / max(job.channels, 1)
+    found = []
+    for column in _columns(job):
+        size = len(column)
+        second = column[::-1] if size % 2 == 0 else np.roll(column, -1)
+        for order in (column, second):
+            child = np.arange(1, size)
+            parent = _parents(child, size)
+            found += [messages(order[child], order[parent], each), messages(order[parent], order[child], each)]
+    return joined(found)
+
+
+def _parents(rank: Ints, size: int) -> Ints:
+    """The in-order binary tree with rank 0 on top: inner ranks are those with more trailing zeros."""
+    lowest = rank & -rank
+    above = (rank ^ lowest) | (lowest << 1)
+    return np.where(above < size, above, rank ^ lowest)
+
+
+def all_to_all(job: Job, size_bytes: float) -> Everyone:
+    """Expert parallelism: 1/n of the buffer to each rank. NCCL's PXN takes data over NVLink to the adapter on the
+    receiver's rail, so that each adapter sends one part per node along its channel."""
+    return Everyone(tuple(_columns(job)), size_bytes / max(job.nodes, 1))
+
+
+def pipeline(job: Job, size_bytes: float) -> Messages:
+    """Every rank sends its activations to the same rank of the next stage; the last stage sends nothing."""
+    return joined(messages(column[:-1], column[1:], size_bytes) for column in _columns(job))
+
+
+def permutation(job: Job, size_bytes: float, seed: int) -> Messages:
+    """Every adapter sends to one other of its channel, and is sent to by one: a random cycle."""
+    random = np.random.default_rng(seed)
+    cycles = (random.permutation(column) for column in _columns(job))
+    return joined(messages(cycle, np.roll(cycle, -1), size_bytes) for cycle in cycles)
+
+
+def _columns(job: Job) -> Iterator[Ints]:
+    """The adapters of each channel that more than one node has."""
+    for column in job.members.T:
+        present = column[column != ABSENT]
+        if len(present) > 1:
+            yield present

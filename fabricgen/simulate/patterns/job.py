@@ -1,0 +1,108 @@
+"""Who takes part: adapters on nodes, and in which order a job's ranks are placed on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.errors import UsageError
+from fabricgen.platforms.catalog import host_model
+
+Ints = NDArray[np.int64]
+
+ABSENT = -1
+ALIGNED, FRAGMENTED = "aligned", "fragmented"
+_HOSTS_PER_TARGET = 16  # where no host is for storage, one in so many stands in
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A NIC port: its host, name, rail (None on no rail), and the group and model of its host."""
+
+    host: str
+    nic: str
+    rail: int | None
+    group: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """`members` (nodes x channels) are adapters' numbers in the order of ranks, ABSENT where a node has no such. A node
+    is what one NVLink domain spans; a channel joins the adapters that are at the same place of their nodes, so that
+    what goes along a channel stays on its rail. `targets` are adapters for storage; `stand_in` tells that none is built
+    for that."""
+
+    members: Ints
+    targets: Ints
+    stand_in: bool = False
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.members)
+
+    @property
+    def channels(self) -> int:
+        """Number of channels."""
+        return int(self.members.shape[1])
+
+
+def make_job(adapters: Sequence[Adapter], placement: str | Sequence[str] = ALIGNED, seed: int = 0) -> Job:
+    """The job of all hosts that compute. `placement`: aligned (the order of the hosts in the files, which is that of
+    scalable units), fragmented (nodes shuffled, rails kept) or the hosts' names in rank order."""
+    computing, storing = _split(adapters)
+    by_host: dict[str, list[int]] = {}
+    for number in computing:
+        by_host.setdefault(adapters[number].host, []).append(number)
+    nodes = _nodes(adapters, by_host, placement)
+    if placement == FRAGMENTED:
+        order = np.random.default_rng(seed).permutation(len(nodes))
+        nodes = [nodes[index] for index in order]
+    labels = [[(place, adapters[number].nic) for place, host in enumerate(node) for number in by_host[host]]
+              for node in nodes]  # fmt: skip
+    channel = {label: index for index, label in enumerate(dict.fromkeys(label for row in labels for label in row))}
+    members = np.full((len(nodes), len(channel)), ABSENT, np.int64)
+    for row, (node, names) in enumerate(zip(nodes, labels, strict=True)):
+        numbers = [number for host in node for number in by_host[host]]
+        members[row, [channel[name] for name in names]] = numbers
+    if storing:
+        return Job(members, np.array(storing, np.int64))
+    stand_ins = members[::-1][: max(1, len(members) // _HOSTS_PER_TARGET)]
+    return Job(members, stand_ins[stand_ins != ABSENT], stand_in=True)
+
+
+def _split(adapters: Sequence[Adapter]) -> tuple[list[int], list[int]]:
+    """(adapters of hosts that compute, of hosts for storage): by rails, else by GPUs, else all compute."""
+    hosts = {adapter.host: adapter for adapter in adapters}
+    railed = {adapter.host for adapter in adapters if adapter.rail is not None}
+    with_gpus = {name for name, one in hosts.items() if (model := host_model(one.model)) is None or model.gpus}
+    computing = (railed & with_gpus) or railed or with_gpus or set(hosts)
+    split: tuple[list[int], list[int]] = ([], [])
+    for number, adapter in enumerate(adapters):
+        split[adapter.host not in computing].append(number)
+    return split
+
+
+def _nodes(
+    adapters: Sequence[Adapter], by_host: dict[str, list[int]], placement: str | Sequence[str]
+) -> list[list[str]]:
+    """Hosts of each NVLink domain. Raises UsageError for a host that is not there."""
+    hosts = list(by_host)
+    if not isinstance(placement, str):
+        if unknown := [name for name in placement if name not in by_host]:
+            raise UsageError(f"no adapter of host {unknown[0]!r} is on this plane")
+        hosts = list(dict.fromkeys(placement))
+    nodes: list[list[str]] = []
+    last: tuple[str, int] = ("", 0)
+    for host in hosts:
+        adapter = adapters[by_host[host][0]]
+        model = host_model(adapter.model)
+        width = model.hosts_per_domain if model else 1
+        if nodes and last == (adapter.group, width) and len(nodes[-1]) < width:
+            nodes[-1].append(host)
+        else:
+            nodes.append([host])
+        last = (adapter.group, width)
+    return nodes

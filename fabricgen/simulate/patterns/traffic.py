@@ -1,0 +1,75 @@
+"""What a pattern asks of the network: messages one by one, or groups in which everybody sends to everybody."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages between adapters, in payload bytes and ns."""
+
+    source: Ints
+    target: Ints
+    bytes: Floats
+    start_ns: Floats
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def split(self, parts: int) -> "Messages":
+        """Every message over so many queue pairs."""
+        if parts == 1:
+            return self
+        return Messages(
+            np.repeat(self.source, parts),
+            np.repeat(self.target, parts),
+            np.repeat(self.bytes / parts, parts),
+            np.repeat(self.start_ns, parts),
+        )
+
+
+@dataclass(frozen=True)
+class Everyone:
+    """Each adapter of a group sends `bytes_each` to every other one of it."""
+
+    groups: tuple[Ints, ...]
+    bytes_each: float
+
+    def __len__(self) -> int:
+        return sum(len(group) * (len(group) - 1) for group in self.groups)
+
+    def messages(self) -> Messages:
+        """The same one by one."""
+        pairs = [(np.repeat(group, len(group)), np.tile(group, len(group))) for group in self.groups]
+        source, target = (np.concatenate([pair[side] for pair in pairs] or [np.zeros(0, np.int64)]) for side in (0, 1))
+        apart = source != target
+        return messages(source[apart], target[apart], self.bytes_each)
+
+
+Traffic = Messages | Everyone
+
+
+def messages(source: Ints | Iterable[int], target: Ints | Iterable[int], size_bytes: float | Floats) -> Messages:
+    """Messages that all start at once."""
+    source, target = (np.asarray(side, np.int64).reshape(-1) for side in (source, target))
+    return Messages(source, target, np.broadcast_to(np.asarray(size_bytes, float), source.shape).copy(),
+                    np.zeros(len(source)))  # fmt: skip
+
+
+def joined(parts: Iterable[Messages]) -> Messages:
+    """Messages of several parts as one."""
+    found = list(parts)
+    if not found:
+        return messages([], [], 0.0)
+    return Messages(
+        np.concatenate([part.source for part in found]),
+        np.concatenate([part.target for part in found]),
+        np.concatenate([part.bytes for part in found]),
+        np.concatenate([part.start_ns for part in found]),
+    )

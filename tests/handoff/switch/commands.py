@@ -1,0 +1,259 @@
+"""SONiC's commands on the stand-in: `commands.py FOLDER NAME ARGUMENTS...`.
+
+FOLDER holds etc/ (config_db.json, checkpoints/), redis.sock, init_cfg.json, yang_tables, units/, log, and what a test
+puts there: mishap (what is to go wrong), down and lose (BGP peers), lldp.json, storm, no_group. A second is as long as
+STAND_IN_SECOND_S says.
+
+Each start and end of a command and each write to CONFIG_DB is a moment. At the one whose number stands in kill_at the
+process group, with whoever started the command, is killed.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+from tests.handoff.switch.config_db import READY, Redis, dump, merge
+from tests.handoff.switch.updater import RefusedError, update
+
+SECOND_S = float(os.environ.get("STAND_IN_SECOND_S", "1"))
+ROOT = Path(sys.argv[1])
+CHECKPOINTS, UNITS = ROOT / "etc" / "checkpoints", ROOT / "units"
+
+
+def say(text: str) -> None:
+    """To standard output."""
+    sys.stdout.write(text + "\n")
+
+
+def moment(name: str) -> None:
+    """Count, and be killed where the test wants it."""
+    if not (ROOT / "kill_at").exists():
+        return
+    with (ROOT / "moments").open("a+") as file:
+        file.write(name + "\n")
+        file.seek(0)
+        count = len(file.readlines())
+    if count == int((ROOT / "kill_at").read_text()):
+        os.killpg(0, signal.SIGKILL)
+
+
+def step(name: str) -> None:
+    """The updater sleeps after each change."""
+    moment(name)
+    time.sleep(SECOND_S)
+
+
+def has_mishap(name: str) -> bool:
+    """Whether this is to go wrong, once."""
+    file = ROOT / "mishap"
+    if file.exists() and file.read_text() == name:
+        file.unlink()
+        return True
+    return False
+
+
+def config_db() -> Redis:
+    """CONFIG_DB; like every client of SONiC's it waits until the database is whole."""
+    redis = Redis(ROOT / "redis.sock")
+    while redis("GET", READY) != "1":
+        time.sleep(0.02)
+    return redis
+
+
+def load_json(file: str | Path) -> Any:
+    """A JSON file."""
+    return json.loads(Path(file).read_text())
+
+
+class Config:
+    """`config VERB ...`."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.redis = config_db()
+        self.options = {word for word in words if word.startswith("-")}
+        self.names = [word for word in words[1:] if not word.startswith("-")]
+        self.yang = set((ROOT / "yang_tables").read_text().split())
+        getattr(self, words[0].replace("-", "_"))()
+
+    def _to(self, target: dict[str, Any], verb: str) -> None:
+        old = dump(self.redis)
+        if has_mishap(verb):
+            ours = {**old, "PORT": target["PORT"]}
+            update(self.redis, ours, self.yang, step)
+            sys.exit(f"Failed to apply patch due to: cannot set {json.dumps(old)} {json.dumps(target)}")
+        try:
+            update(self.redis, target, self.yang, step, "BUFFER_PG" if has_mishap("lost write") else "")
+        except RefusedError as problem:
+            sys.stderr.write(f"Failed to apply patch due to: {problem}\n")
+            sys.exit(2)
+
+    def apply_patch(self) -> None:
+        import jsonpatch
+
+        self._to(jsonpatch.apply_patch(dump(self.redis), load_json(self.names[0])), "apply-patch")
+        say("Patch applied successfully.")
+
+    def replace(self) -> None:
+        self._to(load_json(self.names[0]), "replace")
+
+    def rollback(self) -> None:
+        self._to(load_json(CHECKPOINTS / f"{self.names[0]}.cp.json"), "rollback")
+
+    def checkpoint(self) -> None:
+        (CHECKPOINTS / f"{self.names[0]}.cp.json").write_text(json.dumps(dump(self.redis)))
+
+    def delete_checkpoint(self) -> None:
+        file = CHECKPOINTS / f"{self.names[0]}.cp.json"
+        if not file.exists():
+            sys.exit("Checkpoint does not exist")
+        file.unlink()
+
+    def list_checkpoints(self) -> None:
+        say(json.dumps(sorted(file.name.removesuffix(".cp.json") for file in CHECKPOINTS.iterdir())))
+
+    def save(self) -> None:
+        self._confirmed()
+        file = Path(self.names[0]) if self.names else ROOT / "etc" / "config_db.json"
+        text = json.dumps(dump(self.redis), indent=4)
+        file.write_text(text[: len(text) // 2])
+        moment("half of a saved file")
+        file.write_text(text)
+
+    def reload(self) -> None:
+        self._confirmed()
+        if "-f" not in self.options and (ROOT / "not_up").exists():
+            sys.exit("System is not up. Retry later or use -f to avoid system checks")
+        tables = load_json(self.names[0] if self.names else ROOT / "etc" / "config_db.json")
+        if self.names and (strangers := tables.keys() - self.yang):
+            sys.exit(f"tables without YANG models: {sorted(strangers)}. Aborted!")
+        metadata = tables.setdefault("DEVICE_METADATA", {}).setdefault("localhost", {})
+        for name in ("mac", "platform"):
+            metadata.setdefault(name, (ROOT / name).read_text())
+        moment("before the flush")
+        self.redis("FLUSHDB")
+        moment("flushed")
+        merge(self.redis, load_json(ROOT / "init_cfg.json"))
+        moment("init_cfg.json")
+        for count, table in enumerate(sorted(tables)):
+            merge(self.redis, {table: tables[table]})
+            if count % 4 == 0:
+                moment(table)
+            if table == "PORT" and has_mishap("reload"):
+                sys.exit("swss did not start")
+        merge(self.redis, {"VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}})
+        moment("migrated")
+        self.redis("SET", READY, "1")
+
+    def qos(self) -> None:
+        (ROOT / "qos_reload").write_text("the SKU's own QoS has taken over")
+
+    def _confirmed(self) -> None:
+        if "-y" not in self.options:
+            sys.exit("Aborted!")
+
+
+def sonic_cfggen(words: list[str]) -> None:
+    assert words == ["-d", "--print-data"], words
+    say(json.dumps(dump(config_db())))
+
+
+def sonic_db_cli(words: list[str]) -> None:
+    """Waits for nothing."""
+    if words[1] == "KEYS" and words[0] == "APPL_DB":  # buffermgrd writes what CONFIG_DB asks for
+        missing = (ROOT / "no_group").read_text() if (ROOT / "no_group").exists() else ""
+        groups = dump(Redis(ROOT / "redis.sock")).get("BUFFER_PG", {})
+        say("\n".join(f"BUFFER_PG_TABLE:{key.replace('|', ':')}" for key in groups if key != missing))
+        return
+    found = Redis(ROOT / "redis.sock", words[0])(*words[1:])
+    say("\n".join(found) if isinstance(found, list) else "" if found is None else str(found))
+
+
+def vtysh(words: list[str]) -> None:
+    assert words == ["-c", "show bgp summary json"], words
+    down = (ROOT / "down").read_text().split() if (ROOT / "down").exists() else []
+    if (ROOT / "lose").exists():  # a session that is lost after it was asked for once
+        (ROOT / "lose").rename(ROOT / "down")
+    peers = {key.rpartition("|")[2] for key in dump(config_db()).get("BGP_NEIGHBOR", {})}
+    states = {peer: {"state": "Active" if peer in down else "Established"} for peer in sorted(peers)}
+    say(json.dumps({"ipv4Unicast": {"as": 1, "peers": states}, "ipv6Unicast": {}}))
+
+
+def docker(words: list[str]) -> None:
+    assert words == ["exec", "lldp", "lldpctl", "-f", "json0"], words
+    say((ROOT / "lldp.json").read_text())
+
+
+def pfc(words: list[str]) -> None:
+    rows = dump(config_db()).get("PORT_QOS_MAP", {})
+    say("Interface    Lossless priorities\n-----------  ---------------------")
+    say("\n".join(f"{port}    {row['pfc_enable']}" for port, row in rows.items() if "pfc_enable" in row))
+
+
+def pfcwd(words: list[str]) -> None:
+    if words[:2] == ["show", "stats"]:
+        say("QUEUE    STATUS    STORM DETECTED/RESTORED")
+        sys.exit(1 if "--check-storm" in words and (ROOT / "storm").exists() else 0)
+    say("Changed polling interval to 200ms\n       PORT    ACTION    DETECTION TIME    RESTORATION TIME")
+    say("\n".join(f"  {port}   drop   200   200" for port in dump(config_db()).get("PFC_WD", {}) if port != "GLOBAL"))
+
+
+def show(words: list[str]) -> None:
+    say("{}" if "-j" in words else "  Port Tx    PFC0    PFC1")
+
+
+def traffic_shift(isolated: str) -> None:
+    merge(config_db(), {"BGP_DEVICE_GLOBAL": {"STATE": {"tsa_enabled": isolated}}})
+
+
+def systemd_run(words: list[str]) -> None:
+    """A timer; it runs its command after so many seconds, or at SIGUSR1, in a session of its own."""
+    options = dict(word.removeprefix("--").partition("=")[::2] for word in words if word.startswith("--"))
+    command = [word for word in words if not word.startswith("--")]
+    file = UNITS / f"{options['unit']}.timer"
+    if file.exists():
+        sys.exit(f"Failed to start transient timer unit: Unit {file.name} was already loaded")
+    seconds, log = float(options["on-active"]) * SECOND_S, UNITS / f"{options['unit']}.log"
+    script = f'trap : USR1; sleep {seconds} & wait; kill $!; rm {file}; exec "$@" >{log} 2>&1'
+    with Path(os.devnull).open("r+") as null:
+        timer = subprocess.Popen(
+            ["sh", "-c", script, "timer", *command], start_new_session=True, stdin=null, stdout=null, stderr=null
+        )
+    file.write_text(str(timer.pid))
+
+
+def systemctl(words: list[str]) -> None:
+    file = UNITS / words[1]
+    if words[0] != "stop" or not file.exists():
+        sys.exit(5)
+    os.killpg(int(file.read_text()), signal.SIGTERM)
+    file.unlink(missing_ok=True)
+
+
+COMMANDS = {
+    "config": Config,
+    "docker": docker,
+    "pfc": pfc,
+    "pfcwd": pfcwd,
+    "show": show,
+    "sonic-cfggen": sonic_cfggen,
+    "sonic-db-cli": sonic_db_cli,
+    "systemctl": systemctl,
+    "systemd-run": systemd_run,
+    "TSA": lambda words: traffic_shift("true"),
+    "TSB": lambda words: traffic_shift("false"),
+    "vtysh": vtysh,
+}
+
+if __name__ == "__main__":
+    name, *words = sys.argv[2:]
+    with (ROOT / "log").open("a") as log:
+        log.write(" ".join([name, *(Path(word).name for word in words)]) + "\n")
+    moment(f"{name} starts")
+    COMMANDS[name](words)
+    moment(f"{name} ends")

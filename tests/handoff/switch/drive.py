@@ -1,0 +1,33 @@
+"""`drive.py FOLDER ROLE ORDER.json`: the steps of the role's tasks, with the role's own code, on the switch itself.
+
+For runs that are to be killed at a certain moment: the process is killed together with the command that it waits for.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import ansible.module_utils
+
+folder, role, order_file = map(Path, sys.argv[1:])
+ansible.module_utils.__path__.append(str(role / "module_utils"))
+
+from ansible.module_utils.fabricgen_sonic import transaction  # noqa: E402
+from ansible.module_utils.fabricgen_sonic.disguise import Disguise  # noqa: E402
+from ansible.module_utils.fabricgen_sonic.restore import Device  # noqa: E402
+
+given = json.loads(order_file.read_text())
+order = transaction.Order(disguise=Disguise(given["rendered"], [], []), **given)
+device = Device(folder / "etc" / "fabricgen")
+plan, differs, problem = transaction.prepare(device, order, False)
+assert problem is None, problem
+if differs:
+    try:
+        transaction.apply(device, set())
+        if problems := transaction.deviations(device, set()):
+            raise RuntimeError("; ".join(problems))
+        transaction.save(device, set())
+    except Exception:
+        transaction.undo(device, set())
+        raise
+sys.stdout.write(plan.way.route)

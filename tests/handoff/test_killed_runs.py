@@ -1,0 +1,175 @@
+"""Runs that are killed at any moment: the next run, or the switch's timer, ends on the old or the new configuration."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.handoff import write_folder
+from fabricgen.handoff.ansible import SHARED_TABLES, ansible_files
+from tests.handoff.site import assert_holds, filled, older, rendered
+from tests.handoff.switch.config_db import Tables, merge
+from tests.handoff.switch.stand_in import StandIn
+
+DRIVE = Path(__file__).parent / "switch" / "drive.py"
+ROUTES = ("apply-patch", "reload")
+KILLS = 10  # of each route's runs, at moments spread evenly over a whole one
+LONG_S = 36000
+
+
+@dataclass
+class Bench:
+    """One switch, and what it is to hold."""
+
+    switch: StandIn
+    role: Path
+    tables: Tables
+
+    def reset(self, route: str, kill_at: int) -> Tables:
+        """Run the older configuration; the next run is killed at that moment (0: never)."""
+        for file in (*self.switch.folder.glob("etc/fabricgen/*"), *self.switch.folder.glob("moments")):
+            file.unlink()
+        self.switch.hold(older(self.tables, takes_reload=route == "reload"))
+        (self.switch.folder / "kill_at").write_text(str(kill_at))
+        return self.switch.running
+
+    def run(self, timer_s: int = LONG_S) -> "subprocess.CompletedProcess[str]":
+        """A run, in a process group of its own."""
+        order = {
+            "rendered": filled(self.tables),
+            "secrets": {},
+            "shared": SHARED_TABLES,
+            "startup_file": str(self.switch.startup_file),
+            "restore_after_s": timer_s,
+        }
+        file = self.switch.folder / "order.json"
+        file.write_text(json.dumps(order))
+        return subprocess.run(
+            [sys.executable, str(DRIVE), str(self.switch.folder), str(self.role), str(file)],
+            env={**os.environ, "PATH": self.switch.path},
+            start_new_session=True,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def moments(self) -> list[str]:
+        """What the last run did."""
+        return (self.switch.folder / "moments").read_text().splitlines()
+
+    def wait_for_timer(self) -> None:
+        """Until all timers are gone, no change is under way, and nobody holds the lock."""
+        end = time.monotonic() + 60
+        while self.switch.timers() or (self.switch.folder / "etc/fabricgen/pending.json").exists():
+            assert time.monotonic() < end, [file.read_text() for file in self.switch.folder.glob("units/*.log")]
+            time.sleep(0.05)
+        with (self.switch.folder / "etc/fabricgen/lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    folder = tmp_path_factory.mktemp("killed")
+    bundle = open_bundle([rendered(folder)])
+    write_folder(folder / "project", ansible_files(bundle, "leaf1"))
+    switch = StandIn.start("leaf1", sshd=False)
+    try:
+        yield Bench(switch, folder / "project" / "roles" / "sonic_config", json.loads(bundle.devices["leaf1"].text))
+    finally:
+        switch.stop()
+
+
+@pytest.fixture(scope="module")
+def lengths(bench: Bench) -> dict[str, int]:
+    """How many moments a whole run has, by route."""
+    found = {}
+    for route in ROUTES:
+        before = bench.reset(route, 0)
+        done = bench.run()
+        assert (done.returncode, done.stdout) == (0, route), done.stderr
+        assert_holds(bench.switch.running, filled(bench.tables), before)
+        assert bench.switch.startup == bench.switch.running
+        found[route] = len(bench.moments())
+    return found
+
+
+@pytest.mark.parametrize("nth", range(KILLS))
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_killed_run_ends_on_the_old_or_the_new_configuration(
+    bench: Bench, lengths: dict[str, int], route: str, nth: int
+) -> None:
+    before = bench.reset(route, 1 + (lengths[route] - 1) * nth // (KILLS - 1))
+    assert bench.run().returncode == -signal.SIGKILL
+    (bench.switch.folder / "kill_at").unlink()
+    if nth % 2:
+        bench.switch.pass_time()
+        bench.wait_for_timer()
+        assert bench.switch.is_whole
+        assert bench.switch.running == bench.switch.startup
+        if bench.switch.running != before:  # killed when all was done
+            assert_holds(bench.switch.running, filled(bench.tables), before)
+        return
+    done = bench.run()
+    assert done.returncode == 0, done.stderr
+    assert_holds(bench.switch.running, filled(bench.tables), before)
+    assert bench.switch.startup == bench.switch.running
+    bench.switch.pass_time()  # a timer that the killed run had just set finds nothing to put back
+    bench.wait_for_timer()
+    assert_holds(bench.switch.running, filled(bench.tables), before)
+
+
+def test_the_timer_puts_back_what_nobody_confirmed(bench: Bench, lengths: dict[str, int]) -> None:
+    """Management is lost after the change: nobody comes back, and time passes."""
+    before = bench.reset("reload", lengths["reload"] - 8)
+    assert bench.run(timer_s=1).returncode == -signal.SIGKILL
+    assert bench.switch.running != before
+    (bench.switch.folder / "kill_at").unlink()
+    bench.wait_for_timer()
+    assert bench.switch.running == bench.switch.startup == before
+
+
+def test_what_the_updater_loses_without_a_word_is_found(bench: Bench) -> None:
+    before = bench.reset("apply-patch", 0)
+    (bench.switch.folder / "mishap").write_text("lost write")
+    done = bench.run()
+    assert "these tables still differ: BUFFER_PG" in done.stderr
+    assert bench.switch.running == bench.switch.startup == before
+    assert bench.switch.timers() == []
+
+
+def test_a_session_that_does_not_come_back_undoes_the_change(bench: Bench) -> None:
+    before = bench.reset("apply-patch", 0)
+    peer = next(iter(before["BGP_NEIGHBOR"]))
+    (bench.switch.folder / "lose").write_text(peer)
+    done = bench.run()
+    (bench.switch.folder / "down").unlink()
+    assert f"BGP: the session with {peer} is down" in done.stderr
+    assert bench.switch.running == bench.switch.startup == before
+
+
+def test_what_ran_is_put_back_even_where_the_models_refuse_it(bench: Bench, lengths: dict[str, int]) -> None:
+    """A table without a YANG model: neither `config rollback` nor `config reload FILE` takes what ran."""
+    bench.reset("reload", lengths["reload"] - 8)
+    merge(bench.switch.redis, {"SITE_NOTES": {"door": {"code": "1"}}})
+    before = bench.switch.running
+    names = bench.switch.folder / "yang_tables"
+    models = names.read_text()
+    names.write_text(models + " SITE_NOTES")  # the change is taken,
+    assert bench.run().returncode == -signal.SIGKILL
+    names.write_text(models)  # the way back is not
+    (bench.switch.folder / "kill_at").unlink()
+    startup = bench.switch.startup
+    bench.switch.pass_time()
+    bench.wait_for_timer()
+    assert bench.switch.running == before
+    assert bench.switch.startup == startup
+    assert "config reload -y -f" in bench.switch.log()

@@ -1,0 +1,33 @@
+"""ansible-lint over the whole project, in its strictest profile."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from fabricgen.handoff import write_folder
+from fabricgen.handoff.ansible import ansible_files
+from tests.handoff.site import ansible_command
+from tests.handoff.small_bundle import DEVICES, make_bundle
+
+
+def test_the_project_is_clean_in_profile_production(tmp_path: Path) -> None:
+    command = ansible_command("ansible-lint")
+    project = tmp_path / "project"
+    write_folder(project, ansible_files(make_bundle(tmp_path / "bundle", DEVICES[:1])))
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(command).parent}:{os.environ['PATH']}",
+        "ANSIBLE_HOME": str(tmp_path / "ansible"),
+        "NO_COLOR": "1",
+    }
+    done = subprocess.run(
+        [command, "--offline", "--profile", "production"],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 failure(s), 0 warning(s)" in done.stderr + done.stdout
+    assert "Profile 'production'" in done.stderr + done.stdout

@@ -1,0 +1,168 @@
+"""From rendered files to packets: what a hand edit changes, and that nothing is found where nothing is wrong."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.cli.main import run
+from tests.conftest import Cli
+from tests.inventories import QUICKSTART
+from tests.packets.running import prepare
+
+prepare(print)
+
+from fabricgen.simulate.packets.findings import packet_findings  # noqa: E402 (compiled code comes after its cache)
+from fabricgen.simulate.packets.planes import PlaneRun, simulate_bundle  # noqa: E402
+from fabricgen.simulate.packets.probes import probe  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("packets") / "bundle"
+    with pytest.raises(SystemExit):
+        run(["-q", "render", str(QUICKSTART), "--output", str(folder)])
+    return folder
+
+
+@pytest.fixture
+def bundle(rendered: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(rendered, tmp_path / "bundle"))
+
+
+def edit(bundle: Path, table: str, change: Callable[[str, dict[str, Any]], None]) -> None:
+    """Change every row of a table in every file."""
+    for file in (bundle / "sonic").glob("*/config_db.json"):
+        config = json.loads(file.read_text())
+        for key, row in config[table].items():
+            change(key, row)
+        file.write_text(json.dumps(config))
+
+
+def simulated(bundle: Path, pattern: str = "incast", **options: Any) -> PlaneRun:
+    [one] = simulate_bundle(open_bundle([bundle]), pattern, **options)
+    return one
+
+
+def codes(bundle: Path, pattern: str = "incast") -> set[str]:
+    one = simulated(bundle, pattern)
+    return {finding.code for finding in (*packet_findings(one.result), *probe(open_bundle([bundle]), [one]))}
+
+
+@pytest.mark.parametrize("pattern", ["ring-all-reduce", "all-to-all", "incast", "checkpoint", "permutation"])
+def test_nothing_is_found_where_nothing_is_wrong(rendered: Path, pattern: str) -> None:
+    one = simulated(rendered, pattern)
+    assert one.result.finished == len(one.result.flows) > 0
+    assert packet_findings(one.result) == []
+
+
+def test_probes_find_nothing_where_nothing_is_wrong(rendered: Path) -> None:
+    assert codes(rendered) == set()
+
+
+def test_small_alpha_pauses_what_ecn_would_have_slowed(bundle: Path) -> None:
+    edit(bundle, "BUFFER_PROFILE", lambda key, row: row.update(dynamic_th="-8") if "lossless_4" in key else None)
+    assert "FG754" in codes(bundle)
+
+
+def test_small_headroom_overflows(bundle: Path) -> None:
+    edit(bundle, "BUFFER_PROFILE", lambda key, row: row.update(xoff="40000") if key.endswith("_40m_profile") else None)
+    assert codes(bundle) == {"FG755"}
+
+
+def test_large_thresholds_mark_too_late(bundle: Path) -> None:
+    edit(
+        bundle, "WRED_PROFILE",
+        lambda _, row: row.update(green_min_threshold="20000000", green_max_threshold="40000000"),
+    )  # fmt: skip
+    assert codes(bundle) == {"FG753"}
+
+
+def test_no_marks_at_all(bundle: Path) -> None:
+    edit(bundle, "WRED_PROFILE", lambda _, row: row.update(ecn="ecn_none"))
+    assert codes(bundle) == {"FG753"}
+    assert simulated(bundle).result.marked == 0
+
+
+@pytest.mark.parametrize(
+    "change", [{"detection_time": "5000"}, {"action": "alert"}, {"detection_time": "0"}], ids=lambda change: str(change)
+)
+def test_watchdog_that_does_not_act(bundle: Path, change: dict[str, str]) -> None:
+    edit(bundle, "PFC_WD", lambda _, row: row.update(change))
+    assert codes(bundle) == {"FG756"}
+
+
+def test_settings_are_those_of_the_files(bundle: Path) -> None:
+    """One value at a time: each reaches the run."""
+    leaf = "compute-su00-r0-leaf"
+    config = json.loads((bundle / "sonic" / leaf / "config_db.json").read_text())
+    profile = config["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"]
+    made = simulated(bundle).made
+    link = next(link for link in made.scenario.links if link.b == leaf and link.a == "gpu-001|rail0")
+    assert link.b_port == "Ethernet4"
+    assert link.delay_ns == 25  # 5 m
+    assert link.speed_gbps == 400
+    own = link.b_buffers
+    assert own["pg_headroom_bytes"] == int(profile["xoff"])
+    assert own["pg_reserve_bytes"] == int(profile["size"])
+    assert own["xon_offset_bytes"] == int(profile["xon_offset"])
+    assert own["alpha"] == 2 ** int(profile["dynamic_th"])
+    assert own["ecn"].kmin_bytes == int(config["WRED_PROFILE"]["LOSSLESS_400G"]["green_min_threshold"])
+    assert own["watchdog"].detection_ns == 1_000_000_000
+    switch = next(node for node in made.scenario.nodes if node.name == leaf)
+    assert switch.buffers is not None
+    assert switch.buffers.headroom_pool_bytes == int(config["BUFFER_POOL"]["ingress_lossless_pool"]["xoff"])
+
+
+def test_without_pfc_at_a_port_it_drops(bundle: Path) -> None:
+    edit(bundle, "PORT_QOS_MAP", lambda _, row: row.pop("pfc_enable", None))
+    edit(bundle, "WRED_PROFILE", lambda _, row: row.update(ecn="ecn_none"))
+    edit(bundle, "BUFFER_PROFILE", lambda key, row: row.update(dynamic_th="-8") if "lossless_4" in key else None)
+    run_ = simulated(bundle)
+    assert not run_.result.pfc_frames
+    assert run_.result.drops > 0
+
+
+def test_a_large_pattern_runs_on_a_slice(rendered: Path) -> None:
+    one = simulated(rendered, "all-to-all")
+    assert one.result.reason == "a slice: 16 of 32 hosts"
+
+
+def test_another_seed_hashes_otherwise(rendered: Path) -> None:
+    first, again, other = (simulated(rendered, "permutation", seed=seed).result for seed in (1, 1, 2))
+    assert first.flows == again.flows != other.flows
+
+
+def test_command_prints_and_exits(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    good = cli("-q", "simulate", "packets", str(bundle), "--pattern", "incast", "--format", "json")
+    assert good.code == 0
+    packets = json.loads(good.out)["packets"]
+    assert packets["finished"] == 16
+    assert packets["pattern"] == "incast"
+    assert packets["seed"] == 1
+    edit(bundle, "BUFFER_PROFILE", lambda key, row: row.update(xoff="40000") if key.endswith("_40m_profile") else None)
+    folder = tmp_path / "series"
+    bad = cli("-q", "simulate", "packets", str(bundle), "--format", "json", "--series", str(folder))
+    assert bad.code == 1
+    [finding] = json.loads(bad.out)["findings"]
+    assert finding["code"] == "FG755"
+    assert finding["confidence"] == "observed"
+    assert finding["location"]["column"] > 1
+    assert {file.name for file in folder.iterdir()} == {"series.json", "queues.svg", "pauses.svg", "rates.svg"}
+
+
+def test_command_refuses(cli: Cli, rendered: Path) -> None:
+    for arguments, words in (
+        ((), "give a bundle"),
+        ((str(rendered), "--pattern", "rings"), "no pattern is called 'rings'"),
+        ((str(rendered), "--compat", "hpcc"), "--compat is for scenarios"),
+        ((str(rendered), "--plane", "storage"), "no plane 'storage'"),
+        ((str(rendered), "--size", "big"), "--size"),
+    ):
+        refused = cli("simulate", "packets", *arguments)
+        assert refused.code == 2
+        assert words in refused.err
