@@ -43,10 +43,15 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another place that belongs to a finding: the far cable end, a profile's definition, a hop of a cycle."""
+    """Another place that belongs to a finding: the far cable end, a profile's definition, a hop of a cycle.
+
+    `device` and `path` say which row it is, where that row, more than the finding's own, may be the reason.
+    """
 
     message: str
     location: Location
+    device: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

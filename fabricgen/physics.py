@@ -39,3 +39,9 @@ def dynamic_threshold_bytes(pool_bytes: int, dynamic_th: int, saturated: int = 1
     """Where `saturated` equal queues with alpha = 2**dynamic_th settle in an otherwise empty shared pool."""
     alpha: float = 2.0**dynamic_th
     return alpha * pool_bytes / (1 + alpha * saturated)
+
+
+def full_pause_frames_per_second(speed_mbps: int) -> float:
+    """How many pause frames a second hold a priority for good: each stops it for at most 65,535 quanta of 512 bit times
+    (IEEE 802.1Qbb). A peer that resumes earlier sends more of them for the same pause."""
+    return speed_mbps * 1_000_000 / (65_535 * 512)

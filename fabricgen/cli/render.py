@@ -1,6 +1,7 @@
 """`fabricgen render`: an inventory into a bundle."""
 
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
 import click
@@ -119,22 +120,22 @@ def _told(what: str, folder: str, writer: BundleWriter, gone: list[str]) -> str:
 
 def _check(settings: Settings, content: BundleContent, output: Path) -> int:
     """Name every file that is not on disk as it would be rendered."""
-    stale = []
+    stale: dict[str, int] = {}
     digests = {}
     for path, data in content.files():
         digests[path] = digest(data)
         if not compare(output, path, data):
-            stale.append(path)
+            stale[path] = _first_difference(output / path, data)
     inventory = content.plans.fabric.inventory
     manifest = Manifest(inventory.fabric, OUTPUT_VERSION, inventory.digest, digests)
     if content.only is None and not compare(output, MANIFEST_NAME, manifest.dump()):
-        stale.append(MANIFEST_NAME)
+        stale[MANIFEST_NAME] = _first_difference(output / MANIFEST_NAME, manifest.dump())
     names = set(content.names)
     folders = (output / "sonic").glob("*/config_db.json") if content.only is None else ()
     extra = sorted(str(file.relative_to(output)) for file in folders if file.parent.name not in names)
     known = read_manifest(output)
     gone = sorted(path for path in (known.files if known else ()) if path not in digests)
-    findings = [_stale(output, path, "is not what the inventory renders") for path in stale]
+    findings = [_stale(output, path, "is not what the inventory renders", line) for path, line in stale.items()]
     findings += [_stale(output, path, "belongs to a switch that the inventory does not have") for path in extra]
     for folder, owner in (("infiniband", "subnet manager"), ("hosts", "host")):
         ours = (path for path in gone if path.startswith(f"{folder}/"))
@@ -144,10 +145,18 @@ def _check(settings: Settings, content: BundleContent, output: Path) -> int:
     return int(bool(findings))
 
 
-def _stale(output: Path, path: str, problem: str) -> Finding:
+def _first_difference(file: Path, wanted: bytes) -> int:
+    """The number of the first line of a file that differs; 0 for a file that is not there."""
+    if not file.is_file():
+        return 0
+    lines = zip_longest(file.read_bytes().splitlines(), wanted.splitlines())
+    return next((number for number, (found, want) in enumerate(lines, 1) if found != want), 1)
+
+
+def _stale(output: Path, path: str, problem: str, line: int = 0) -> Finding:
     device = path.split("/")[1] if path.startswith("sonic/") else ""
     hint = "run `fabricgen render` and commit the result"
-    place = Location(str(output / path))
+    place = Location(str(output / path), line, 1) if line else Location(str(output / path))
     return Finding("FG990", Severity.ERROR, f"{path} {problem}", device=device, location=place, hint=hint)
 
 

@@ -1,6 +1,6 @@
 """The cables that were meant beside those that were seen: missing, extra, misplaced and swapped ones."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +66,8 @@ class CableDifference:
 def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
     """Compare a bundle's links with an LLDP dump or a folder of them.
 
-    A host is not missed: many run no LLDP. Raises UnreadableInputError for what is no dump, UsageError where no dump is
-    of a switch of the bundle.
+    A host is not missed: many run no LLDP. One that does is known by its name. Raises UnreadableInputError for what is
+    no dump, UsageError where no dump is of a switch of the bundle.
     """
     readings = read_lldp(path)
     telling = {near[0] for near, _ in readings} & bundle.devices.keys()
@@ -75,8 +75,15 @@ def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
         raise UsageError(
             f"{path}: no dump is of a switch of the bundle; a dump is called DEVICE.json or DEVICE/lldp.json"
         )
-    seen = {pair_of(near, resolved(far, bundle.devices)) for near, far in readings if near[0] in telling}
     meant = {link.a: link.b for link in bundle.links} | {link.b: link.a for link in bundle.links}
+    nics: dict[str, list[Endpoint]] = {}
+    for link in bundle.host_links:
+        nics.setdefault(link.a[0], []).append(link.a)
+    seen = {
+        pair_of(near, _plugged(near, resolved(far, bundle.devices), meant, nics))
+        for near, far in readings
+        if near[0] in telling
+    }
     expected = (pair_of(link.a, link.b) for link in bundle.switch_links if telling & {link.a[0], link.b[0]})
     found, right = miscablings(seen, meant, expected)
     silent = tuple(name for name in bundle.devices if name not in telling)
@@ -94,6 +101,20 @@ def miscablings(
     found = [*_wrong(seen - right, meant), *(Miscabling("missing", (), (pair,)) for pair in missing)]
     found.sort(key=lambda item: [[_order(end) for end in pair] for pair in (*item.seen, *item.meant)])
     return tuple(found), len(right)
+
+
+def _plugged(
+    near: Endpoint, far: Endpoint, meant: Mapping[Endpoint, Endpoint], nics: Mapping[str, Sequence[Endpoint]]
+) -> Endpoint:
+    """The far end in the plan's words. A host announces its own names of NICs: which one it is follows from the switch,
+    where the plan has one of the host's at this port, or only one at this switch."""
+    name = far[0] if far[0] in nics else far[0].partition(".")[0]
+    if name not in nics or (name, far[1]) in meant:
+        return (name, far[1]) if name in nics else far
+    here = [nic for nic in nics[name] if meant[nic][0] == near[0]]
+    if meant.get(near) in here:
+        return meant[near]
+    return here[0] if len(here) == 1 else (name, far[1])
 
 
 def _wrong(seen: Iterable[Pair], meant: Mapping[Endpoint, Endpoint]) -> Iterator[Miscabling]:

@@ -29,6 +29,7 @@ _ENTRY_TABLE = "LLDP_ENTRY_TABLE"
 _FILES = ("*.json", "*.txt", "*/*.json", "*/*.txt")
 # What a file is called that stands in a folder with the switch's name, and what may follow the name in a file's.
 _DUMP_NAME = re.compile(r"(?:^|[._-])(?:lldp|lldpctl|show)?[._-]?(?:lldp|lldpctl|lldp[_-](?:entry[_-])?table)$", re.I)
+_MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 _RULE = re.compile(r"^-{3,}(?: +-{3,})+\s*$")
 
 
@@ -80,8 +81,14 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
 
 
 def resolved(end: Endpoint, devices: Mapping[str, ObservedDevice]) -> Endpoint:
-    """The port that is meant: SONiC announces the alias, or the name of a port without one."""
+    """The port that is meant: SONiC announces the alias, or the name of a port without one.
+
+    A neighbour that told no name is known by its chassis id where a file has that MAC address.
+    """
     name = end[0] if end[0] in devices else end[0].partition(".")[0]
+    if name not in devices and _MAC.fullmatch(end[0]):
+        macs = {str(device.metadata.get("mac", "")).lower(): found for found, device in devices.items()}
+        name = macs.get(end[0].lower(), name)
     if name not in devices:
         return end
     ports = devices[name].table("PORT")

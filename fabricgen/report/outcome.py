@@ -75,7 +75,7 @@ class Telling:
 
     def _traced(self, one: Finding, bundle: Bundle | None) -> Finding:
         """With the inventory values that caused it as related places."""
-        causes = _causes(one, bundle)[:MOST_CAUSES] if one.device else ()
+        causes = (_causes(one, bundle) or _causes_beside(one, bundle))[:MOST_CAUSES] if one.device else ()
         related = [Related(f"caused by {cause.partition('#')[2]}", self.place_of(cause)) for cause in causes]
         return replace(one, causes=causes, related=(*one.related, *related)) if causes else one
 
@@ -96,6 +96,13 @@ class Telling:
     def _note(self, code: str, one: Suppression, message: str, hint: str) -> Finding:
         path = one.place.partition("#")[2]
         return Finding(code, Severity.NOTE, message, path=path, location=self.place_of(one.place), hint=hint)
+
+
+def _causes_beside(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:
+    """The values behind the rows beside a finding; a person's own rows first, as the plan seldom is the reason."""
+    rows = [replace(one, device=each.device, path=each.path) for each in one.related if each.device]
+    found = dict.fromkeys(cause for row in rows for cause in _causes(row, bundle))
+    return tuple(sorted(found, key=lambda cause: not cause.partition("#")[2].startswith("overrides")))
 
 
 def _causes(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ def test_a_cycle_after_failures_names_them_and_leads_to_their_lines(tmp_path: Pa
     assert len(fails) == 2
     for related in found["FG605"].related:
         line = Path(related.location.file).read_text().splitlines()[related.location.line - 1]
-        assert '"172.16.' in line or '"Vlan' in line
+        assert '"172.16.' in line or '"Vlan' in line or ('"bgp_asn"' in line and " has ASN 64" in related.message)
 
 
 def test_a_single_failure_that_cuts_off_is_a_warning(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Cables as LLDP saw them beside those that were meant."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,101 @@ def test_a_switch_without_a_dump_misses_nothing(bundle: Path, cli: Cli) -> None:
 def test_a_dump_of_another_fabric(bundle: Path, cli: Cli) -> None:
     outcome = cli("diff", bundle, dump({"tor7": {"Ethernet0": ("tor8", "etp1")}}))
     assert outcome.code == 2 and "no dump is of a switch of the bundle" in outcome.err
+
+
+def lldpctl(ports: Mapping[str, tuple[str, str]]) -> Any:
+    """`-f json`: names are keys, and what is one of its kind is no list."""
+    items = [
+        {
+            port: {
+                "via": "LLDP",
+                "chassis": {far: {"id": {"type": "mac", "value": "02:00:00:00:00:01"}}},
+                "port": {"id": {"type": "local", "value": far_port}, "descr": "leaf7:Ethernet99"},
+            }
+        }
+        for port, (far, far_port) in ports.items()
+    ]
+    return {"lldp": {"interface": items if len(items) > 1 else items[0]}}
+
+
+def lldpctl_one_object(ports: Mapping[str, tuple[str, str]]) -> Any:
+    """Older ones have all interfaces as one object."""
+    items: Any = lldpctl({**ports, "eth0": ("oob", "1")})["lldp"]["interface"]
+    return {"lldp": {"interface": {port: seen for item in items for port, seen in item.items()}}}
+
+
+def lldpctl_nameless(ports: Mapping[str, tuple[str, str]]) -> Any:
+    """Neighbours that tell no name: the chassis is known by its MAC address."""
+    return {"lldp": {"interface": [
+        {port: {"chassis": {"id": {"type": "mac", "value": mac_of(far).upper()}},
+                "port": {"id": {"type": "local", "value": far_port}}}}
+        for port, (far, far_port) in ports.items()
+    ]}}  # fmt: skip
+
+
+def lldpctl_json0(ports: Mapping[str, tuple[str, str]]) -> Any:
+    return {"lldp": [{"interface": [
+        {"name": port,
+         "chassis": [{"id": [{"type": "mac", "value": "02::"}], "name": [{"value": f"{far}.example.net"}]}],
+         "port": [{"id": [{"type": "local", "value": far_port}], "descr": [{"value": "uplink"}]}]}
+        for port, (far, far_port) in ports.items()
+    ]}]}  # fmt: skip
+
+
+def mac_of(device: str) -> str:
+    return f"02:00:00:00:00:{sum(map(ord, device)) % 256:02x}"
+
+
+@pytest.mark.parametrize("form", [lldpctl, lldpctl_one_object, lldpctl_nameless, lldpctl_json0])
+@pytest.mark.parametrize("together", [False, True])
+def test_crossed_cables_are_named_whatever_the_form(
+    form: Callable[[Mapping[str, tuple[str, str]]], Any], together: bool, bundle: Path, cli: Cli, tmp_path: Path
+) -> None:
+    for file in bundle.glob("sonic/*/config_db.json"):
+        config = json.loads(file.read_bytes())
+        config["DEVICE_METADATA"]["localhost"]["mac"] = mac_of(file.parent.name)
+        file.write_text(json.dumps(config))
+    seen = as_meant(bundle)
+    one, two = seen["leaf1"]["Ethernet256"], seen["leaf1"]["Ethernet264"]
+    seen["leaf1"] |= {"Ethernet256": two, "Ethernet264": one}
+    seen["spine1"]["Ethernet0"], seen["spine2"]["Ethernet0"] = seen["spine2"]["Ethernet0"], seen["spine1"]["Ethernet0"]
+    texts = {device: form(ports) for device, ports in seen.items()}
+    if together:
+        where = tmp_path / "lldp.json"
+        where.write_text(json.dumps(texts))
+    else:
+        where = tmp_path / "lldp"
+        for device, text in texts.items():
+            (where / device).mkdir(parents=True)
+            (where / device / "lldp.json").write_text(json.dumps(text))
+    outcome = cli("diff", bundle, where, "--exit-code")
+    assert outcome.code == 4
+    assert (
+        "swapped (two ports of leaf1): leaf1:Ethernet256 – spine2:Ethernet0, leaf1:Ethernet264 – spine1:Ethernet0"
+        in outcome.out
+    )
+    assert "2 cables as meant, 0 missing, 0 extra, 0 misplaced, 1 swapped" in outcome.out
+
+
+def test_a_switch_without_neighbours(bundle: Path, cli: Cli, tmp_path: Path) -> None:
+    seen = as_meant(bundle)
+    for empty in ({"lldp": {}}, {"lldp": [{}]}):
+        texts = {**{device: lldpctl(ports) for device, ports in seen.items()}, "leaf1": empty}
+        (tmp_path / "lldp.json").write_text(json.dumps(texts))
+        outcome = cli("diff", bundle, tmp_path / "lldp.json", "--exit-code")
+        assert outcome.code == 0, "its neighbours still see it"
+
+
+def test_hosts_are_known_by_their_name_and_their_own_words_for_a_nic_do_not_matter(bundle: Path, cli: Cli) -> None:
+    seen = as_meant(bundle)
+    host = next(link["a"][0] for link in json.loads((bundle / "fabric.json").read_bytes())["links"])
+    seen["leaf1"]["Ethernet0"] = (f"{host}.example.net", "b8:ce:f6:00:00:01")
+    seen["leaf2"]["Ethernet0"] = (host, "ens8np0")
+    outcome = cli("diff", bundle, dump(seen), "--exit-code")
+    assert outcome.code == 0 and "6 cables as meant" in outcome.out
+    seen["leaf2"]["Ethernet8"] = seen["leaf2"].pop("Ethernet0")
+    seen["leaf1"]["Ethernet0"] = ("gpu-999", "ens8np0")
+    outcome = cli("diff", bundle, dump(seen, "wrong"), "--exit-code")
+    assert outcome.code == 4
+    assert f"misplaced (another port): {host}:rail1 – leaf2:Ethernet8" in outcome.out
+    assert "misplaced (another device): gpu-999:ens8np0 – leaf1:Ethernet0" in outcome.out

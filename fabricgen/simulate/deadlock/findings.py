@@ -11,7 +11,7 @@ from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
 from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings
-from fabricgen.simulate.deadlock.remedy import remedy
+from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
 
@@ -57,7 +57,11 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
             device=cycle.hops[0][0],
             path=f"{NEIGHBORS}|{key}",
             location=bundle.devices[cycle.hops[0][0]].locate(NEIGHBORS, key),
-            related=(*_failed(bundle, evidence, cycle), *_hops(bundle, evidence, links, cycle)),
+            related=(
+                *_failed(bundle, evidence, cycle),
+                *_hops(bundle, evidence, links, cycle),
+                *asn_rows(bundle, evidence.fabric, evidence.traffic.sources, links),
+            ),
             hint=remedy(bundle, evidence.fabric, evidence.traffic.sources, links),
             confidence=certain,
         )

@@ -1,22 +1,23 @@
 """What to change so that a cycle goes away."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Related
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.deadlock.tiers import tiers
 from fabricgen.sonic.image import allowas_in, metadata, text, uses_frr_framework
 
+ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
+FRAMEWORK_ASN = ("BGP_GLOBALS", "default", "local_asn")
+
 
 def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]) -> str:
     """Advice on the ASN plan, judged at the switches where the cycle goes down and then up again."""
-    network = fabric.network
-    level = tiers(network, sources)
-    through = [(int(network.source[a]), int(network.target[a]), int(network.target[b])) for a, b in _pairs(links)]
-    turns = [(u, v, w) for u, v, w in through if level[v] < min(level[u], level[w])]
+    turns = _turns(fabric, sources, links)
     if not turns:
         return (
             "The routes around this cycle never turn downwards for good. Build the fabric in tiers, so that paths go "
@@ -37,6 +38,27 @@ def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], lin
         f"Traffic goes down to {valleys} and up again, because {plan} accept each other's routes. Give the switches of "
         "this tier one ASN (RFC 7938), so that the loop check refuses such paths."
     )
+
+
+def asn_rows(
+    bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]
+) -> Iterator[Related]:
+    """The rows with the ASNs of the switches above the turns, where those differ: one of them may be the reason."""
+    upper = sorted({switch for u, _, w in _turns(fabric, sources, links) for switch in (u, w)})
+    asns = {switch: fabric.policy.asn[switch] for switch in upper}
+    for switch in upper if len(set(asns.values())) > 1 else ():
+        device = bundle.devices[fabric.names[switch]]
+        row = FRAMEWORK_ASN if uses_frr_framework(device.config) else ASN
+        text_of = f"{device.name} has ASN {asns[switch]}"
+        yield Related(text_of, device.locate(*row), device.name, "|".join(row))
+
+
+def _turns(fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]) -> list[tuple[int, int, int]]:
+    """(switch above, switch, switch above) where the cycle goes down and then up again."""
+    network = fabric.network
+    level = tiers(network, sources)
+    through = [(int(network.source[a]), int(network.target[a]), int(network.target[b])) for a, b in _pairs(links)]
+    return [(u, v, w) for u, v, w in through if level[v] < min(level[u], level[w])]
 
 
 def _pairs(links: Sequence[int]) -> list[tuple[int, int]]:

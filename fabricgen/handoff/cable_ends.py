@@ -1,0 +1,94 @@
+"""What is plugged in where: the ends of every cable with their place, and the transceivers that they need."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import Endpoint, WiredCable, WiredDevice, WiredLink, Wiring
+from fabricgen.platforms.catalog import host_model, nic_model, switch_platform
+from fabricgen.units import format_speed
+
+PLUGGED = ("mmf", "smf")  # fibre, into a transceiver at each end; other cables bring their own
+
+
+@dataclass(frozen=True, slots=True)
+class CableEnd:
+    """One end of a cable, or of one arm of a cable that fans out. `labels` are what the front panel says."""
+
+    device: str
+    ports: tuple[str, ...]
+    labels: tuple[str, ...]
+    rack: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class CableRun:
+    """A cable between two devices; an arm of one that fans out."""
+
+    id: str
+    plane: str
+    kind: str
+    a: CableEnd
+    b: CableEnd
+    length_m: float
+    medium: str
+    speed: str  # 400G, 2x400G
+
+
+class Plant:
+    """The cables of a bundle with the devices that they connect."""
+
+    def __init__(self, bundle: Bundle, wiring: Wiring) -> None:
+        self._bundle = bundle
+        self._devices = {device.name: device for device in wiring.devices}
+        self._models = {host.name: host.model for host in wiring.hosts}
+        self._links = {link.id: link for link in wiring.links}
+        self.cables = wiring.cables
+
+    def runs(self) -> Iterator[CableRun]:
+        """Every cable, by the order of fabric.json."""
+        for cable in self.cables:
+            arms: dict[tuple[str, str], list[WiredLink]] = {}
+            for link in self.links_of(cable):
+                arms.setdefault((link.a[0], link.b[0]), []).append(link)
+            for (near, far), carried in arms.items():
+                ends = (self._end(near, [link.a for link in carried]), self._end(far, [link.b for link in carried]))
+                first = carried[0]
+                speed = lanes(len(carried), first.speed_mbps)
+                yield CableRun(cable.id, first.plane, first.kind, *ends, cable.length_m, cable.medium, speed)
+
+    def links_of(self, cable: WiredCable) -> list[WiredLink]:
+        """The links that a cable carries."""
+        return [self._links[name] for name in cable.links]
+
+    def connector(self, end: Endpoint) -> Endpoint:
+        """What a cable is plugged into at this end: the cage of a split port, or of two ports of a NIC, once."""
+        name, port = end
+        if device := self._devices.get(name):
+            return name, self._cage(device, port)
+        model = host_model(self._models.get(name, ""))
+        nic = model.nic_by_name.get(port) if model else None
+        card = nic_model(nic.model) if nic else None
+        shared = nic and card and card.ports_per_cage > 1 and nic.rail is not None
+        return name, f"{nic.plane}/{nic.rail}" if nic and shared else port
+
+    def _cage(self, device: WiredDevice, port: str) -> str:
+        """The catalog's word, else the cage's number in the file."""
+        platform = switch_platform(device.platform)
+        layout = next((each for each in platform.layouts if each.name == device.layout), None) if platform else None
+        if layout and port in layout.port_by_name:
+            return layout.port_by_name[port].parent
+        observed = self._bundle.devices.get(device.name)
+        return (observed.text_of("PORT", port, "index") if observed else "") or port
+
+    def _end(self, name: str, ends: list[Endpoint]) -> CableEnd:
+        device, observed = self._devices.get(name), self._bundle.devices.get(name)
+        ports = tuple(port for _, port in ends)
+        labels = tuple((observed.text_of("PORT", port, "alias") if observed else "") or port for port in ports)
+        return CableEnd(name, ports, labels, device.rack if device else "", device.unit if device else "")
+
+
+def lanes(count: int, speed_mbps: int) -> str:
+    """'2x400G', '400G'."""
+    return f"{count}x{format_speed(speed_mbps)}" if count > 1 else format_speed(speed_mbps)

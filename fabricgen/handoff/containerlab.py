@@ -1,0 +1,152 @@
+"""A virtual lab of a slice of the fabric for containerlab: switches as sonic-vs, their hosts as Linux containers.
+
+containerlab 39ff2b7 mounts no startup-config into sonic-vs, and starts bgpd only when the links are in: so
+config_db.json is bound where start.sh copies it from, and FRR is told its part by `vtysh -f` after that.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from typing import Any
+
+import yaml
+
+from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
+from fabricgen.bundle.wiring import Endpoint, WiredLink
+from fabricgen.errors import UsageError
+from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
+from fabricgen.handoff.lab_switch import MOST_PORTS, LabPort, lab_config
+from fabricgen.handoff.templates import filled
+from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.canonical import dump, natural_key
+from fabricgen.sonic.tables import split_key
+
+SONIC_IMAGE = "${SONIC_IMAGE:=docker-sonic-vs:latest}"  # containerlab fills in the environment's
+HOST_IMAGE = "${HOST_IMAGE:=alpine:3}"
+_FRR_FILE = "/etc/frr/fabricgen.conf"
+_HOST_MTU = 9000
+
+
+def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
+    """(relative path, bytes) of the lab: topology, a configuration for each switch, and which port became which.
+
+    Its hosts are those plugged into the chosen switches; where `only` fits some of them, these alone. Raises UsageError
+    for a switch with more links in the lab than a virtual switch has ports.
+    """
+    devices = {device.name: device for device in chosen_devices(bundle, only)}
+    plugged = {link.a[0] for link in bundle.host_links if link.b[0] in devices}
+    hosts = {host for host in plugged if only is not None and fits(host, only)} or plugged
+    links = [link for link in bundle.links if link.b[0] in devices and link.a[0] in hosts | devices.keys()]
+    refuse_strange_names(sorted(hosts), "host name")
+    if shared := hosts & devices.keys():
+        raise UsageError(f"{min(shared)} is a host and a switch; a lab needs two names")
+    ends = sorted({end for link in links for end in (link.a, link.b)}, key=lambda end: tuple(map(natural_key, end)))
+    ports = _numbered([end for end in ends if end[0] in devices])
+    nics = _numbered([end for end in ends if end[0] in hosts])
+    interfaces = {end: port.interface for end, port in (ports | nics).items()}
+    nodes: dict[str, Any] = {}
+    for device in devices.values():
+        folder = f"configs/{device.name}"
+        binds = [f"{folder}/{CONFIG_NAME}:/var/sonic/{CONFIG_NAME}:ro", f"{folder}/frr.conf:{_FRR_FILE}:ro"]
+        group = {"group": device.wired.role} if device.wired else {}
+        nodes[device.name] = {"kind": "sonic-vs", **group, "binds": binds, "exec": [f"vtysh -f {_FRR_FILE}"]}
+    for host in sorted(hosts, key=natural_key):
+        own = [link for link in links if link.a[0] == host]
+        commands = [command for link in own for command in _host_commands(link, interfaces[link.a], devices, links)]
+        nodes[host] = {"kind": "linux", "group": "host", "exec": commands}
+    yield "topology.clab.yml", _yaml({
+        "name": f"{bundle.wiring.fabric if bundle.wiring else 'fabric'}-lab",
+        "topology": {
+            "kinds": {"sonic-vs": {"image": SONIC_IMAGE}, "linux": {"image": HOST_IMAGE}},
+            "nodes": nodes,
+            "links": [{"endpoints": [f"{end[0]}:{interfaces[end]}" for end in (link.a, link.b)]} for link in links],
+        },
+    })  # fmt: skip
+    yield "ports.csv", _port_list(ends, interfaces, ports)
+    for device in devices.values():
+        near = {link.b[1]: link.a[0] for link in links if link.b[0] == device.name}
+        near |= {link.a[1]: link.b[0] for link in links if link.a[0] == device.name}
+        config = lab_config(device, ports, near)
+        yield f"configs/{device.name}/{CONFIG_NAME}", dump(config)
+        yield f"configs/{device.name}/frr.conf", _frr(config)
+
+
+def _numbered(ends: list[Endpoint]) -> dict[Endpoint, LabPort]:
+    """The ports of each device, in natural order, as ports of a virtual one."""
+    found: dict[Endpoint, LabPort] = {}
+    count: dict[str, int] = {}
+    for end in ends:
+        found[end] = LabPort(count.setdefault(end[0], 0))
+        count[end[0]] += 1
+    for name, number in count.items():
+        if number > MOST_PORTS:
+            raise UsageError(
+                f"{name} has {number} links in the lab, a virtual switch {MOST_PORTS} ports: choose fewer with --only"
+            )
+    return found
+
+
+def _host_commands(
+    link: WiredLink, interface: str, devices: Mapping[str, ObservedDevice], links: list[WiredLink]
+) -> Iterator[str]:
+    """Addresses of a NIC, and routes over it to the hosts behind the other switches of its rail."""
+    yield f"ip link set {interface} mtu {_HOST_MTU} up"
+    for gateway in _addresses(devices[link.b[0]], link.b[1]):
+        address = Address(gateway.version, gateway.number ^ 1, gateway.length)
+        if gateway.length not in (31, 127):
+            continue
+        yield f"ip address replace {address} dev {interface}"
+        others = {each.b[0] for each in links if each.kind == "host-leaf" and each.rail == link.rail}
+        for other in sorted(others, key=natural_key):
+            for prefix in _host_prefixes(devices[other]):
+                if prefix.version == gateway.version:
+                    yield f"ip route replace {prefix} via {gateway.ip} dev {interface}"
+
+
+def _addresses(device: ObservedDevice, port: str) -> list[Address]:
+    keys = (split_key(key) for key in device.table("INTERFACE"))
+    found = (parse_address(parts[1]) for parts in keys if len(parts) == 2 and parts[0] == port)
+    return sorted(filter(None, found))
+
+
+def _host_prefixes(device: ObservedDevice) -> list[Address]:
+    """What the switch announces for its hosts: its discard routes."""
+    rows = device.table("STATIC_ROUTE")
+    keys = [split_key(key)[-1] for key, row in rows.items() if row.get("blackhole") == "true"]
+    return sorted(filter(None, map(parse_address, keys)))
+
+
+def _frr(config: Mapping[str, Any]) -> bytes:
+    """FRR's part of the tables: sessions, and the prefixes that the switch announces."""
+    rows = config.get("BGP_NEIGHBOR", {})
+    metadata = config["DEVICE_METADATA"]["localhost"]
+    framework = config.get("BGP_GLOBALS", {}).get("default", {})
+    loopbacks = [split_key(key)[1] for key in config.get("LOOPBACK_INTERFACE", {}) if "|" in key]
+    statics = {split_key(key)[-1] for key, row in config.get("STATIC_ROUTE", {}).items() if "blackhole" in row}
+    prefixes = sorted(filter(None, map(parse_address, {*loopbacks, *statics})))
+    sessions = sorted(((split_key(key)[-1], row) for key, row in rows.items()), key=lambda pair: natural_key(pair[0]))
+    router_id = framework.get("router_id") or next((each.ip for each in prefixes if each.version == 4), "")
+    return filled(
+        "containerlab",
+        "frr.conf",
+        hostname=metadata["hostname"],
+        asn=metadata.get("bgp_asn") or framework.get("local_asn"),
+        router_id=router_id,
+        allow_own_asn=metadata.get("type") == "ToRRouter",
+        numbered=[(name, row) for name, row in sessions if parse_address(name)],
+        unnumbered=[name for name, _ in sessions if not parse_address(name)],
+        statics=sorted(filter(None, map(parse_address, statics))),
+        prefixes=prefixes,
+    )
+
+
+def _port_list(ends: list[Endpoint], interfaces: Mapping[Endpoint, str], ports: Mapping[Endpoint, LabPort]) -> bytes:
+    text = StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["node", "port", "lab_interface", "lab_port"])
+    table.writerows([*end, interfaces[end], ports[end].name if end in ports else ""] for end in ends)
+    return text.getvalue().encode()
+
+
+def _yaml(value: object) -> bytes:
+    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120)

@@ -1,0 +1,20 @@
+"""Addresses of eth0 as the files have them: what DHCP hands out and collectors connect to."""
+
+from collections.abc import Iterator
+
+from fabricgen.bundle.read import ObservedDevice
+from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.tables import split_key
+
+
+def management_addresses(device: ObservedDevice) -> Iterator[tuple[Address, str]]:
+    """(address, gateway, "" where it is none) of each row of MGMT_INTERFACE, IPv4 before IPv6."""
+    found = []
+    for key in sorted(device.table("MGMT_INTERFACE"), key=natural_key):
+        parts = split_key(key)
+        address = parse_address(parts[1]) if len(parts) == 2 else None
+        if address is not None:
+            gateway = device.text_of("MGMT_INTERFACE", key, "gwaddr")
+            found.append((address, gateway if parse_address(gateway) else ""))
+    yield from sorted(found, key=lambda pair: pair[0].version)

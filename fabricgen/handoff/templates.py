@@ -1,0 +1,20 @@
+"""Templates of the handoff's files: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
+
+from typing import Any
+
+import jinja2
+
+from fabricgen.resources import resource
+
+
+def filled(kind: str, name: str, **context: Any) -> bytes:
+    """The file `name` of a handoff; nothing may be undefined in it."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(resource("templates", "handoff", kind)),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=name.endswith(".html"),
+    )
+    return environment.get_template(f"{name}.j2").render(context).encode()

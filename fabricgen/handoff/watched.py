@@ -1,0 +1,164 @@
+"""What of a switch is worth an alert, and from which figure on, as its file has it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fabricgen.bundle.read import ObservedDevice
+from fabricgen.physics import full_pause_frames_per_second
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.tables import parse_priorities, split_key
+
+PAUSED_SHARE = 0.05  # of the time: from here on pauses are no bursts
+HEADROOM_SHARE = 0.8  # of xoff
+
+Numbers = tuple[int, ...]
+Ports = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """Ports whose PFC frames count, and the rate of them (frames/s) that is too high."""
+
+    ports: Ports
+    priorities: Numbers
+    speed_mbps: int
+
+    @property
+    def frames_per_second(self) -> int:
+        """PAUSED_SHARE of what would hold the priority for good."""
+        return round(PAUSED_SHARE * full_pause_frames_per_second(self.speed_mbps))
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """Ports with lossless priority groups of one headroom."""
+
+    ports: Ports
+    groups: Numbers
+    xoff_bytes: int
+
+    @property
+    def watermark_bytes(self) -> int:
+        """HEADROOM_SHARE of xoff, rounded up."""
+        return -(-self.xoff_bytes * round(HEADROOM_SHARE * 100) // 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """Ports and queues that mark with ECN from a threshold on."""
+
+    ports: Ports
+    queues: Numbers
+    kmin_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Watchdog:
+    """Ports that the watchdog guards."""
+
+    ports: Ports
+    detection_ms: int
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """All of it for one switch; switches that are alike are equal. `blind` says what no rule can see, and why."""
+
+    pauses: tuple[Pauses, ...]
+    headrooms: tuple[Headroom, ...]
+    markings: tuple[Marking, ...]
+    watchdogs: tuple[Watchdog, ...]
+    blind: tuple[str, ...]
+
+    @property
+    def ports(self) -> Ports:
+        """Every port that counts, in natural order."""
+        parts: tuple[Pauses | Headroom | Marking | Watchdog, ...]
+        parts = (*self.pauses, *self.headrooms, *self.markings, *self.watchdogs)
+        found = (port for part in parts for port in part.ports)
+        return tuple(sorted(set(found), key=natural_key))
+
+
+def watched(device: ObservedDevice) -> Watched:
+    """What to watch on a switch. Ports that are down by configuration do not count."""
+    up = [port for port, row in device.table("PORT").items() if row.get("admin_status") == "up"]
+    pauses, blind = _pauses(device, up), []
+    headrooms, unknown = _headrooms(device, up, pauses)
+    if unknown:
+        blind.append(f"headroom of {unknown} lossless groups: the switch computes it (no xoff in the file)")
+    if headrooms and not _counted(device, "PG_WATERMARK"):
+        blind.append("headroom: FLEX_COUNTER_TABLE|PG_WATERMARK is disabled")
+        headrooms = ()
+    markings = _markings(device, up)
+    if markings and not _counted(device, "WRED_ECN_QUEUE", by_default=False):
+        blind.append("ECN marks: FLEX_COUNTER_TABLE|WRED_ECN_QUEUE is not enabled")
+        markings = ()
+    return Watched(pauses, headrooms, markings, _watchdogs(device, up), tuple(blind))
+
+
+def _pauses(device: ObservedDevice, up: list[str]) -> tuple[Pauses, ...]:
+    found: dict[tuple[Numbers, int], list[str]] = {}
+    for port in up:
+        priorities = _numbers(device.text_of("PORT_QOS_MAP", port, "pfc_enable"))
+        speed = device.text_of("PORT", port, "speed")
+        if priorities and speed.isdecimal():
+            found.setdefault((priorities, int(speed)), []).append(port)
+    return tuple(Pauses(_ports(ports), *key) for key, ports in sorted(found.items()))
+
+
+def _headrooms(device: ObservedDevice, up: list[str], pauses: tuple[Pauses, ...]) -> tuple[tuple[Headroom, ...], int]:
+    """The headrooms that the file tells, and of how many lossless groups it tells none."""
+    lossless = {port: set(part.priorities) for part in pauses for port in part.ports}
+    found: dict[tuple[Numbers, int], list[str]] = {}
+    unknown = 0
+    for port, part, row in _by_port(device, "BUFFER_PG", up):
+        xoff = device.text_of("BUFFER_PROFILE", str(row.get("profile")), "xoff")
+        if xoff.isdecimal():
+            found.setdefault((_numbers(part), int(xoff)), []).append(port)
+        elif lossless.get(port, set()) & set(_numbers(part)):
+            unknown += 1
+    return tuple(Headroom(_ports(ports), *key) for key, ports in sorted(found.items())), unknown
+
+
+def _markings(device: ObservedDevice, up: list[str]) -> tuple[Marking, ...]:
+    marked: dict[tuple[str, int], set[int]] = {}
+    for port, part, row in _by_port(device, "QUEUE", up):
+        wred = str(row.get("wred_profile", ""))
+        kmin = device.text_of("WRED_PROFILE", wred, "green_min_threshold")
+        if kmin.isdecimal() and device.text_of("WRED_PROFILE", wred, "ecn") not in ("", "ecn_none"):
+            marked.setdefault((port, int(kmin)), set()).update(_numbers(part))
+    found: dict[tuple[Numbers, int], list[str]] = {}
+    for (port, threshold), queues in marked.items():
+        found.setdefault((tuple(sorted(queues)), threshold), []).append(port)
+    return tuple(Marking(_ports(ports), *key) for key, ports in sorted(found.items()))
+
+
+def _watchdogs(device: ObservedDevice, up: list[str]) -> tuple[Watchdog, ...]:
+    found: dict[tuple[int, str], list[str]] = {}
+    for port in up:
+        row = device.row("PFC_WD", port)
+        if (detection := str(row.get("detection_time", ""))).isdecimal():
+            found.setdefault((int(detection), str(row.get("action", "drop"))), []).append(port)
+    return tuple(Watchdog(_ports(ports), *key) for key, ports in sorted(found.items()))
+
+
+def _by_port(device: ObservedDevice, table: str, up: Iterable[str]) -> list[tuple[str, str, dict[str, object]]]:
+    """(port, rest of the key, row) of the rows of ports that are up."""
+    wanted = set(up)
+    rows = ((split_key(key), row) for key, row in device.table(table).items())
+    return [(parts[0], parts[1], dict(row)) for parts, row in rows if len(parts) == 2 and parts[0] in wanted]
+
+
+def _counted(device: ObservedDevice, group: str, by_default: bool = True) -> bool:
+    """Whether a group of counters is polled; init_cfg.json enables all but those of WRED."""
+    status = device.text_of("FLEX_COUNTER_TABLE", group, "FLEX_COUNTER_STATUS")
+    return status == "enable" if status else by_default
+
+
+def _numbers(text: str) -> Numbers:
+    return tuple(sorted(parse_priorities(text)))
+
+
+def _ports(ports: Iterable[str]) -> Ports:
+    return tuple(sorted(set(ports), key=natural_key))

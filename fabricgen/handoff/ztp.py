@@ -1,0 +1,182 @@
+"""Zero touch provisioning: ztp.json, a first configuration for each switch, and the DHCP server's side.
+
+Sections run in the order of their names, and a configdb-json section that does not overwrite the metadata of the device
+keeps its own platform and MAC (sonic-ztp 036c8ea, plugins/configdb-json). The DHCP lease is dropped with the new
+configuration, so the address of eth0 must stand in it.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
+from fabricgen.errors import UsageError
+from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
+from fabricgen.handoff.management import management_addresses
+from fabricgen.handoff.templates import filled
+from fabricgen.sonic.addresses import Address
+from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.secrets import PLACEHOLDER
+
+DEFAULT_URL = "http://ztp"
+IDENTIFIERS = {"hostname": "hostname", "serial": "serial-number"}  # ours -> what ztp.json calls it
+USER_CLASS = "SONiC-ZTP"
+_MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+_URL = re.compile(r"(https?|tftp|ftp)://[^\s\"'#,]+")
+
+
+@dataclass(frozen=True)
+class Lease:
+    """What DHCP gives a switch. `mac` and `serial` are "" where nobody told them."""
+
+    name: str
+    address: Address
+    gateway: str
+    mac: str
+    serial: str
+
+    @property
+    def subnet(self) -> Address:
+        """The subnet of eth0."""
+        return self.address.network
+
+    @property
+    def netmask(self) -> str:
+        """Its mask, as dnsmasq wants it."""
+        return Address(4, (1 << 32) - (1 << 32 - self.address.length), 32).ip
+
+
+def ztp_files(
+    bundle: Bundle,
+    only: str | None = None,
+    url: str = DEFAULT_URL,
+    identifier: str = "hostname",
+) -> Iterator[tuple[str, bytes]]:
+    """(relative path, bytes) of what a provisioning server serves; `url` is where it serves the folder.
+
+    `identifier` is what a switch asks by, a key of IDENTIFIERS. Raises UsageError for a switch that could not be
+    reached afterwards, or that has no serial to ask by.
+    """
+    if not _URL.fullmatch(url):
+        raise UsageError(f"--url {url}: not the URL of a folder, such as http://10.0.0.1/ztp")
+    devices = chosen_devices(bundle, only)
+    serials = {device.name: device.wired.serial if device.wired else "" for device in devices}
+    leases = [_lease(device, serials[device.name]) for device in devices]
+    _refuse_repeats(leases)
+    names = serials if identifier == "serial" else {device.name: device.name for device in devices}
+    if lacking := [name for name, text in names.items() if not text]:
+        raise UsageError(f"no serial of {', '.join(lacking)}: give `serial` in the inventory, or ask by hostname")
+    base = url.rstrip("/")
+    gateways = sorted({lease.gateway for lease in leases if lease.gateway})
+    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[identifier], gateways))
+    for device in devices:
+        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", dump(without_secrets(device.config))
+    yield "kea-dhcp4.json", _json(_kea(leases, f"{base}/ztp.json"))
+    subnets = {lease.subnet: lease for lease in leases}.values()
+    yield (
+        "dnsmasq.conf",
+        filled("ztp", "dnsmasq.conf", leases=leases, subnets=subnets, url=f"{base}/ztp.json", user_class=USER_CLASS),
+    )
+
+
+def without_secrets(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables without what only a vault knows: rows and fields with placeholders, and what they leave empty."""
+    found: dict[str, Any] = {}
+    for table, rows in config.items():
+        kept = {}
+        for key, row in rows.items():
+            fields = {name: value for name, value in row.items() if PLACEHOLDER not in json.dumps(value)}
+            if PLACEHOLDER not in key and (fields or not row):
+                kept[key] = fields
+        if kept:
+            found[table] = kept
+    return found
+
+
+def _lease(device: ObservedDevice, serial: str) -> Lease:
+    for address, gateway in management_addresses(device):
+        if address.version == 4:
+            refuse_strange_names([serial] * bool(serial), f"serial of {device.name}")
+            mac = str(device.metadata.get("mac", "")).lower()
+            if mac and not _MAC.fullmatch(mac):
+                raise UsageError(f"{device.name} has mac {mac!r} in DEVICE_METADATA: not 02:00:00:00:00:01")
+            return Lease(device.name, address, gateway, mac, serial)
+    raise UsageError(
+        f"{device.name} has no IPv4 address in MGMT_INTERFACE: nobody could reach it once it is configured"
+    )
+
+
+def _refuse_repeats(leases: list[Lease]) -> None:
+    for what in ("address", "mac", "serial"):
+        owners: dict[object, str] = {}
+        for lease in leases:
+            value = lease.address.number if what == "address" else getattr(lease, what)
+            if value and owners.setdefault(value, lease.name) != lease.name:
+                raise UsageError(f"{owners[value]} and {lease.name} have the same {what}")
+
+
+def _ztp(base: str, identifier: str, gateways: list[str]) -> dict[str, Any]:
+    source = {"prefix": f"{base}/sonic/", "identifier": identifier, "suffix": f"/{CONFIG_NAME}"}
+    load = {
+        "dynamic-url": {"source": source},
+        "clear-config": True,
+        "save-config": True,
+        "overwrite-device-metadata": False,  # the switch keeps its own MAC and platform
+        "halt-on-failure": True,
+    }
+    sections: dict[str, Any] = {"01-configdb-json": load}
+    if len(gateways) == 1:
+        sections["02-connectivity-check"] = {"ping-hosts": gateways}
+    return {"ztp": sections}
+
+
+def _kea(leases: list[Lease], url: str) -> dict[str, Any]:
+    """Reservations by MAC address; where only the serial is known, a pool of one address behind a class: the client id
+    of a switch in ZTP ends in ##SERIAL."""
+    by_serial = [lease for lease in leases if lease.serial and not lease.mac]
+    provisioning = {
+        "name": "sonic-ztp",
+        "test": f"substring(option[77].hex, -{len(USER_CLASS)}, all) == '{USER_CLASS}'",
+        "option-data": [{"name": "boot-file-name", "data": url}],
+    }
+    classes = [provisioning]
+    for lease in by_serial:
+        ending = f"##{lease.serial}"
+        name = [{"name": "host-name", "data": lease.name}]
+        test = f"substring(option[61].hex, -{len(ending)}, all) == '{ending}'"
+        classes.append({"name": f"serial-{lease.serial}", "test": test, "option-data": name})
+    subnets: dict[Address, list[Lease]] = {}
+    for lease in leases:
+        subnets.setdefault(lease.subnet, []).append(lease)
+    return {
+        "Dhcp4": {
+            "interfaces-config": {"interfaces": ["*"]},
+            "lease-database": {"type": "memfile", "persist": True},
+            "client-classes": classes,
+            "subnet4": [_kea_subnet(number, net, members) for number, (net, members) in enumerate(subnets.items(), 1)],
+        }
+    }
+
+
+def _kea_subnet(number: int, subnet: Address, leases: list[Lease]) -> dict[str, Any]:
+    gateways = sorted({lease.gateway for lease in leases if lease.gateway})
+    found: dict[str, Any] = {"id": number, "subnet": str(subnet)}
+    if gateways:
+        found["option-data"] = [{"name": "routers", "data": ", ".join(gateways)}]
+    found["pools"] = [
+        {"pool": f"{lease.address.ip}/32", "client-class": f"serial-{lease.serial}"}
+        for lease in leases
+        if lease.serial and not lease.mac
+    ]
+    found["reservations"] = [
+        {"hw-address": lease.mac, "ip-address": lease.address.ip, "hostname": lease.name}
+        for lease in leases
+        if lease.mac
+    ]
+    return found
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, indent=2).encode() + b"\n"
