@@ -10,7 +10,7 @@ completed with those modules, so that nobody needs fabricgen where Ansible runs.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
 import jinja2
@@ -20,13 +20,13 @@ from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredDevice
 from fabricgen.errors import UsageError
+from fabricgen.handoff.chosen import chosen_devices
+from fabricgen.handoff.management import management_addresses
 from fabricgen.resources import package_text, resource
-from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.schema import table_names
 from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES
 from fabricgen.sonic.switch_made import TABLES
-from fabricgen.sonic.tables import split_key
 
 TIERS = {"leaf": 1, "spine": 2, "core": 3}
 ALL = "sonic"
@@ -37,7 +37,6 @@ _ROLE = "roles/sonic_config/module_utils/fabricgen_sonic"
 _CARRIED = ("diff/changes", "diff/patch", "sonic/canonical", "sonic/secrets", "sonic/switch_made", "sonic/tables",
             "sonic/updater", "sonic/updater_asics")  # fmt: skip
 _IMPORT = re.compile(r"^( *from )fabricgen\.(?:diff|sonic)\.(\w+)( import )", re.MULTILINE)
-_HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # what is no path and no host range of Ansible's
 
 
 Label = tuple[str | int, ...]  # what a group is of: ("plane", "compute", "rail", 3)
@@ -54,17 +53,10 @@ class Stage:
 def ansible_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the project, in the same order for the same bundle.
 
-    `only` is a shell pattern over device names. Raises UsageError when nothing matches, and for names that Ansible
-    cannot hold; UnreadableInputError for a file that is no JSON.
+    `only` are shell patterns over device names, with commas between. Raises UsageError when nothing matches, and for
+    names that Ansible cannot hold; UnreadableInputError for a file that is no JSON.
     """
-    devices = [device for device in bundle.devices.values() if only is None or fnmatchcase(device.name, only)]
-    if not devices and only is None:
-        raise UsageError("the bundle has no switch with a config_db.json; subnet managers take their files as they are")
-    if not devices:
-        raise UsageError(f"--only {only}: no device of the bundle has such a name")
-    for device in devices:
-        if not _HOST_NAME.fullmatch(device.name):
-            raise UsageError(f"device name {device.name!r} cannot name a host in Ansible: letters, digits, . _ - only")
+    devices = chosen_devices(bundle, only)
     context = {
         "fabric": bundle.wiring.fabric if bundle.wiring else "",
         "all_switches": ALL,
@@ -91,8 +83,8 @@ def _config_path(device: ObservedDevice) -> str:
 def _host_vars(device: ObservedDevice) -> dict[str, object]:
     """What Ansible must know of a switch; nothing of its configuration."""
     found: dict[str, object] = {}
-    if address := management_address(device):
-        found["ansible_host"] = address
+    for address, _ in islice(management_addresses(device), 1):
+        found["ansible_host"] = address.ip
     found["fabricgen_config_file"] = _config_path(device)
     found["fabricgen_config_sha256"] = digest(device.text)
     if wired := device.wired:
@@ -138,13 +130,6 @@ def _surroundings(bundle: Bundle, device: ObservedDevice, far_ends: Mapping[str,
 
 def _is_absent(device: ObservedDevice) -> bool:
     return device.wired is not None and device.wired.state in ABSENT_STATES
-
-
-def management_address(device: ObservedDevice) -> str:
-    """The first address of MGMT_INTERFACE, IPv4 before IPv6; "" when the file gives none."""
-    keys = [split_key(key) for key in sorted(device.table("MGMT_INTERFACE"), key=natural_key)]
-    addresses = [parse_address(key[1]) for key in keys if len(key) == 2]
-    return next((each.ip for each in sorted(filter(None, addresses), key=lambda each: each.version)), "")
 
 
 def _groups(devices: list[ObservedDevice]) -> dict[str, object]:
