@@ -1,6 +1,6 @@
 """Seeded faults: one value of one switch of a clean bundle is changed, and the rules must name the place.
 
-    python -m benchmarks.mutants [--count 14] [--seed 1] [--example NAME]… [--page docs/mutants.md]
+    python -m benchmarks.mutants [--count 4] [--seed 1] [--example NAME]… [--page docs/mutants.md]
 
 renders each example, changes one value at a time, `count` of them in each table, and judges the files without
 manifest.json. A mutant is found when an error or a warning names its device and its table. The exit code is 1 when a
@@ -330,7 +330,7 @@ def _counts(found: Sequence[Result], name: Any) -> Iterator[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--count", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--example", action="append")
     parser.add_argument("--page", type=Path)
