@@ -10,7 +10,7 @@ from fabricgen.cli.clock import Clock
 from fabricgen.cli.judge import Verdicts, codes_of, link_options, open_verdicts, told, told_of_inventory
 from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
 from fabricgen.cli.places import InventoryPlaces
-from fabricgen.cli.progress import watching
+from fabricgen.cli.progress import Watch, watching
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
@@ -36,6 +36,7 @@ CODES = ("FG64", "FG75", "FG76", "FG79")
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of random marks and hashes.")
 @click.option("--series", type=click.Path(path_type=Path, file_okay=False), help="Folder for time series and pictures.")
+@click.option("--svg", type=click.Path(path_type=Path, file_okay=False), help="Folder for the pictures alone.")
 @click.option("--plane", help="Only this plane.")
 @expand_option
 @inventory_option
@@ -52,6 +53,7 @@ def command(
     compat: str | None,
     seed: int,
     series: Path | None,
+    svg: Path | None,
     plane: str | None,
     expand: bool,
     inventory: Path | None,
@@ -74,13 +76,14 @@ def command(
     from fabricgen.simulate.packets import prepare
 
     prepare(settings.say)
+    watch = watching(settings, series, svg)
     own: dict[str, object] = {}
     lines: list[str] = []
     if scenario is not None:
-        outcome, counts = _run_scenario(settings, scenario, compat, seed, series, own, lines)
+        outcome, counts = _run_scenario(settings, scenario, compat, seed, watch, own, lines)
     else:
         verdicts = open_verdicts(settings, paths, links, lldp)
-        _run_bundle(settings, verdicts, pattern, _bytes(size), plane, seed, series)
+        _run_bundle(settings, verdicts, pattern, _bytes(size), plane, seed, watch)
         outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
         counts, own, lines = verdicts.counts, verdicts.own, verdicts.lines
     print_result(
@@ -95,7 +98,7 @@ def _run_scenario(
     file: Path,
     compat: str | None,
     seed: int,
-    series: Path | None,
+    watch: Watch,
     own: dict[str, object],
     lines: list[str],
 ) -> tuple[Outcome, Counts]:
@@ -110,7 +113,7 @@ def _run_scenario(
     scenario = read_scenario(file)
     if compat is not None:
         scenario = replace(scenario, compat="" if compat == "none" else compat)
-    result = simulate_scenario(scenario, seed, watching(settings, series))
+    result = simulate_scenario(scenario, seed, watch)
     clock.lap("simulated", f"{result.simulated_ns / 1000:.1f} us, {result.wire_transmissions} packet hops")
     own["packets"] = packets_object(result)
     lines += packets_lines(result)
@@ -126,7 +129,7 @@ def _run_bundle(
     size_bytes: int,
     plane: str | None,
     seed: int,
-    series: Path | None,
+    watch: Watch,
 ) -> None:
     from fabricgen.simulate.packets.findings import packet_findings
     from fabricgen.simulate.packets.planes import simulate_bundle
@@ -135,9 +138,7 @@ def _run_bundle(
 
     check_pattern(pattern or DEFAULT_PATTERN)
     clock = Clock(settings)
-    runs = simulate_bundle(
-        verdicts.bundle, pattern or DEFAULT_PATTERN, size_bytes, plane, seed, watching(settings, series)
-    )
+    runs = simulate_bundle(verdicts.bundle, pattern or DEFAULT_PATTERN, size_bytes, plane, seed, watch)
     results = [run.result for run in runs]
     clock.lap("simulated", f"{sum(result.wire_transmissions for result in results)} packet hops")
     for result in results:

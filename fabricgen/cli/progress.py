@@ -2,9 +2,9 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fabricgen.cli.settings import Settings, interactive
 
@@ -16,29 +16,35 @@ _STRETCH_NS = 20_000
 _LEAST_S = 0.2
 
 
-def watching(settings: Settings, series: Path | None) -> "Callable[[Network], Sequence[Observer]]":
-    """Progress for people who watch; time series where a folder is named, in it one for each further plane."""
+Watch: TypeAlias = "Callable[[Network], Sequence[Observer]]"
+
+
+def watching(settings: Settings, series: Path | None, svg: Path | None) -> Watch:
+    """Progress for people who watch; time series, or their pictures alone, where a folder is named, in it one for each
+    further plane."""
     runs = 0
 
     def observers(network: "Network") -> "Sequence[Observer]":
         nonlocal runs
         runs += 1
         found: list[Observer] = [Progress(network)] if interactive() and not settings.quiet else []
-        if series is not None:
-            found.append(SeriesWriter(network, series if runs == 1 else series / network.scenario.name))
+        below = "." if runs == 1 else network.scenario.name
+        folders = {folder / below: suffix for folder, suffix in ((series, ""), (svg, ".svg")) if folder is not None}
+        if folders:
+            found.append(SeriesWriter(network, folders))
         return found
 
     return observers
 
 
 class SeriesWriter:
-    """Samples a run and writes the series when it is over."""
+    """Samples a run and writes the series when it is over: into each folder the files with its suffix."""
 
-    def __init__(self, network: "Network", folder: Path) -> None:
+    def __init__(self, network: "Network", folders: Mapping[Path, str]) -> None:
         from fabricgen.simulate.packets.series import Sampler
 
         self._sampler = Sampler(network)
-        self._folder = folder
+        self._folders = folders
 
     @property
     def period(self) -> int:
@@ -59,9 +65,12 @@ class SeriesWriter:
         from fabricgen.report.series import series_files
 
         self._sampler.close()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        for name, content in series_files(self._sampler.series()):
-            (self._folder / name).write_bytes(content)
+        files = list(series_files(self._sampler.series()))
+        for folder, suffix in self._folders.items():
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in files:
+                if name.endswith(suffix):
+                    (folder / name).write_bytes(content)
 
 
 class Progress:

@@ -145,14 +145,16 @@ def test_command_prints_and_exits(cli: Cli, bundle: Path, tmp_path: Path) -> Non
     assert packets["pattern"] == "incast"
     assert packets["seed"] == 1
     edit(bundle, "BUFFER_PROFILE", lambda key, row: row.update(xoff="40000") if key.endswith("_40m_profile") else None)
-    folder = tmp_path / "series"
-    bad = cli("-q", "simulate", "packets", str(bundle), "--format", "json", "--series", str(folder))
+    folder, pictures = tmp_path / "series", tmp_path / "pictures"
+    files = ("--series", str(folder), "--svg", str(pictures))
+    bad = cli("-q", "simulate", "packets", str(bundle), "--format", "json", *files)
     assert bad.code == 1
     [finding] = json.loads(bad.out)["findings"]
     assert finding["code"] == "FG755"
     assert finding["confidence"] == "observed"
     assert finding["location"]["column"] > 1
     assert {file.name for file in folder.iterdir()} == {"series.json", "queues.svg", "pauses.svg", "rates.svg"}
+    assert {file.name for file in pictures.iterdir()} == {"queues.svg", "pauses.svg", "rates.svg"}
 
 
 def test_command_refuses(cli: Cli, rendered: Path) -> None:
