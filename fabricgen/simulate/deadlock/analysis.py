@@ -143,7 +143,7 @@ def _failures(bundle: Bundle, fabric: RoutedFabric, judge: FailureJudge, failure
     if cables:
         found.append(replace(judge.of_depth(cables, 1), name="whole cables"))
     named = maintenance_sets(bundle, fabric, [*links, *cables])
-    return found + [judge.of_set(title, members) for title, members in named]
+    return found + [replace(judge.of_set(title, members), is_planned=True) for title, members in named]
 
 
 def _claim(base: State, judged: Sequence[DepthVerdict]) -> str:

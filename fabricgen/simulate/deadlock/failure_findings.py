@@ -36,7 +36,7 @@ def _cut_off(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterat
     )
     yield Finding(
         code="FG606",
-        severity=Severity.WARNING if one.name or summary.depth == 1 else Severity.NOTE,
+        severity=Severity.WARNING if one.is_planned else Severity.NOTE,  # what is planned must not part hosts
         message=f"{often} hosts off from each other, the first: {names}",
         device=switch,
         path=f"BGP_NEIGHBOR|{fabric.row(link)}",

@@ -61,7 +61,8 @@ class FoundCycle:
 @dataclass(frozen=True)
 class DepthVerdict:
     """What holds for the sets of one depth, or for those that `name` names. `how`: "spares" (one proof for all),
-    "pairs" (all at once), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets."""
+    "pairs" (all at once), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets. `is_planned`:
+    somebody means to take the set out of service."""
 
     summary: FailureSummary
     how: str
@@ -69,6 +70,7 @@ class DepthVerdict:
     first_cyclic: FailureSet | None = None
     first_cut_off: FailureSet | None = None
     name: str = ""
+    is_planned: bool = False
 
 
 class FailureJudge:
