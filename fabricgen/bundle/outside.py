@@ -31,6 +31,8 @@ def announced_prefixes(config: ConfigDb) -> Iterator[Announcement]:
 def outside_sessions(bundle: Bundle, switch: str, one: Speaker) -> Iterator[tuple[str, Neighbor]]:
     """(port, neighbor) of every session of a switch over an external link."""
     ports = {end[1]: link for end, link in bundle.external_at.items() if end[0] == switch}
+    if not ports:
+        return
     subnets = [(entry.address, entry.interface) for entry in one.addresses if entry.interface in ports]
     for neighbor in one.neighbors:
         if neighbor.peer is None:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 Words = NDArray[np.uint64]
 Indices = NDArray[np.int64]
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ROWS_AT_ONCE = 1024
 
 
 def word_count(bits: int) -> int:
@@ -41,6 +42,16 @@ def take_columns(words: Words, columns: Indices) -> Words:
     bytes_ = np.packbits(unpacked, axis=1, bitorder="little")
     packed[:, : bytes_.shape[1]] = bytes_
     return packed.view(np.uint64)
+
+
+def transposed(words: Words, columns: int) -> Words:
+    """Rows and columns exchanged: bit j of row i becomes bit i of row j."""
+    turned = np.zeros((columns, word_count(len(words))), np.uint64)
+    for first in range(0, len(words), _ROWS_AT_ONCE):
+        rows = np.unpackbits(words[first : first + _ROWS_AT_ONCE].view(np.uint8), axis=1, bitorder="little")
+        packed = np.packbits(rows[:, :columns].T, axis=1, bitorder="little")
+        turned.view(np.uint8)[:, first // 8 : first // 8 + packed.shape[1]] = packed
+    return turned
 
 
 def columns_of(row: Words) -> list[int]:

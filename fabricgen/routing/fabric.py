@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -80,10 +81,13 @@ def _policy(
 ) -> Policy:
     hears, allowed = [], []
     for sessions in cables:
-        for ends in ([(one.a, one.b) for one in sessions], [(one.b, one.a) for one in sessions]):
-            families = frozenset().union(*(near.neighbor.accepts & far.neighbor.sends for near, far in ends))
-            hears.append(int(4 in families) | int(6 in families) << 1)
-            allowed.append(max(near.neighbor.allowas_in for near, _ in ends))
+        there = back = 0
+        for one in sessions:
+            a, b = one.a.neighbor, one.b.neighbor
+            there |= _families(a.accepts, b.sends)
+            back |= _families(b.accepts, a.sends)
+        hears += [there, back]
+        allowed += [max([s.a.neighbor.allowas_in for s in sessions]), max([s.b.neighbor.allowas_in for s in sessions])]
     speakers = [spoken.speakers[name] for name in names]
     # A switch that speaks no BGP has no sessions; it gets an ASN of its own so that it is never taken for another.
     return Policy(
@@ -94,6 +98,12 @@ def _policy(
         hears=np.array(hears, np.uint8)[network.order],
         allowas_in=np.array(allowed, np.int64)[network.order],
     )
+
+
+@cache
+def _families(accepted: frozenset[int], sent: frozenset[int]) -> int:
+    """Bit 0: IPv4 passes, bit 1: IPv6."""
+    return int(4 in accepted & sent) | int(6 in accepted & sent) << 1
 
 
 def _destinations(

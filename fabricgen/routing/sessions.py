@@ -16,7 +16,6 @@ from fabricgen.sonic.image import (
     Neighbor,
     Speaker,
     rows,
-    text,
 )
 from fabricgen.sonic.tables import ConfigDb
 
@@ -82,7 +81,7 @@ class _Pairing:
         for name in switches:
             config = bundle.devices[name].passing()
             self.speakers[name] = read_speaker(config)
-            self.ports_down[name] = {key for key, row in rows(config, "PORT") if text(row, "admin_status") == "down"}
+            self.ports_down[name] = {key for key, row in rows(config, "PORT") if row.get("admin_status") == "down"}
             self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
         speakers = self.speakers
         self.by_peer = {name: {n.peer: n for n in one.neighbors if n.peer} for name, one in speakers.items()}
@@ -111,9 +110,9 @@ class _Pairing:
                     inside = neighbor.peer in self.owner or (name, neighbor.interface) in self.bundle.link_at
                     absent.append(AbsentSession(name, neighbor.key, far, inside, far.startswith(_FAR_END)))
                     continue
-                ends = (SessionEnd(name, far[0], neighbor), far[1])
-                answered.add((far[1].switch, far[1].neighbor.key))
-                sessions.append(Session(*sorted(ends, key=lambda end: (end.switch, end.interface, end.neighbor.key))))
+                near, other = SessionEnd(name, far[0], neighbor), far[1]
+                answered.add((other.switch, other.neighbor.key))
+                sessions.append(Session(near, other) if _place(near) < _place(other) else Session(other, near))
         return SpokenFabric(self.speakers, tuple(sessions), tuple(absent), self.tables)
 
     def _far_end(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
@@ -190,3 +189,7 @@ class _Pairing:
         if answer is None:
             return f"{switch} has no unnumbered BGP_NEIGHBOR on {port}"
         return interface, SessionEnd(switch, port, answer)
+
+
+def _place(end: SessionEnd) -> tuple[str, str, str]:
+    return end.switch, end.interface, end.neighbor.key

@@ -34,7 +34,9 @@ class Address(NamedTuple):
     @property
     def network(self) -> "Address":
         """The subnet: host bits zero."""
-        return self.widened(self.length)
+        version, number, length = self
+        shift = _BITS[version] - length
+        return _new(Address, (version, number >> shift << shift, length))
 
     def widened(self, length: int) -> "Address":
         """The subnet of another length that holds this address."""

@@ -7,6 +7,7 @@ frr_mgmt_framework_config "true" the rows mean something else and `fabricgen.son
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address
@@ -106,6 +107,7 @@ def uses_frr_framework(config: ConfigDb) -> bool:
     return text(metadata(config), "frr_mgmt_framework_config") == "true"
 
 
+@lru_cache(maxsize=1 << 16)
 def parse_asn(value: str) -> int | None:
     """An AS number; None for anything else ("none" and "null" mean no BGP: bgpd.main.conf.j2)."""
     return int(value) if value.isdecimal() and 0 < int(value) < 1 << 32 else None
@@ -186,11 +188,10 @@ def speaker(config: ConfigDb) -> Speaker:
     router_id = text(localhost, "bgp_router_id") or loopback
     asn = parse_asn(text(localhost, "bgp_asn"))
     shared = _switch_obstacle(config, asn, router_id)
-    local = {a.key.split("|")[1].partition("/")[0]: a.address.host for a in addresses if a.bound and not a.vrf}
     isolation = dict(rows(config, "BGP_DEVICE_GLOBAL")).get("STATE", {})
     lenience, status = allowas_in(config), text(localhost, "default_bgp_status")
     peers = rows(config, "BGP_NEIGHBOR")
-    known = _LocalAddresses(frozenset(local), frozenset(local.values()))
+    known = _LocalAddresses([a for a in addresses if a.bound and not a.vrf])
     neighbors = (_neighbor(key, row, known, lenience, status, shared) for key, row in peers)
     return Speaker(
         asn=asn,
@@ -216,11 +217,17 @@ def _switch_obstacle(config: ConfigDb, asn: int | None, router_id: str) -> str:
     return ""
 
 
-class _LocalAddresses(NamedTuple):
+class _LocalAddresses:
     """What the interfaces of a switch hold, as written, and as addresses."""
 
-    written: frozenset[str]
-    parsed: frozenset[Address]
+    def __init__(self, addresses: list[InterfaceAddress]) -> None:
+        self.addresses = addresses
+        self.written = {one.key.split("|")[1].partition("/")[0] for one in addresses}
+
+    @cached_property
+    def parsed(self) -> set[Address]:
+        """Asked for only where a spelling differs."""
+        return {one.address.host for one in self.addresses}
 
     def hold(self, text: str) -> bool:
         """Whether an interface has this address, however it is written."""

@@ -17,7 +17,7 @@ from fabricgen.routing.network import Network
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
-_WORDS_PER_PASS = 4
+_WORDS_PER_PASS = 8
 
 
 @dataclass(frozen=True)
@@ -78,21 +78,27 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
     place = np.empty(network.links, np.int32)
     place[network.incoming] = np.arange(network.links, dtype=np.int32)
     degree = np.zeros(network.links, np.int64)
-    found = [np.empty(0, np.int32)]
+    found = []
     known: dict[bytes, tuple[Offsets, Offsets]] = {}
     for switch in range(network.switches):
         come = slice(network.incoming_offsets[switch], network.incoming_offsets[switch + 1])
         go = slice(network.offsets[switch], network.offsets[switch + 1])
         held, wanted = carried_words[come], nexthops[go]
-        rows = hashlib.blake2b(held.data, digest_size=32)
+        rows = hashlib.sha256(held.data)
         rows.update(wanted.data)
         alike = rows.digest() + held.shape[0].to_bytes(4, "big")
         if alike not in known:
             waits = _share(held, wanted)
             known[alike] = waits.sum(axis=1), waits.nonzero()[1]
         degree[come], ports = known[alike]
-        found.append(place[go][ports])
-    return ChannelGraph(np.concatenate(([0], np.cumsum(degree))), np.concatenate(found))
+        found.append(ports)
+    offsets = np.concatenate(([0], np.cumsum(degree)))
+    successors = np.empty(offsets[-1], np.int32)
+    for switch, ports in enumerate(found):
+        first, end = offsets[network.incoming_offsets[switch : switch + 2]]
+        go = slice(network.offsets[switch], network.offsets[switch + 1])
+        np.take(place[go], ports, out=successors[first:end], mode="clip")
+    return ChannelGraph(offsets, successors)
 
 
 def _share(held: Words, wanted: Words) -> NDArray[np.bool_]:

@@ -2,8 +2,8 @@
 
 Several things are tried in turn. Enough spare parts: with more parts of the fabric than things that fail, each of which
 carries everything on shortest paths, packets keep to old next hops (`loss`). A graph of all next hops that any failures
-could bring about: free of cycles, it is free after each (`possible_routes`). Pairs under local repair are judged many
-at a time (`bounces`). And else each set is judged by itself, or, where there are too many, a sample of them.
+could bring about: free of cycles, it is free after each (`possible_routes`). Singles and pairs under local repair are
+judged many at a time (`bounces`). Else each set is judged by itself, or, where there are too many, a sample of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,9 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from fabricgen.results import FailureSummary
+from fabricgen.routing import bits
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.possible import possible_routes
-from fabricgen.simulate.deadlock.bounces import PairVerdicts, judge_pairs
+from fabricgen.simulate.deadlock.bounces import Bounces, bounces
 from fabricgen.simulate.deadlock.bound import upper_bound
 from fabricgen.simulate.deadlock.failing import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.loss import ShortestPaths, spares
@@ -61,8 +62,8 @@ class FoundCycle:
 @dataclass(frozen=True)
 class DepthVerdict:
     """What holds for the sets of one depth, or for those that `name` names. `how`: "spares" (one proof for all),
-    "pairs" (all at once), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets. `is_planned`:
-    somebody means to take the set out of service."""
+    "bounces" (many at once), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets.
+    `is_planned`: somebody means to take the set out of service."""
 
     summary: FailureSummary
     how: str
@@ -79,6 +80,7 @@ class FailureJudge:
     def __init__(self, base: State, failures: Failures) -> None:
         self.ground, self.options = base.ground.expecting(base.routes.reached), failures
         self.base = base
+        self._bounces: tuple[tuple[Failure, ...], Bounces | None] | None = None
 
     @cached_property
     def possible(self) -> State:
@@ -106,21 +108,40 @@ class FailureJudge:
         has_spares = self._has_spares(failures, depth)
         if has_spares and not self.options.repair:
             return DepthVerdict(summary, "spares")
-        if has_spares and depth == 2 and (pairs := judge_pairs(self.base, failures)) is not None:
-            return self._of_pairs(failures, pairs, summary)
+        if has_spares and depth < 3 and (around := self._around(failures)) is not None:
+            verdict = self._of_bounces(failures, around, summary)
+            if verdict is not None:
+                return verdict
         if depth > 1 and sets.count > MOST_SETS:
             drawn = sets.sample(SAMPLE, self.options.seed)
             return self._judged(drawn, replace(summary, sampled=SAMPLE), "sample")
         return self._judged(sets.all(), summary, "each")
 
-    def _of_pairs(self, failures: Sequence[Failure], pairs: PairVerdicts, summary: FailureSummary) -> DepthVerdict:
-        """Pairs under local repair, where BGP settles without harm."""
-        sets = [FailureSet((failures[a], failures[b])) for a, b in np.argwhere(pairs.unsure).tolist()]
-        cyclic = pairs.cyclic.copy()
-        cyclic[pairs.unsure] = sweep(self.question, [(one.dead, ()) for one in sets], self.options.spread) & CYCLIC != 0
-        found = np.argwhere(cyclic)
-        first = FailureSet(tuple(failures[member] for member in found[0].tolist())) if len(found) else None
-        return DepthVerdict(replace(summary, cyclic_sets=len(found)), "pairs", first_cyclic=first)
+    def _around(self, failures: Sequence[Failure]) -> Bounces | None:
+        """The detours of these failures, kept for the next depth."""
+        if self._bounces is None or self._bounces[0] != tuple(failures):
+            self._bounces = tuple(failures), bounces(self.base, failures)
+        return self._bounces[1]
+
+    def _of_bounces(self, failures: Sequence[Failure], around: Bounces, summary: FailureSummary) -> DepthVerdict | None:
+        """One or two failures under local repair, where BGP settles without harm."""
+        if summary.depth == 1:
+            alone = np.flatnonzero(around.singles())
+            first = FailureSet((failures[alone[0]],)) if len(alone) else None
+            return DepthVerdict(replace(summary, cyclic_sets=len(alone)), "bounces", first_cyclic=first)
+        pairs = around.pairs()
+        if pairs is None:
+            return None
+        sets = [FailureSet((failures[a], failures[b])) for a, b in pairs.unsure.tolist()]
+        closing = sweep(self.question, [(one.dead, ()) for one in sets], self.options.spread) & CYCLIC != 0
+        found = [tuple(pair) for pair in pairs.unsure[closing].tolist()]
+        rows = np.flatnonzero(pairs.cyclic.any(axis=1))
+        least = min(
+            [*found, *((row, bits.columns_of(pairs.cyclic[row])[0]) for row in rows[:1].tolist())], default=None
+        )
+        first = FailureSet((failures[least[0]], failures[least[1]])) if least else None
+        count = len(found) + bits.count(pairs.cyclic)
+        return DepthVerdict(replace(summary, cyclic_sets=count), "bounces", first_cyclic=first)
 
     def of_set(self, name: str, members: FailureSet) -> DepthVerdict:
         """The verdict on one set that people have named."""

@@ -91,9 +91,10 @@ class _MapReader:
         if table is None:
             table = {name: row for key, row in rows(config, "PORT_QOS_MAP") for name in key.split(",")}
             self.by_port[switch] = table
-        names = [port for port in _members(config, interface) if "pfc_enable" in table.get(port, {})]
-        row = table.get(names[0] if names else interface, {})
-        key = (switch, tuple([text(row, field) for field in _FIELDS]))
+        row = table.get(interface, {})
+        if interface.startswith(("PortChannel", "Vlan")):
+            row = next((table[one] for one in _members(config, interface) if "pfc_enable" in table.get(one, {})), row)
+        key = (switch, tuple([v if isinstance(v := row.get(one, ""), str) else text(row, one) for one in _FIELDS]))
         found = self.resolved.get(key)
         if found is None:
             everywhere = table.get("global", {})

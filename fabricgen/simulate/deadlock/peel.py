@@ -24,7 +24,9 @@ def peel_along(graph: ChannelGraph, order: Indices) -> Peeled:
     """The graph peeled, at a fraction of the time where `order` is one already."""
     place = np.empty(graph.channels, np.int32)
     place[order] = np.arange(graph.channels, dtype=np.int32)
-    if (np.repeat(place, np.diff(graph.offsets)) < place[graph.successors]).all():
+    waiting = np.flatnonzero(np.diff(graph.offsets))
+    first = np.minimum.reduceat(place[graph.successors], graph.offsets[waiting]) if len(waiting) else place[:0]
+    if (place[waiting] < first).all():
         return Peeled(order, np.empty(0, np.int64))
     return peel(graph)
 
