@@ -77,7 +77,7 @@ def _scalar(value: object) -> str:
 
 def read_lock(file: Path) -> Lock | None:
     """The lock in a file; None where there is no file. Raises UnreadableInputError for one that cannot be used."""
-    if not file.is_file():
+    if not file.exists():
         return None
     try:
         raw = yaml.load(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -1,5 +1,6 @@
 """Links of a fabric that comes without fabric.json: neighbours' names, BGP addresses, or a links file."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import ip_interface
 from pathlib import Path
@@ -12,20 +13,27 @@ from fabricgen.findings import Location
 from fabricgen.sonic.device_types import OUTSIDE_TYPE, ROLES
 from fabricgen.sonic.tables import Row, split_key
 
+_log = logging.getLogger(__name__)
+
 TableReader = Callable[[str], Mapping[str, Row]]
 
 
 def from_links_file(
     file: Path, text: bytes, devices: Mapping[str, TableReader], planned: Sequence[WiredLink] = ()
 ) -> tuple[WiredLink, ...]:
-    """[["leaf1|Ethernet0", "spine1|Ethernet4"], …]. Raises UnreadableInputError when the file is not of that form."""
+    """[["leaf1|Ethernet0", "spine1|Ethernet4"], …]. Raises UnreadableInputError when the file is not of that form, or
+    has links and none of any of these devices."""
     try:
-        pairs = orjson.loads(text)
-        ends = [(_endpoint(a), _endpoint(b)) for a, b in pairs]
-    except (ValueError, TypeError) as error:
+        pairs = _pairs(orjson.loads(text))
+    except ValueError as error:
         problem = f'not a links file ([["leaf1|Ethernet0", "spine1|Ethernet4"], …]): {error}'
         raise UnreadableInputError(problem, Location(str(file))) from error
-    return from_pairs(ends, devices, planned)
+    strange = sum(a[0] not in devices and b[0] not in devices for a, b in pairs)
+    if strange and strange == len(pairs):
+        raise UnreadableInputError("none of its links has an end at a switch that is judged", Location(str(file)))
+    if strange:
+        _log.warning("%s: links without an end at a switch that is judged: %d of %d", file, strange, len(pairs))
+    return from_pairs(pairs, devices, planned)
 
 
 def from_pairs(
@@ -108,6 +116,15 @@ def _address(prefix: str) -> str:
         return str(ip_interface(prefix).ip)
     except ValueError:
         return prefix
+
+
+def _pairs(rows: object) -> list[tuple[Endpoint, Endpoint]]:
+    if not isinstance(rows, list):
+        raise ValueError("it is no list")
+    for row in rows:
+        if not (isinstance(row, list) and len(row) == 2 and all(isinstance(end, str) for end in row)):
+            raise ValueError(f"{orjson.dumps(row).decode()} is not a pair of ends")
+    return [(_endpoint(a), _endpoint(b)) for a, b in rows]
 
 
 def _endpoint(text: str) -> Endpoint:

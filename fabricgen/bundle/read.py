@@ -145,7 +145,7 @@ class Bundle:
 
     @cached_property
     def sources(self) -> Sources | None:
-        """Where the values came from; None for files that no bundle of this version holds."""
+        """Where the values came from; None for files that lie in no bundle. Raises UnreadableInputError."""
         return read_sources(self.root) if self.root else None
 
     @cached_property

@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
 from fabricgen.origin import Origin
 from fabricgen.suppressions import Suppression
 
@@ -119,12 +121,21 @@ class Sources:
 
 
 def read_sources(folder: Path) -> Sources | None:
-    """The source map of a bundle; None where there is none that this version can read."""
+    """The source map of a bundle; None where there is none. Raises UnreadableInputError for one of another form."""
+    file = folder / "sources.json"
     try:
-        raw = orjson.loads((folder / "sources.json").read_bytes())
-    except (OSError, ValueError):
+        raw = orjson.loads(file.read_bytes())
+    except FileNotFoundError:
         return None
-    return Sources(raw) if isinstance(raw, dict) and raw.get("format_version") == FORMAT_VERSION else None
+    except (OSError, ValueError) as error:
+        raise UnreadableInputError(
+            f"not a sources.json that this version reads: {error}", Location(str(file))
+        ) from error
+    version = raw.get("format_version") if isinstance(raw, dict) else None
+    if version != FORMAT_VERSION:
+        problem = f"sources.json has format_version {version!r}, this fabricgen reads {FORMAT_VERSION!r}"
+        raise UnreadableInputError(problem, Location(str(file)))
+    return Sources(raw)
 
 
 def _matches(pattern: str, text: str, ports: list[str] | None) -> bool:

@@ -216,8 +216,9 @@ def dump_wiring(wiring: Wiring) -> bytes:
 def load_wiring(text: bytes) -> Wiring:
     """fabric.json back to `Wiring`. Raises ValueError or KeyError when it is none."""
     raw = orjson.loads(text)
-    if raw.get("format_version") != FORMAT_VERSION:
-        found = raw.get("format_version")
+    if not isinstance(raw, dict):
+        raise ValueError("no JSON object")
+    if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     return Wiring(
         fabric=raw["fabric"],

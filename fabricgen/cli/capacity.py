@@ -7,6 +7,7 @@ import orjson
 
 from fabricgen.cli.output import exit_code, print_result
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import tell
 from fabricgen.findings import has_errors
 from fabricgen.render.plans import capacity_table, design_only
 from fabricgen.report.capacity import capacity_markdown, capacity_text
@@ -34,7 +35,7 @@ def command(settings: Settings, inventory: Path, fmt: str) -> int:
         return exit_code(findings, "error")
     table = capacity_table(fabric)
     if fmt == "json":
-        click.echo(orjson.dumps({"capacity": table}, option=orjson.OPT_INDENT_2).decode())
+        tell(orjson.dumps({"capacity": table}, option=orjson.OPT_INDENT_2).decode())
     else:
-        click.echo(capacity_text(table) if fmt == "text" else capacity_markdown(table))
+        tell(capacity_text(table) if fmt == "text" else capacity_markdown(table))
     return 0

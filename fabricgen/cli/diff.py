@@ -9,6 +9,7 @@ import orjson
 
 from fabricgen import __version__
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import tell
 from fabricgen.errors import UsageError
 from fabricgen.units import counted
 
@@ -58,7 +59,7 @@ def command(
     if text and output is not None:  # patches went to their own files
         output.write_text(text + "\n", encoding="utf-8")
     elif text:
-        click.echo(text, color=settings.paints(sys.stdout))
+        tell(text, color=settings.paints(sys.stdout))
     return EXIT_DIFFERENT if differs and exit_code else 0
 
 

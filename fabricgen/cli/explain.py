@@ -7,6 +7,7 @@ import click
 from fabricgen.bundle.hosts import ObservedHosts
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle, read_bytes
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import tell
 from fabricgen.codes import explain_code
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
@@ -27,9 +28,9 @@ def command(settings: Settings, subject: str, value: str | None) -> int:
     fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
     if value is None:
-        click.echo(_code_page(subject))
+        tell(_code_page(subject))
     else:
-        click.echo("\n".join(_value_lines(Path(subject), value)))
+        tell("\n".join(_value_lines(Path(subject), value)))
     return 0
 
 
@@ -38,6 +39,8 @@ def _code_page(code: str) -> str:
 
     page = explain_text(code) or explain_code(code)
     if page is None:
+        if Path(code).exists():
+            raise UsageError(f"what of {code}? Name a value, such as 'leaf1:PORT|Ethernet0|mtu'")
         raise UsageError(f"no finding has the code {code!r}; docs/findings.md lists them all")
     return page
 
@@ -92,6 +95,9 @@ def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:
         field = rest.removeprefix(f"{key}|")
         if field != rest and field in row:
             return table, key, field
-    known = ", ".join(list(device.table(table))[:5])
-    hint = f"{table} has rows such as {known}" if known else f"there is no table {table!r}"
+    key = max((key for key in device.table(table) if f"{rest}|".startswith(f"{key}|")), key=len, default="")
+    fields = device.row(table, key)
+    known = ", ".join(list(fields or device.table(table))[:5])
+    inside = f"{table}|{key} has fields" if fields else f"{table} has rows"
+    hint = f"{inside} such as {known}" if known else f"there is no table {table!r}"
     raise UsageError(f"{device.name} has no value {path!r}: {hint}")

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FailureChoice:
-    """The options as given."""
+    """The options as given. What fails besides links, or how switches repair, asks for single failures at least."""
 
-    depth: int = 0
+    depth: int | None = None
     switches: bool = False
     repair: str = "none"
     seed: int = 0
@@ -26,17 +26,17 @@ class FailureChoice:
         from fabricgen.simulate.deadlock import Failures
         from fabricgen.simulate.deadlock.sweep import in_processes, on_dask
 
-        spread = on_dask(self.scheduler) if self.scheduler and self.depth else in_processes(settings.jobs)
-        return Failures(self.depth, self.switches, self.repair == "local", self.seed, spread)
+        spread = on_dask(self.scheduler) if self.scheduler else in_processes(settings.jobs)
+        depth = int(self.switches or self.repair != "none") if self.depth is None else self.depth
+        return Failures(depth, self.switches, self.repair == "local", self.seed, spread)
 
 
 failure_options = several(
     click.option(
         "--failures",
         type=click.IntRange(0, 3),
-        default=0,
-        show_default=True,
-        help="Judge every set of up to so many links and cables that fail together.",
+        help="Judge every set of up to so many links that fail together.  [default: 0; with --switch-failures or "
+        "--repair local 1]",
     ),
     click.option("--switch-failures", is_flag=True, help="Let switches fail, too."),
     click.option(

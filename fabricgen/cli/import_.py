@@ -11,6 +11,7 @@ import click
 from fabricgen.cli.judge import link_options, open_observed
 from fabricgen.cli.output import platform_option, print_result
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import tell
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, in_order
 from fabricgen.report.concise import concise_report
@@ -52,7 +53,7 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
         return 1
     text = switch_entry_text(platform)
     if output is None:
-        click.echo(text, nl=False)
+        tell(text, nl=False)
         return 0
     output.write_text(text, encoding="utf-8")
     kept = ", ".join(layout.name for layout in platform.layouts)
@@ -110,7 +111,7 @@ def config_db(
         return 1
     _tell(settings, adopted.findings)
     if output is None:
-        click.echo(adopted.files[FILE_NAME], nl=False)
+        tell(adopted.files[FILE_NAME], nl=False)
         return 0
     for path, text in adopted.files.items():
         (output / path).parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +125,7 @@ def config_db(
 
 
 def _tell(settings: Settings, findings: Sequence[Finding]) -> None:
-    click.echo(concise_report(in_order(findings), settings.paints(sys.stderr)), err=True, nl=False)
+    tell(concise_report(in_order(findings), settings.paints(sys.stderr)), err=True, nl=False)
 
 
 def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:

@@ -13,6 +13,7 @@ import yaml
 from fabricgen.allocation.lock import write_lock
 from fabricgen.cli.output import print_result
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import tell
 from fabricgen.design.first_layout import FIRST_DESIGNS, NoLayoutError, first_layout
 from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
@@ -77,10 +78,8 @@ def command(
     write_lock(folder / LOCK_NAME, plans.lock)
     written = ", ".join(str(folder / name) for name in files)
     gpus = sum(host.model.gpus for host in plans.fabric.hosts)
-    click.echo(
-        f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs"
-    )
-    click.echo(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
+    tell(f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs")
+    tell(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
     return 0
 
 

@@ -19,6 +19,7 @@ from fabricgen.cli.settings import (
     read_settings,
     refuse_unknown_keys,
 )
+from fabricgen.cli.streams import tell
 from fabricgen.errors import FabricgenError
 
 EXIT_FINDINGS = 1
@@ -121,22 +122,19 @@ def _exit_code(arguments: Sequence[str] | None, debug: bool) -> int:
         error.show()
         return EXIT_USAGE
     except FabricgenError as error:
-        click.echo(f"error: {error}", err=True)
+        tell(f"error: {error}", err=True)
         return EXIT_USAGE
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; nothing was left half-written", err=True)
+        tell("interrupted; nothing was left half-written", err=True)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away: no complaint at exit
-        return 0
     except OSError as error:
-        click.echo(f"error: {error.filename or ''}: {error.strerror or error}", err=True)
+        tell(f"error: {error.filename or 'output'}: {error.strerror or error}", err=True)
         return EXIT_USAGE
     except Exception as error:  # noqa: BLE001 (whatever is left is a bug of ours)
         if debug:
             import traceback  # costs more than the rest of --help
 
             traceback.print_exc()
-        click.echo(f"fabricgen has a bug: {type(error).__name__}: {error}", err=True)
-        click.echo("Please report it with the command and the output of the same with --debug.", err=True)
+        tell(f"fabricgen has a bug: {type(error).__name__}: {error}", err=True)
+        tell("Please report it with the command and the output of the same with --debug.", err=True)
         return EXIT_BUG

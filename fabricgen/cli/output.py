@@ -10,12 +10,14 @@ import orjson
 
 from fabricgen import __version__
 from fabricgen.cli.settings import Settings, several
+from fabricgen.cli.streams import tell
 from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.report.concise import concise_report
 from fabricgen.report.github import github_report
 from fabricgen.report.gitlab import gitlab_list
 from fabricgen.report.json import json_object
 from fabricgen.report.junit import junit_report
+from fabricgen.report.pages import pages
 from fabricgen.report.run import Run
 from fabricgen.report.sarif import sarif_object
 from fabricgen.report.summary import Counts
@@ -31,6 +33,10 @@ def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
     for code in found:
         if not code.upper().startswith("FG") or not code[2:].isalnum():
             raise click.BadParameter(f"{code!r} is no code; they look like FG512, prefixes like FG5", ctx, parameter)
+        if not any(known.startswith(code.upper()) for known in pages()):
+            raise click.BadParameter(
+                f"no finding has the code {code!r}; docs/findings.md lists them all", ctx, parameter
+            )
     return found
 
 
@@ -110,7 +116,7 @@ def print_result(
     if output is not None:
         output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
     else:
-        click.echo(text, nl=bool(text) and not text.endswith("\n"), color=color)
+        tell(text, nl=bool(text) and not text.endswith("\n"), color=color)
 
 
 def _for_machines(fmt: str, run: Run) -> str:

@@ -12,6 +12,7 @@ from fabricgen.cli.output import exit_code, expand_option, inventory_option, out
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.progress import Watch, watching
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import tell
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.report.outcome import Outcome
@@ -65,7 +66,7 @@ def command(
     if pattern == "list":
         from fabricgen.simulate.patterns import PATTERNS
 
-        click.echo("\n".join(PATTERNS))
+        tell("\n".join(PATTERNS))
         return 0
     if bool(paths) == (scenario is not None):
         raise UsageError("give a bundle or config_db files, or one scenario with --scenario")

@@ -16,6 +16,7 @@ from fabricgen.cli.judge import told_of_inventory
 from fabricgen.cli.output import exit_code, print_result
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, interactive, verb
+from fabricgen.cli.streams import tell
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root
@@ -107,7 +108,7 @@ def _write(
     clock.lap("rendered", f"{len(chosen)} config_db.json into {output}")
     told = [_told("devices", "sonic/", writer, gone)] if content.names else []
     told += [_told("files for subnet managers", "infiniband/", writer, gone)] if plans.subnets else []
-    click.echo(f"{'; '.join(told)}. Next: fabricgen validate {output}")
+    tell(f"{'; '.join(told)}. Next: fabricgen validate {output}")
 
 
 def _told(what: str, folder: str, writer: BundleWriter, gone: list[str]) -> str:

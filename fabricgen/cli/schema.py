@@ -3,6 +3,7 @@
 import click
 
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import tell
 from fabricgen.resources import resource
 
 NAMES = ("inventory", "findings", "scenario")
@@ -13,5 +14,5 @@ NAMES = ("inventory", "findings", "scenario")
 @verb
 def command(settings: Settings, name: str) -> int:
     """Print the JSON Schema (2020-12) of an inventory, of what judging verbs print, or of a scenario file."""
-    click.echo(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
+    tell(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
     return 0

@@ -17,6 +17,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from fabricgen.cli.streams import is_terminal, tell
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 
@@ -59,12 +60,12 @@ class Settings:
         """Whether text on a stream is coloured."""
         if self.color != "auto":
             return self.color == "always"
-        return "NO_COLOR" not in os.environ and stream.isatty()
+        return not os.environ.get("NO_COLOR") and is_terminal(stream)
 
     def say(self, text: str) -> None:
         """A line about the work, for people: on standard error, silent with -q."""
         if not self.quiet:
-            click.echo(text, err=True, color=self.paints(sys.stderr))
+            tell(text, err=True, color=self.paints(sys.stderr))
 
 
 def several(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -192,4 +193,4 @@ def refuse_unknown_keys(file: SettingsFile, known: Callable[[], Collection[str]]
 
 def interactive() -> bool:
     """Whether a person watches: progress bars are for them only."""
-    return sys.stderr.isatty() and not os.environ.get("CI")
+    return is_terminal(sys.stderr) and not os.environ.get("CI")

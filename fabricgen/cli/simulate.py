@@ -13,6 +13,7 @@ from fabricgen.cli.output import exit_code, expand_option, inventory_option, out
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.proof import proof_options, write_proof
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import tell
 from fabricgen.errors import UsageError
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionResult
@@ -45,7 +46,7 @@ def deadlock(
     paths: tuple[Path, ...],
     links: Path | None,
     lldp: Path | None,
-    failures: int,
+    failures: int | None,
     switch_failures: bool,
     repair: str,
     seed: int,
@@ -150,7 +151,7 @@ def congestion(
     if pattern == "list":
         from fabricgen.simulate.patterns import PATTERNS
 
-        click.echo("\n".join(PATTERNS))
+        tell("\n".join(PATTERNS))
         return 0
     if bool(paths) == (scenario is not None):
         raise UsageError("give a bundle or config_db files, or one scenario with --scenario")

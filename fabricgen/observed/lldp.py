@@ -26,6 +26,7 @@ Pair = tuple[Endpoint, Endpoint]
 Neighbor = tuple[str, str, str]  # own port, far device, far port as it is announced
 
 _ENTRY_TABLE = "LLDP_ENTRY_TABLE"
+_FORMS = "lldpctl -f json or json0, show lldp table, LLDP_ENTRY_TABLE of APPL_DB"
 _FILES = ("*.json", "*.txt", "*/*.json", "*/*.txt")
 # What a file is called that stands in a folder with the switch's name, and what may follow the name in a file's.
 _DUMP_NAME = re.compile(r"(?:^|[._-])(?:lldp|lldpctl|show)?[._-]?(?:lldp|lldpctl|lldp[_-](?:entry[_-])?table)$", re.I)
@@ -57,14 +58,16 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
     """The bundle with the links that LLDP saw instead of its own.
 
     A link of the bundle stays where LLDP had no chance to see it: where neither end is a switch with a dump, or one end
-    is a host (hosts often run no LLDP) and its port has no other neighbour.
+    is a host (hosts often run no LLDP) and its port has no other neighbour. Raises UnreadableInputError where LLDP saw
+    none of the bundle's switches.
     """
-    seen = read_lldp(path)
+    seen = [(near, resolved(far, bundle.devices)) for near, far in read_lldp(path)]
+    if bundle.devices.keys().isdisjoint(end[0] for pair in seen for end in pair):
+        raise UnreadableInputError("LLDP saw no switch that is judged; a dump is called DEVICE.json", _at(path))
     telling = {near[0] for near, _ in seen}
     pairs: dict[frozenset[Endpoint], Pair] = {}
     partner: dict[Endpoint, Endpoint] = {}
     for near, far in seen:
-        far = resolved(far, bundle.devices)
         pairs.setdefault(frozenset((near, far)), (near, far))
         for end, other in ((near, far), (far, near)):
             if partner.setdefault(end, other) != other:
@@ -110,8 +113,7 @@ def _dumps(file: Path) -> Iterator[tuple[str, list[Neighbor]]]:
         return
     parts = {name: _from_json(part, file) for name, part in content.items()} if isinstance(content, dict) else {}
     if not parts or None in parts.values():
-        forms = "lldpctl -f json or json0, show lldp table, LLDP_ENTRY_TABLE of APPL_DB"
-        raise UnreadableInputError(f"no LLDP dump; the forms are {forms}", _at(file, 1, 1))
+        raise UnreadableInputError(f"no LLDP dump; the forms are {_FORMS}", _at(file, 1, 1))
     yield from ((name, found or []) for name, found in parts.items())
 
 
@@ -130,7 +132,7 @@ def _from_json(content: Any, file: Path) -> list[Neighbor] | None:
         if any(key.startswith(_ENTRY_TABLE) for key in content):
             return list(_from_entries(content))
     except (AttributeError, TypeError, KeyError, IndexError) as error:
-        raise UnreadableInputError(f"an LLDP dump of an unknown form: {error!r}", _at(file, 1, 1)) from error
+        raise UnreadableInputError(f"an LLDP dump of an unknown form; known are {_FORMS}", _at(file, 1, 1)) from error
     return None
 
 

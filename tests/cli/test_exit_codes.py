@@ -63,6 +63,9 @@ def test_fail_on(fail_on: str, code: int, cli: Cli, faulty: Path, tmp_path: Path
         ["render", "inventory", "-o", "b", "--only", "zz*"],
         ["validate", "empty"],
         ["validate", "b", "--select", "X5"],
+        ["validate", "b", "--select", "FG999"],
+        ["check", "inventory", "--ignore", "FG512,FG777"],
+        ["simulate", "deadlock", "b", "--scheduler", "nowhere"],
         ["validate", "b", "--format", "xml"],
         ["validate", "b", "--links", "nowhere.json"],
         ["simulate", "deadlock", "b", "--plane", "storage"],
@@ -125,7 +128,44 @@ def test_a_signal_leaves_nothing_half_written(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["inventory"]
 
 
+def _in_shell(line: str, bundle: Path) -> tuple[int, str]:
+    command = line.replace("fabricgen", f"{sys.executable} -m fabricgen").replace("BUNDLE", str(bundle))
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fabricgen -q validate BUNDLE --expand --format json | true",  # the reader is gone
+        "fabricgen validate BUNDLE 2>&1 | true",
+        "fabricgen validate BUNDLE >&-",  # the stream is closed
+        "fabricgen validate BUNDLE 2>&-",
+    ],
+)
+def test_the_exit_code_is_that_of_the_verdict_whoever_reads(line: str, faulty: Path) -> None:
+    code, told = _in_shell(line, faulty)
+    assert code == 1 and "rror" not in told.replace("0 errors", ""), told
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
-    command = f"{sys.executable} -m fabricgen schema inventory | head -1"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, env=dict(os.environ))
-    assert done.returncode == 0 and done.stderr == b""
+    assert _in_shell("fabricgen schema inventory | head -1", Path()) == (0, "")
+
+
+def test_a_full_disk_is_told(bundle: Path) -> None:
+    code, told = _in_shell("fabricgen -q validate BUNDLE >/dev/full", bundle)
+    assert (code, told) == (2, "error: output: No space left on device\n")
+
+
+def test_an_interrupt_while_modules_load(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    (tmp_path / "orjson.py").write_text("exec('import signal; signal.raise_signal(signal.SIGINT)')\n")
+    for gone in ("click.py", "orjson.py"):
+        command = [sys.executable, "-m", "fabricgen", "validate", "nowhere"]
+        paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths},
+            preexec_fn=hears_interrupts,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr.strip()) == (130, "interrupted; nothing was left half-written")
+        (tmp_path / gone).unlink()

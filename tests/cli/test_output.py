@@ -1,5 +1,6 @@
 """The forms of a result, and where it goes."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from fabricgen.cli.output import FORMATS
+from fabricgen.cli.settings import Settings
 from fabricgen.resources import resource
 from tests.conftest import Cli
 from tests.inventories import QUICKSTART, explicit, write
@@ -120,3 +122,22 @@ def test_no_secret_of_a_judged_file_shows(fmt: str, cli: Cli, bundle: Path) -> N
     assert "hunter2" not in outcome.out + outcome.err
     explained = cli("explain", bundle, "leaf1:TACPLUS|global|passkey")
     assert "not shown" in explained.out and "hunter2" not in explained.out
+
+
+@pytest.mark.parametrize(
+    ("set_to", "painted"),
+    [({}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)],
+)
+def test_a_terminal_is_painted_where_it_can_be_and_may_be(
+    set_to: dict[str, str], painted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in set_to.items():
+        monkeypatch.setenv(name, value)
+    assert Settings().paints(Terminal()) is painted
+    assert not Settings().paints(None)

@@ -5,9 +5,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fabricgen.cli.failures import FailureChoice
+from fabricgen.cli.settings import Settings
 from fabricgen.codes import codes
 from fabricgen.rules.registry import all_rules
 from tests.conftest import Cli
@@ -105,3 +108,17 @@ def test_explain_a_value(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["inventory", "findings"])
 def test_schema_prints_one(name: str, cli: Cli) -> None:
     assert json.loads(cli("schema", name).out)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+@pytest.mark.parametrize(
+    ("given", "depth"),
+    [
+        ({}, 0),
+        ({"switches": True}, 1),
+        ({"repair": "local"}, 1),
+        ({"depth": 2, "switches": True}, 2),
+        ({"depth": 0, "repair": "local"}, 0),
+    ],
+)
+def test_what_fails_or_repairs_asks_for_failures(given: dict[str, Any], depth: int) -> None:
+    assert FailureChoice(**given).chosen(Settings()).depth == depth

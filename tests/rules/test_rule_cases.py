@@ -42,7 +42,9 @@ def test_one_change_gives_one_finding_at_its_place(case: Case) -> None:
 
 
 def test_every_rule_has_a_bad_case() -> None:
-    assert {rule.code for rule in all_rules()} == {case.code for case in (*CASES, *HOST_CASES, *SUBNET_CASES)}
+    files_gone = {"FG220"}  # a change of no file: tests/cli/test_broken_files.py
+    cases = {case.code for case in (*CASES, *HOST_CASES, *SUBNET_CASES)}
+    assert {rule.code for rule in all_rules()} == cases | files_gone
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)

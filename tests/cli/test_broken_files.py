@@ -1,0 +1,108 @@
+"""A bundle whose own files are damaged or gone, and files with links that are none: told with their place."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli
+from tests.inventories import explicit, write
+
+
+@pytest.fixture
+def bundle(cli: Cli, tmp_path: Path) -> Path:
+    assert cli("render", write(tmp_path / "inventory", explicit()), "-o", tmp_path / "b", "-q").code == 0
+    return tmp_path / "b"
+
+
+@pytest.mark.parametrize("name", ["fabric.json", "sources.json"])
+@pytest.mark.parametrize("text", ["", "[]", "5", "null", "{}", '"text"'])
+def test_what_is_no_file_of_a_bundle_gives_no_verdict(name: str, text: str, cli: Cli, bundle: Path) -> None:
+    (bundle / name).unlink()
+    (bundle / name).write_text(text)
+    for command in (["validate", bundle], ["explain", bundle, "leaf1:PORT|Ethernet0|mtu"]):
+        outcome = cli(*command)
+        assert (outcome.code, outcome.out) == (2, "") and f"error: {bundle / name}: " in outcome.err
+        assert "bug" not in outcome.err
+
+
+def test_a_file_that_the_manifest_lists_is_missed(cli: Cli, bundle: Path) -> None:
+    (bundle / "sonic/leaf1/config_db.json").unlink()
+    outcome = cli("validate", bundle, "--format", "json")
+    gone = [one for one in json.loads(outcome.out)["findings"] if one["code"] == "FG220"]
+    assert outcome.code == 1 and [one["device"] for one in gone] == ["leaf1"]
+    place = gone[0]["location"]
+    line = (bundle / "manifest.json").read_text().splitlines()[place["line"] - 1]
+    assert place["file"] == f"{bundle}/manifest.json" and '"sonic/leaf1/config_db.json"' in line
+
+
+def test_all_files_of_a_group_of_hosts_are_missed_once(cli: Cli, bundle: Path) -> None:
+    for file in (bundle / "hosts").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    found = cli("validate", bundle, "--select", "FG220", "--format", "concise").out.splitlines()
+    assert len(found) == 1 and "FG220 hosts/gpu" in found[0]
+
+
+def test_a_bundle_of_chosen_switches_misses_nothing(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    assert cli("render", tmp_path / "inventory", "-o", tmp_path / "part", "--only", "leaf1").code == 0
+    assert cli("validate", tmp_path / "part", "--select", "FG220").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{}", "it is no list"),
+        ("[[1, 2]]", "[1,2] is not a pair"),
+        ('[["leaf1|Ethernet0", "spine1|Ethernet0", "x"]]', "is not a pair"),
+        ('[["leaf1", "spine1"]]', "'leaf1' is not DEVICE|PORT"),
+        ('[["laef1|Ethernet0", "spnie1|Ethernet0"]]', "none of its links has an end at a switch that is judged"),
+    ],
+)
+def test_what_are_no_links_give_no_verdict(text: str, problem: str, cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "links.json").write_text(text)
+    outcome = cli("simulate", "deadlock", bundle, "--links", tmp_path / "links.json")
+    assert outcome.code == 2 and problem in outcome.err
+
+
+def test_links_of_switches_beyond_those_judged_are_told(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    links = [["leaf1|Ethernet256", "spine1|Ethernet0"], ["leaf8|Ethernet256", "spine8|Ethernet0"]]
+    (tmp_path / "links.json").write_text(json.dumps(links))
+    outcome = cli("simulate", "deadlock", bundle, "--links", tmp_path / "links.json")
+    assert outcome.code == 0 and "links without an end at a switch that is judged: 1 of 2" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"lldp": {"interface": "x"}}', "an LLDP dump of an unknown form; known are lldpctl"),
+        ('{"LLDP_ENTRY_TABLE": {"Ethernet0": 5}}', "an LLDP dump of an unknown form; known are lldpctl"),
+        ('{"lldp": {"interface": []}}', "LLDP saw no switch that is judged"),
+    ],
+)
+def test_lldp_that_tells_nothing_gives_no_verdict(
+    text: str, problem: str, cli: Cli, bundle: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "leaf9.json").write_text(text)
+    outcome = cli("validate", bundle, "--lldp", tmp_path / "leaf9.json")
+    assert outcome.code == 2 and problem in outcome.err and "Error(" not in outcome.err
+
+
+def test_a_lock_file_that_is_a_folder_is_not_taken_for_none(cli: Cli, tmp_path: Path) -> None:
+    inventory = write(tmp_path / "inventory", explicit())
+    (inventory / "allocations.lock.yaml").mkdir()
+    outcome = cli("check", inventory)
+    assert outcome.code == 2 and "allocations.lock.yaml: Is a directory" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("leaf1:PORT|Ethernet0", "PORT|Ethernet0 has fields such as admin_status"),
+        ("leaf1:PORT", "PORT has rows such as Ethernet0"),
+        ("leaf1:PROT|Ethernet0|mtu", "there is no table 'PROT'"),
+    ],
+)
+def test_half_a_value_is_told_what_is_below(value: str, hint: str, cli: Cli, bundle: Path) -> None:
+    outcome = cli("explain", bundle, value)
+    assert outcome.code == 2 and hint in outcome.err
