@@ -153,11 +153,13 @@ def _run_bundle(
 
 def demonstrate(settings: Settings, verdicts: Verdicts, results: Sequence[DeadlockResult]) -> None:
     """Run the worst plane's first cycle packet by packet, where there is one that config_db files make."""
+    clock = Clock(settings)
     from fabricgen.simulate.deadlock import PlaneDeadlock
     from fabricgen.simulate.packets import prepare
 
     cyclic = [result for result in results if isinstance(result, PlaneDeadlock) and result.cycles]
     if not cyclic:
+        settings.say("no cycle that config_db.json files make: nothing to demonstrate")
         return
     prepare(settings.say)
     from fabricgen.simulate.packets.demonstration import demonstrate as tried
@@ -166,6 +168,7 @@ def demonstrate(settings: Settings, verdicts: Verdicts, results: Sequence[Deadlo
     verdicts.findings.append(finding)
     verdicts.own["packets"] = packets_object(result)
     verdicts.lines += packets_lines(result)
+    clock.lap("tried", "the worst cycle, packet by packet")
 
 
 def _bytes(text: str) -> int:

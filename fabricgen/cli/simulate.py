@@ -94,7 +94,6 @@ def deadlock(
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     if demonstrate:
         packets.demonstrate(settings, verdicts, results)
-        clock.lap("tried", "the worst cycle, packet by packet")
     outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
     print_result(
         settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines,

@@ -1,5 +1,6 @@
 """YAML text as a tree of nodes that know where they stand. PyYAML's C composer gives the places at no extra cost."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,10 @@ except ImportError:  # PyYAML built without libyaml: the same result, slower
 
 SECRET_TAG = "!secret"
 _MERGE = "tag:yaml.org,2002:merge"
+_LEVELS = 200  # of lists and mappings within each other
+_GROWTH = 100  # by aliases, compared with the text
+_BRACKET = re.compile(r"[\[\]{}]")
+_INDENT = re.compile(r"^[ ?-]*", re.MULTILINE)
 
 
 class SecretReference(str):
@@ -94,6 +99,8 @@ def read_yaml(text: str, file: str) -> tuple[Node, list[Finding]]:
     Raises UnreadableInputError, with line and column, for what is no YAML.
     """
     try:
+        if _may_be_deep(text):
+            _refuse_depth(text, file)
         root = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -103,19 +110,44 @@ def read_yaml(text: str, file: str) -> tuple[Node, list[Finding]]:
         raise UnreadableInputError(f"not YAML: {error}", Location(file)) from error
     if root is None:
         return Node({}, Location(file, 1, 1)), []
-    reader = _Reader(file)
+    reader = _Reader(file, most=len(text) * _GROWTH)
     return reader.node(root), reader.findings
 
 
+def _may_be_deep(text: str) -> bool:
+    """A quick look that counts too much rather than too little: brackets, and columns before the text of a line."""
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest + max(map(len, _INDENT.findall(text)), default=0) > _LEVELS
+
+
+def _refuse_depth(text: str, file: str) -> None:
+    """Parsing knows no limit of depth, but composing nodes does: it would end the whole program."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _LEVELS:
+            mark = event.start_mark
+            raise UnreadableInputError(f"more than {_LEVELS} levels", Location(file, mark.line + 1, mark.column + 1))
+
+
 class _Reader:
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, most: int) -> None:
+        self.file, self._left = file, most
         self.findings: list[Finding] = []
         self._scalars = yaml.constructor.SafeConstructor()
         self._open: set[int] = set()
 
     def node(self, source: yaml.Node) -> Node:
         place = self._place(source)
+        self._left -= 1
+        if self._left < 0:
+            raise UnreadableInputError(f"aliases make it more than {_GROWTH} times as long as it is", place)
         if isinstance(source, yaml.ScalarNode):
             return Node(self._scalar(source), place)
         if id(source) in self._open:

@@ -223,3 +223,27 @@ def test_text_that_yaml_reads_as_something_else(tmp_path: Path) -> None:
     findings = load_inventory(tmp_path)[1]
     assert ("FG104", "f.yaml:2:9") in found(findings)
     assert "2025-01-01" in findings[0].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x: " + "[" * 50_000,
+        "x: " + "[" * 1_500 + "]" * 1_500,
+        "- " * 5_000 + "x",
+        "\n".join(" " * level + f"k{level}:" for level in range(1_500)),
+    ],
+    ids=["open lists", "lists", "lists in one line", "mappings"],
+)
+def test_what_is_nested_too_deeply_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / "fabric.yaml").write_text(text)
+    with pytest.raises(UnreadableInputError, match="more than 200 levels"):
+        load_inventory(tmp_path)
+
+
+def test_aliases_do_not_grow_without_bound(tmp_path: Path) -> None:
+    lines = ["k0: &k0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"k{n}: &k{n} [{', '.join([f'*k{n - 1}'] * 9)}]" for n in range(1, 12)]
+    (tmp_path / "fabric.yaml").write_text("\n".join(lines))
+    with pytest.raises(UnreadableInputError, match="aliases make it more than 100 times as long"):
+        load_inventory(tmp_path)
