@@ -5,8 +5,6 @@ theirs is not given to others, and is theirs again when they return.
 """
 
 import ipaddress
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from fabricgen.atomic import write_atomically
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
@@ -116,12 +115,4 @@ def _is_entry(section: str, value: object) -> bool:
 
 def write_lock(file: Path, lock: Lock) -> None:
     """Replace the file in one step."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(lock.dump())
-            os.fchmod(stream.fileno(), 0o644)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_atomically(file, lock.dump().encode())

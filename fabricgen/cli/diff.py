@@ -8,6 +8,7 @@ import click
 import orjson
 
 from fabricgen import __version__
+from fabricgen.atomic import write_atomically
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import tell
 from fabricgen.errors import UsageError
@@ -57,7 +58,7 @@ def command(
     else:
         differs, text = _compare(settings, (old, old_form), (new, form), fmt, output)
     if text and output is not None:  # patches went to their own files
-        output.write_text(text + "\n", encoding="utf-8")
+        write_atomically(output, f"{text}\n".encode())
     elif text:
         tell(text, color=settings.paints(sys.stdout))
     return EXIT_DIFFERENT if differs and exit_code else 0
@@ -131,5 +132,5 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
         raise UsageError(f"{output} is a file; --output names a folder for patches")
     output.mkdir(parents=True, exist_ok=True)
     for name, content in patch_files(difference).items():
-        (output / name).write_bytes(content)
+        write_atomically(output / name, content)
     return ""

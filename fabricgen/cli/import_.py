@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.atomic import new_files, write_atomically
 from fabricgen.cli.judge import link_options, open_observed
 from fabricgen.cli.output import platform_option, print_result
 from fabricgen.cli.settings import Settings, verb
@@ -55,7 +56,7 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
     if output is None:
         tell(text, nl=False)
         return 0
-    output.write_text(text, encoding="utf-8")
+    write_atomically(output, text.encode())
     kept = ", ".join(layout.name for layout in platform.layouts)
     settings.say(f"wrote {output}: platform {platform.name}, layouts {kept}")
     return 0
@@ -113,10 +114,8 @@ def config_db(
     if output is None:
         tell(adopted.files[FILE_NAME], nl=False)
         return 0
-    for path, text in adopted.files.items():
-        (output / path).parent.mkdir(parents=True, exist_ok=True)
-        (output / path).write_text(text, encoding="utf-8")
-    (output / DIFFERENCES).write_text(_listed(adopted.differences), encoding="utf-8")
+    with new_files(output, {**adopted.files, DIFFERENCES: _listed(adopted.differences)}):
+        pass
     settings.say(
         f"wrote {output}: {len(bundle.devices)} switches, {len(bundle.links)} links; {len(adopted.differences)} rows "
         f"differ ({DIFFERENCES}). Next: fabricgen check {output}"

@@ -11,6 +11,7 @@ import jinja2
 import yaml
 
 from fabricgen.allocation.lock import write_lock
+from fabricgen.atomic import new_files
 from fabricgen.cli.output import print_result
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import tell
@@ -66,16 +67,15 @@ def command(
         )
     start = _Start(folder, design, hosts, platform or DEFAULT_PLATFORM[technology], technology)
     files = start.files()
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    plans = make_plans(folder)
+    with new_files(folder, files):
+        plans = make_plans(folder)
+        if not has_errors(plans.findings):
+            write_lock(folder / LOCK_NAME, plans.lock)
     if has_errors(plans.findings):
         for name in files:
             (folder / name).unlink()
         print_result(settings, plans.findings, Counts(), fmt="text", output=None)
         return 1
-    write_lock(folder / LOCK_NAME, plans.lock)
     written = ", ".join(str(folder / name) for name in files)
     gpus = sum(host.model.gpus for host in plans.fabric.hosts)
     tell(f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs")

@@ -9,6 +9,7 @@ import click
 import orjson
 
 from fabricgen import __version__
+from fabricgen.atomic import write_atomically
 from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import tell
 from fabricgen.findings import Finding, Severity, in_order
@@ -114,7 +115,7 @@ def print_result(
     if shorten:
         text = text.replace(shorten, "")
     if output is not None:
-        output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        write_atomically(output, (text if text.endswith("\n") else text + "\n").encode())
     else:
         tell(text, nl=bool(text) and not text.endswith("\n"), color=color)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from fabricgen.atomic import write_atomically
 from fabricgen.cli.settings import Settings, interactive
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class SeriesWriter:
             folder.mkdir(parents=True, exist_ok=True)
             for name, content in files:
                 if name.endswith(suffix):
-                    (folder / name).write_bytes(content)
+                    write_atomically(folder / name, content)
 
 
 class Progress:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import orjson
 
+from fabricgen.atomic import write_atomically
 from fabricgen.bundle.read import Bundle
 from fabricgen.cli.settings import several
 from fabricgen.results import DeadlockResult
@@ -34,11 +35,12 @@ def write_proof(
     if certificate is not None:
         from fabricgen.simulate.deadlock.certificate import certificate_text
 
-        certificate.write_text(certificate_text(results), encoding="utf-8")
+        write_atomically(certificate, certificate_text(results).encode())
     if routes is not None:
         from fabricgen.simulate.deadlock.certificate import next_hops
 
-        routes.write_bytes(orjson.dumps(next_hops(results), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        write_atomically(routes, orjson.dumps(next_hops(results), option=option))
     if svg is not None:
         from fabricgen.report.cycle_svg import cycle_pictures
 
@@ -46,4 +48,4 @@ def write_proof(
         if pictures:
             svg.mkdir(parents=True, exist_ok=True)
         for name, text in pictures.items():
-            (svg / name).write_text(text, encoding="utf-8")
+            write_atomically(svg / name, text.encode())

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.atomic import write_atomically
 from fabricgen.cli import packets
 from fabricgen.cli.clock import Clock
 from fabricgen.cli.failures import FailureChoice, failure_options
@@ -210,7 +211,7 @@ def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in tree_pictures(results):
-        (folder / name).write_text(picture, encoding="utf-8")
+        write_atomically(folder / name, picture.encode())
 
 
 def _bytes(text: str) -> int:

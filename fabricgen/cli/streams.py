@@ -8,12 +8,17 @@ import click
 
 
 def tell(text: str, *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:
-    """Text for the reader of a stream. One who went away (`| head`) has had enough: that is no error."""
+    """Text for the reader of a stream. One who went away (`| head`) has had enough: that is no error.
+
+    Raises OSError where the text cannot be written for another reason, such as a full disk.
+    """
     try:
         click.echo(text, err=err, nl=nl, color=color)
-    except BrokenPipeError:
+    except OSError as error:
         stream = sys.stderr if err else sys.stdout
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # what is left over is not tried again at exit
+        if not isinstance(error, BrokenPipeError):
+            raise
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -1,12 +1,11 @@
 """A handoff's files in a folder that people share with their own files."""
 
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 import orjson
 
+from fabricgen.atomic import write_atomically
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 
@@ -60,20 +59,13 @@ def _dump_index(paths: Iterable[str]) -> bytes:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Put a file in place in one step; one with the same bytes is left alone."""
+    """Put a file in place; one with the same bytes is left alone."""
     if file.is_file() and file.read_bytes() == content:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    staged = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        staged.chmod(0o644)
-        staged.replace(file)
-    except BaseException:
-        staged.unlink(missing_ok=True)
-        raise
+    if file.is_symlink():
+        file.unlink()  # what it leads to is not ours
+    write_atomically(file, content)
 
 
 def _remove(folder: Path, path: str) -> None:

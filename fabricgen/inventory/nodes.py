@@ -103,8 +103,7 @@ def read_yaml(text: str, file: str) -> tuple[Node, list[Finding]]:
             _refuse_depth(text, file)
         root = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
+        place = _at(file, error.problem_mark or error.context_mark)
         raise UnreadableInputError(f"not YAML: {error.problem or error.context}", place) from error
     except yaml.YAMLError as error:
         raise UnreadableInputError(f"not YAML: {error}", Location(file)) from error
@@ -112,6 +111,11 @@ def read_yaml(text: str, file: str) -> tuple[Node, list[Finding]]:
         return Node({}, Location(file, 1, 1)), []
     reader = _Reader(file, most=len(text) * _GROWTH)
     return reader.node(root), reader.findings
+
+
+def _at(file: str, mark: Any) -> Location:
+    """The place of PyYAML's mark, which it may not have."""
+    return Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
 
 
 def _may_be_deep(text: str) -> bool:
@@ -132,8 +136,7 @@ def _refuse_depth(text: str, file: str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > _LEVELS:
-            mark = event.start_mark
-            raise UnreadableInputError(f"more than {_LEVELS} levels", Location(file, mark.line + 1, mark.column + 1))
+            raise UnreadableInputError(f"more than {_LEVELS} levels", _at(file, event.start_mark))
 
 
 class _Reader:

@@ -1,0 +1,65 @@
+"""Files that a run writes: whole or not at all, whatever they were before."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fabricgen.atomic import write_atomically
+from tests.conftest import Cli
+from tests.inventories import explicit, write
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_file_is_replaced_through_a_link_and_readable(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    write_atomically(tmp_path / "link", b"new")
+    assert (tmp_path / "real").read_bytes() == b"new" and (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o644
+
+
+def test_what_is_no_regular_file_stays_what_it_is(cli: Cli, tmp_path: Path) -> None:
+    inventory = write(tmp_path / "inventory", explicit())
+    reader, writer = os.pipe()
+    assert cli("check", inventory, "--format", "json", "--output", f"/dev/fd/{writer}").code == 0
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        assert stream.read().startswith("{")
+
+
+def test_an_interrupted_result_leaves_the_old_one(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inventory = write(tmp_path / "inventory", explicit())
+    (tmp_path / "result.json").write_text("old")
+    monkeypatch.setattr(Path, "replace", interrupted)
+    assert cli("check", inventory, "--format", "json", "--output", tmp_path / "result.json").code == 130
+    assert (tmp_path / "result.json").read_text() == "old"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["inventory", "result.json"]
+
+
+@pytest.mark.parametrize(
+    ("step", "command"),
+    [
+        ("fabricgen.cli.init.make_plans", lambda at: ["init", at / "new"]),
+        ("fabricgen.cli.import_._listed", lambda at: ["import", "config-db", at / "b/sonic", "-o", at / "new"]),
+    ],
+    ids=["init", "import"],
+)  # fmt: skip
+def test_an_interrupted_start_can_be_made_again(
+    step: str, command: Callable[[Path], list[object]], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("render", write(tmp_path / "inventory", explicit()), "-o", tmp_path / "b").code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(step, interrupted)
+        assert cli(*command(tmp_path)).code == 130
+    assert cli(*command(tmp_path)).code == 0
+
+
+def test_a_folder_that_does_not_exist_is_named(cli: Cli, tmp_path: Path) -> None:
+    inventory = write(tmp_path / "inventory", explicit())
+    outcome = cli("check", inventory, "--output", tmp_path / "nowhere/result.txt")
+    assert outcome.code == 2 and f"error: {tmp_path}/nowhere/result.txt: No such file or directory" in outcome.err
