@@ -25,6 +25,7 @@ from fabricgen.render.plans import Plans, lock_would_change, make_plans
 from fabricgen.render.templates import TemplateProblemError
 from fabricgen.report.concise import concise_report
 from fabricgen.report.summary import Counts
+from fabricgen.units import counted
 
 
 @click.command("render")
@@ -106,17 +107,24 @@ def _write(
             clock.lap("allocated", f"{new} new entries in {lock_file}: commit it")
         gone = writer.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest)
     clock.lap("rendered", f"{len(chosen)} config_db.json into {output}")
-    told = [_told("devices", "sonic/", writer, gone)] if content.names else []
-    told += [_told("files for subnet managers", "infiniband/", writer, gone)] if plans.subnets else []
-    tell(f"{'; '.join(told)}. Next: fabricgen validate {output}")
+    if known is not None and known.fabric != fabric.fabric:
+        settings.say(
+            f"warning: {output} was the bundle of another fabric, {known.fabric!r}, and is now that of this one"
+        )
+    told = [
+        _told("sonic/", ("device", "devices"), writer, gone),
+        _told("infiniband/", ("file for subnet managers", "files for subnet managers"), writer, gone),
+    ]
+    tell(f"{'; '.join(filter(None, told))}. Next: fabricgen validate {output}")
 
 
-def _told(what: str, folder: str, writer: BundleWriter, gone: list[str]) -> str:
-    """'4 devices: 1 changed, 3 unchanged, 0 removed'."""
+def _told(folder: str, nouns: tuple[str, str], writer: BundleWriter, gone: list[str]) -> str:
+    """'4 devices: 1 changed, 3 unchanged, 0 removed'; "" where there are none and never were."""
     files, changed, removed = (
         sum(path.startswith(folder) for path in paths) for paths in (writer.digests, writer.changed, gone)
     )
-    return f"{files} {what}: {changed} changed, {files - changed} unchanged, {removed} removed"
+    told = f"{counted(files, *nouns)}: {changed} changed, {files - changed} unchanged, {removed} removed"
+    return told if files or removed else ""
 
 
 def _check(settings: Settings, content: BundleContent, output: Path) -> int:

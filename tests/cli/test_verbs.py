@@ -122,3 +122,10 @@ def test_schema_prints_one(name: str, cli: Cli) -> None:
 )
 def test_what_fails_or_repairs_asks_for_failures(given: dict[str, Any], depth: int) -> None:
     assert FailureChoice(**given).chosen(Settings()).depth == depth
+
+
+def test_the_bundle_of_another_fabric_is_replaced_with_a_word(cli: Cli, tmp_path: Path) -> None:
+    one, other = (write(tmp_path / name, rail_optimized() | {"fabric": name}) for name in ("one", "other"))
+    assert cli("render", one, "-o", tmp_path / "b", "--only", "*-su00-r0-leaf").out.startswith("1 device: 1 changed")
+    assert "warning" not in cli("render", one, "-o", tmp_path / "b").err
+    assert "warning: " in (told := cli("render", other, "-o", tmp_path / "b").err) and "fabric, 'one'" in told
