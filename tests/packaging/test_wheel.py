@@ -47,3 +47,13 @@ def test_init_then_check(installed: Path, tmp_path: Path) -> None:
 def test_schemas_and_pages(installed: Path, tmp_path: Path) -> None:
     assert '"fabricgen inventory"' in fabricgen(installed, "schema", "inventory", cwd=tmp_path).stdout
     assert "FG601" in fabricgen(installed, "explain", "FG601", cwd=tmp_path).stdout
+
+
+def test_the_command_and_the_extras(installed: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(installed / "bin" / "fabricgen"), "--version"]
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "fabricgen"), done.stderr
+    (metadata,) = installed.glob("fabricgen-*.dist-info/METADATA")
+    for extra in ("sim", "fast", "yang", "distributed", "all"):
+        assert f"Provides-Extra: {extra}\n" in metadata.read_text()
