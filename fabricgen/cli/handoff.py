@@ -107,7 +107,7 @@ def alerts(settings: Settings, bundle: Path, output: Path, only: str | None) -> 
 
 @command.command("kubernetes")
 @_bundle_to_folder
-@click.option("--only", metavar="GLOB", help="Only hosts with such names.")
+@click.option("--only", metavar="GLOB", help="Only hosts with such names; several with commas between.")
 @verb
 def kubernetes(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:
     """Write Kubernetes manifests: an SR-IOV policy, network and address pool for each NIC, and a pod that uses them."""

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from ipaddress import ip_interface, ip_network
 from typing import Any
 
@@ -18,6 +17,7 @@ from fabricgen.bundle.hosts import ObservedHosts
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredModel, WiredNic, WiredPlane, Wiring
 from fabricgen.errors import UsageError
+from fabricgen.handoff.chosen import fits
 from fabricgen.platforms.catalog import nic_model
 
 OPERATOR = "nvidia-network-operator"
@@ -59,9 +59,9 @@ class Rail:
 def kubernetes_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the manifests, in the same order for the same bundle.
 
-    Every group with NICs on a RoCE plane that is not for management has some. `only` is a shell pattern over the names
-    of hosts. Raises UsageError where there is nothing to write, and for names that Kubernetes cannot hold;
-    UnreadableInputError for files of hosts that are none.
+    Every group with NICs on a RoCE plane that is not for management has some. `only` are shell patterns over the
+    names of hosts, with commas between. Raises UsageError where there is nothing to write, and for names that
+    Kubernetes cannot hold; UnreadableInputError for files of hosts that are none.
     """
     wiring = bundle.wiring
     if wiring is None or not bundle.hosts:
@@ -80,7 +80,7 @@ def kubernetes_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[
 
 
 def _rails(bundle: Bundle, wiring: Wiring, group: str, only: str | None) -> Iterator[Rail]:
-    hosts = [host for host in wiring.hosts if host.group == group and (only is None or fnmatchcase(host.name, only))]
+    hosts = [host for host in wiring.hosts if host.group == group and fits(host.name, only)]
     models = {model.name: model for model in wiring.host_models}
     planes = {plane.name: plane for plane in wiring.planes if plane.technology == "roce" and not plane.is_management}
     if not hosts or hosts[0].model not in models:

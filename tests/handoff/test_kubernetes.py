@@ -82,6 +82,8 @@ def test_a_pod_asks_for_every_compute_nic_and_reads_the_settings_of_the_group(tm
 def test_only_some_hosts(tmp_path: Path) -> None:
     pool = manifests(tmp_path, only="gpu-001")["CIDRPool", "gpu-rail0"]["spec"]
     assert [one["nodeName"] for one in pool["staticAllocations"]] == ["gpu-001"]
+    pool = manifests(tmp_path, only="gpu-000,gpu-001")["CIDRPool", "gpu-rail0"]["spec"]
+    assert [one["nodeName"] for one in pool["staticAllocations"]] == ["gpu-000", "gpu-001"]
     with pytest.raises(UsageError, match="--only nobody"):
         manifests(tmp_path, only="nobody")
 
