@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -29,11 +29,15 @@ class RoutedFabric:
     destinations: tuple[Destination, ...]
     announced: Mapping[tuple[str, str], tuple[str, str]]
 
+    @cached_property
+    def ports(self) -> tuple[str, ...]:
+        """Per link the interface from which it leaves its source."""
+        ends = [interface for session in self.sessions for _, interface, _ in session]
+        return tuple([ends[place] for place in self.network.order.tolist()])
+
     def port(self, link: int) -> str:
         """The interface from which link l leaves its source."""
-        pair, backwards = divmod(int(self.network.order[link]), 2)
-        session = self.sessions[pair]
-        return (session.b if backwards else session.a).interface
+        return self.ports[link]
 
     def row(self, link: int) -> str:
         """The BGP_NEIGHBOR key by which the source of link l hears its target."""

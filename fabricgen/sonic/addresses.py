@@ -45,18 +45,18 @@ class Address(NamedTuple):
 
     def covers(self, other: "Address") -> bool:
         """Whether this prefix holds all of the other."""
+        shift = _BITS[self.version] - self.length
         return (
             self.version == other.version
             and self.length <= other.length
-            and self.widened(self.length).number == other.widened(self.length).number
+            and self.number >> shift == other.number >> shift
         )
 
     def __str__(self) -> str:
         return f"{self.ip}/{self.length}"
 
 
-@lru_cache(maxsize=1 << 16)
-def parse_address(text: str) -> Address | None:
+def read_address(text: str) -> Address | None:
     """'10.0.0.1/31', or a bare address as one of full length; None when it is neither."""
     host, slash, length = text.partition("/")
     version = 6 if ":" in host else 4
@@ -66,3 +66,6 @@ def parse_address(text: str) -> Address | None:
         return None
     bits = int(length) if length.isdecimal() else -1 if slash else _BITS[version]
     return _new(Address, (version, number, bits)) if 0 <= bits <= _BITS[version] else None
+
+
+parse_address = lru_cache(maxsize=1 << 16)(read_address)  # for texts that are met more than once

@@ -140,7 +140,7 @@ def _host_behind(bundle: Bundle, speaker: Speaker, absent: AbsentSession) -> str
     if neighbor.obstacle or not neighbor.unfiltered:
         return ""
     peer = neighbor.peer
-    near = [entry.interface for entry in speaker.addresses if peer and entry.address.network.covers(peer)]
+    near = [entry.interface for entry in speaker.addresses if peer and entry.network.covers(peer)]
     for port in [neighbor.interface, *near]:
         link = bundle.link_at.get((absent.switch, port))
         if link is not None and link.kind == "host-leaf":
