@@ -58,11 +58,12 @@ def solve(
             columns, tracked = pending.pop()
             plain = plain and not len(tracked)
             layers = solver.layers(columns, tracked)
+            # what is not settled is written again, with more ASNs tracked
+            part = columns if len(tracked) else slice(first, first + words_per_pass)
+            routes.nexthops[:, part] = layers.nexthops
+            routes.reached[:, part] = layers.reached
+            routes.ambiguous[:, part] = layers.ambiguous
             settled = ~layers.suspects.any(axis=0)
-            chosen = columns[settled]
-            routes.nexthops[:, chosen] = layers.nexthops[:, settled]
-            routes.reached[:, chosen] = layers.reached[:, settled]
-            routes.ambiguous[:, chosen] = layers.ambiguous[:, settled]
             pending += _by_suspects(columns[~settled], layers.suspects[:, ~settled], tracked)
     return replace(routes, plain=plain)
 
