@@ -47,5 +47,5 @@ def outside_sessions(bundle: Bundle, switch: str, one: Speaker) -> Iterator[tupl
 def default_routes(bundle: Bundle, switch: str, one: Speaker) -> Iterator[Announcement]:
     """The default routes that a switch takes from outside and passes on as its best path."""
     for _, neighbor in outside_sessions(bundle, switch, one):
-        for version in sorted(neighbor.defaults) if not neighbor.obstacle else ():
+        for version in sorted(neighbor.terms.defaults) if not neighbor.obstacle else ():
             yield Announcement(str(DEFAULTS[version]), ("BGP_NEIGHBOR", neighbor.key))

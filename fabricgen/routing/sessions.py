@@ -139,9 +139,10 @@ class _Pairing:
         return ""
 
     def _port_down(self, name: str, near: str, far: SessionEnd) -> str:
-        for switch, port in ((name, near), (far.switch, far.interface)):
-            if port in self.ports_down[switch]:
-                return f"{switch} {port} is shut down"
+        if near in self.ports_down[name]:
+            return f"{name} {near} is shut down"
+        if far.interface in self.ports_down[far.switch]:
+            return f"{far.switch} {far.interface} is shut down"
         return ""
 
     def _by_address(self, name: str, peer: Address) -> tuple[str, SessionEnd] | str:

@@ -15,6 +15,7 @@ from fabricgen.sonic.image import (
     InterfaceAddress,
     Neighbor,
     Speaker,
+    Terms,
     discards,
     interface_addresses,
     parse_asn,
@@ -112,13 +113,15 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
             peer=address,
             interface="" if address else peer,
             asn=remote,
-            allowas_in=max(allowed),
-            accepts=frozenset(v for v in active if families[v].get("route_map_in")),
-            sends=frozenset(v for v in active if families[v].get("route_map_out")),
+            terms=Terms(
+                allowas_in=max(allowed),
+                accepts=frozenset(v for v in active if families[v].get("route_map_in")),
+                sends=frozenset(v for v in active if families[v].get("route_map_out")),
+                defaults=frozenset(v for v in active if inbound(families[v], v)[0]),
+                unfiltered=frozenset(v for v in active if inbound(families[v], v)[1]),
+                inbound=tuple((v, tuple(_inbound(families[v]))) for v in sorted(active)),
+            ),
             obstacle=obstacle,
-            defaults=frozenset(v for v in active if inbound(families[v], v)[0]),
-            unfiltered=frozenset(v for v in active if inbound(families[v], v)[1]),
-            inbound=tuple((v, tuple(_inbound(families[v]))) for v in sorted(active)),
         )
 
 

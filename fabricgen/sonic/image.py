@@ -7,7 +7,7 @@ frr_mgmt_framework_config "true" the rows mean something else and `fabricgen.son
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address, read_address
@@ -17,8 +17,6 @@ from fabricgen.sonic.tables import ConfigDb, Row
 # config_db field changes either in the default mode. FRR is built with --enable-multipath=514, the limit elsewhere.
 MAXIMUM_PATHS = 514
 MULTIPATH_RELAX = True
-
-_FAMILIES = {0: frozenset[int](), 4: frozenset({4}), 6: frozenset({6})}
 
 INTERFACE_TABLES = (
     "INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VLAN_SUB_INTERFACE",
@@ -46,27 +44,36 @@ class Announcement(NamedTuple):
     loopback: bool = False
 
 
+class Terms(NamedTuple):
+    """What a switch takes from a neighbor and gives to it, the same for most of its neighbors.
+
+    `accepts` and `sends` are the address families (4, 6) for which routes come in and go out. `defaults` are the
+    families whose default route would be taken, `unfiltered` those of which everything would. `inbound` has the route
+    maps that filter the rest, by family; none in the default mode.
+    """
+
+    allowas_in: int
+    accepts: frozenset[int]
+    sends: frozenset[int]
+    defaults: frozenset[int]
+    unfiltered: frozenset[int]
+    inbound: tuple[tuple[int, tuple[str, ...]], ...] = ()
+
+
 class Neighbor(NamedTuple):
     """One BGP_NEIGHBOR row of the default VRF, in either mode.
 
     `peer` is None when the row names a port (`interface`, unnumbered) or nothing sensible. `asn` is None for
-    "external". `accepts` and `sends` are the address families (4, 6) for which routes come in and go out. `obstacle`
-    says why the session can never come up as far as this file alone tells; "" when nothing in it stands in the way.
-    `defaults` are the families whose default route would be taken from this neighbor, `unfiltered` those of which
-    everything would. `inbound` has the route maps that filter the rest, by family; none in the default mode.
+    "external". `obstacle` says why the session can never come up as far as this file alone tells; "" when nothing in
+    it stands in the way.
     """
 
     key: str
     peer: Address | None
     interface: str
     asn: int | None
-    allowas_in: int
-    accepts: frozenset[int]
-    sends: frozenset[int]
+    terms: Terms
     obstacle: str = ""
-    defaults: frozenset[int] = frozenset()
-    unfiltered: frozenset[int] = frozenset()
-    inbound: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +261,11 @@ def _neighbor(
         obstacle = "the neighbor is shut down"
     if not obstacle and asn is None:
         obstacle = "the row has no asn"
-    family = _FAMILIES[peer.version] if peer else _FAMILIES[0]
-    # policies.conf.j2: FROM_BGP_PEER lets everything pass, a default route, too
-    return Neighbor(key, peer, "", asn, lenience, family, family, obstacle, family, family)
+    return Neighbor(key, peer, "", asn, _terms(lenience, peer.version if peer else 0), obstacle)
+
+
+@cache
+def _terms(lenience: int, version: int) -> Terms:
+    """Those of bgpcfgd. policies.conf.j2: FROM_BGP_PEER lets everything pass, a default route, too."""
+    family = frozenset({version} if version else ())
+    return Terms(lenience, family, family, family, family)
