@@ -76,7 +76,8 @@ def read_fabric(bundle: Bundle, switches: list[str]) -> RoutedFabric:
 def _by_cable(sessions: Sequence[Session]) -> tuple[tuple[Session, ...], list[int]]:
     """The first session over each pair of interfaces, and for every session the number of its pair."""
     known: dict[tuple[str, ...], int] = {}
-    first, cable = [], []
+    first: list[Session] = []
+    cable: list[int] = []
     for session in sessions:
         (a, a_port, _), (b, b_port, _) = session
         place = known.setdefault((a, a_port, b, b_port), len(first))
