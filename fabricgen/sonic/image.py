@@ -157,8 +157,7 @@ def announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> 
     long_v6 = text(metadata(config), "bgp_adv_lo_prefix_as_128") == "true"
     families = set()
     for entry in addresses:
-        version = entry.host.version
-        if entry.interface == "Loopback0" and version not in families:
+        if entry.interface == "Loopback0" and (version := entry.host.version) not in families:
             families.add(version)
             length = 32 if version == 4 else 128 if long_v6 else 64
             yield Announcement(str(entry.host.widened(length)), (entry.table, entry.key), loopback=True)
