@@ -47,9 +47,9 @@ class Announcement(NamedTuple):
 class Terms(NamedTuple):
     """What a switch takes from a neighbor and gives to it, the same for most of its neighbors.
 
-    `accepts` and `sends` are the address families (4, 6) for which routes come in and go out. `defaults` are the
-    families whose default route would be taken, `unfiltered` those of which everything would. `inbound` has the route
-    maps that filter the rest, by family; none in the default mode.
+    `allowas_in` is how often its own ASN may stand in a path. `accepts` and `sends` are the address families (4, 6) for
+    which routes come in and go out. `defaults` are the families whose default route would be taken, `unfiltered` those
+    of which everything would. `inbound` has the route maps that filter the rest, by family; none in the default mode.
     """
 
     allowas_in: int
