@@ -13,7 +13,7 @@ from fabricgen.errors import UsageError
 from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.loss import ShortestPaths
 from fabricgen.simulate.deadlock.repair import Repaired
-from fabricgen.simulate.deadlock.state import Ground
+from fabricgen.simulate.deadlock.state import Ground, State
 
 CYCLIC, CUT_OFF, AMBIGUOUS = 1, 2, 4
 _BATCH = 256
@@ -38,9 +38,9 @@ class Question:
 class Judge:
     """The state as configured, computed once, and the verdict on each set of failures."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, base: State | None = None) -> None:
         self.question = question
-        self.base = question.ground.converged()
+        self.base = base or question.ground.converged()
         self.paths = ShortestPaths(self.base)
         self.calm = not self.base.is_cyclic and self.paths.are_telling
 
