@@ -91,18 +91,15 @@ class FailureJudge:
         self._orbits: tuple[tuple[Failure, ...], Orbits] | None = None
 
     @cached_property
-    def possible(self) -> State:
-        """Next hops as any failures could bring them about."""
+    def question(self) -> Question:
+        """What is asked of single sets, with what is proved for all by next hops as any failures could bring them
+        about."""
         ground = self.ground
         routes = possible_routes(ground.network, ground.policy, ground.destinations)
-        return State(ground, routes, forwarding(ground.network, routes, ground.discards))
-
-    @cached_property
-    def question(self) -> Question:
-        """What is asked of single sets, with what is proved for all."""
-        free = not self.base.is_cyclic and not self.possible.is_cyclic
-        exact = free and bool((self.possible.hops == self.base.hops).all())
-        return Question(self.ground, self.options.repair, free, exact)
+        possible = State(ground, routes, forwarding(ground.network, routes, ground.discards))
+        exact = not self.base.is_cyclic and bool((possible.hops == self.base.hops).all())
+        free = exact or not (self.base.is_cyclic or possible.is_cyclic)
+        return Question(ground, self.options.repair, free, exact, self.base)
 
     @cached_property
     def paths(self) -> ShortestPaths:
@@ -184,7 +181,7 @@ class FailureJudge:
             question = replace(self.question, repair=False)
             found[left] = sweep(question, [(sets[one].dead, sets[one].gone) for one in left], self.options.spread)
         else:
-            judge = Judge(Question(self.ground, repair=False, free=False, exact=False), self.base)
+            judge = Judge(Question(self.ground, repair=False, free=False, exact=False, base=self.base))
             found[left] = [judge.verdict(sets[one].dead, sets[one].gone) for one in left]
         return found
 
