@@ -116,14 +116,23 @@ class FailureJudge:
         if has_spares and depth < 3 and (around := self._around(failures)) is not None:
             verdict = self._of_bounces(failures, around, summary)
             if verdict is not None:
-                return verdict
+                return self._with_orbits(failures, verdict, has_spares)
         many = sets.count > MOST_SETS or sets.count * self.ground.network.links > MOST_WORK
-        if many and depth < 3 and (found := self._of_orbits(failures, summary, has_spares)) is not None:
+        if many and depth < 3 and (found := self.of_orbits(failures, summary, has_spares)) is not None:
             return found
         if depth > 1 and sets.count > MOST_SETS:
             drawn = sets.sample(SAMPLE, self.options.seed)
             return self._judged(drawn, replace(summary, sampled=SAMPLE), "sample")
-        return self._judged(sets.all(), summary, "each")
+        return self._with_orbits(failures, self._judged(sets.all(), summary, "each"), has_spares)
+
+    def _with_orbits(self, failures: Sequence[Failure], verdict: DepthVerdict, has_spares: bool) -> DepthVerdict:
+        """The verdict on all sets, with what the cyclic ones stand for where symmetry comes to the same counts."""
+        if verdict.first_cyclic is None or verdict.summary.depth > 2:
+            return verdict
+        again = self.of_orbits(failures, replace(verdict.summary, cyclic_sets=0, unreachable_sets=0), has_spares)
+        if again is None or replace(again.summary, orbits=()) != verdict.summary:
+            return verdict
+        return replace(verdict, summary=again.summary)
 
     def _around(self, failures: Sequence[Failure]) -> Bounces | None:
         """The detours of these failures, kept for the next depth."""
@@ -151,11 +160,12 @@ class FailureJudge:
         count = len(found) + bits.count(pairs.cyclic)
         return DepthVerdict(replace(summary, cyclic_sets=count), "bounces", first_cyclic=first)
 
-    def _of_orbits(self, failures: Sequence[Failure], summary: FailureSummary, has_spares: bool) -> DepthVerdict | None:
+    def of_orbits(self, failures: Sequence[Failure], summary: FailureSummary, has_spares: bool) -> DepthVerdict | None:
         """One or two failures, one set of each orbit; None where there is too little symmetry."""
         if self._orbits is None or self._orbits[0] != tuple(failures):
             self._orbits = tuple(failures), Orbits(self.ground, failures, MOST_ORBITS)
-        orbits = self._orbits[1].singles() if summary.depth == 1 else self._orbits[1].pairs()
+        known = self._orbits[1]
+        orbits = known.singles() if summary.depth == 1 else known.pairs()
         if orbits is None:
             return None
         sets = [FailureSet(tuple(failures[number] for number in one.members)) for one in orbits]

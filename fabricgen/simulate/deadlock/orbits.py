@@ -57,8 +57,9 @@ class Orbits:
 
     def pairs(self) -> list[Orbit] | None:
         """The orbits of pairs; None where they are more than wanted, or would take too long to find."""
-        work = len(self.first) * self.known.network.links
-        if not self.can_be_found or len(self.first) > self.most or work > _MOST_WORK:
+        orbits = len(self.first)  # a pair of each two, at least
+        too_many = orbits * (orbits - 1) // 2 > self.most or orbits * self.known.network.links > _MOST_WORK
+        if not self.can_be_found or too_many:
             return None
         fixing = {first: self._symmetries(first) for first in self.first.tolist()}
         self._learn([move for moves in fixing.values() for move in moves])
