@@ -85,6 +85,12 @@ def read_dumps(folder: Path) -> Dumps:
     )
 
 
+def dump_files(folder: Path) -> dict[str, Path | None]:
+    """What `read_dumps` reads of a folder, by what it tells; `levels` are the SLs of paths."""
+    kinds = {"topology": TOPOLOGY, "tables": FORWARDING, "lanes": SL2VL, "levels": PATH_SLS}
+    return {kind: _first(folder, patterns) for kind, patterns in kinds.items()}
+
+
 def topology_file(folder: Path) -> Path | None:
     """The file of a folder that has a topology, if any."""
     return _first(folder, TOPOLOGY)

@@ -21,11 +21,14 @@ _UP_DOWN = ("updn", "ftree")
 
 class SubnetDeadlock(DeadlockResult):
     """A subnet's verdict with what it rests on: exactly one of `proof` (model opensm), `dumps` (lfts) and `wiring`
-    (design) is there. `if_one_lane` is the verdict where all SLs share VL 0: the other reading of tables that nobody
+    (design) is there. `place` is `folder` seen from what was given, `dumps` are the tables with their paths' SLs; None
+    where there are none. `if_one_lane` is the verdict where all SLs share VL 0: the other reading of tables that nobody
     programmed."""
 
     files: SubnetFiles | None
     folder: Path
+    place: str
+    dumps: Dumps | None
     loops: CreditLoops | None
     proof: Proof | None
     wiring: UpDown | None
@@ -37,14 +40,22 @@ class SubnetDeadlock(DeadlockResult):
         folder: Path,
         *,
         files: SubnetFiles | None = None,
+        place: str = ".",
+        dumps: Dumps | None = None,
         loops: CreditLoops | None = None,
         proof: Proof | None = None,
         wiring: UpDown | None = None,
         if_one_lane: CreditLoops | None = None,
     ) -> None:
         super().__init__(**{name: getattr(result, name) for name in DeadlockResult.__dataclass_fields__})
-        kept = {"files": files, "folder": folder, "loops": loops, "proof": proof, "wiring": wiring}
-        for name, value in {**kept, "if_one_lane": if_one_lane}.items():
+        seen = {"files": files, "folder": folder, "place": files.place if files else place, "dumps": dumps}
+        for name, value in {
+            **seen,
+            "loops": loops,
+            "proof": proof,
+            "wiring": wiring,
+            "if_one_lane": if_one_lane,
+        }.items():
             object.__setattr__(self, name, value)
 
 
@@ -60,10 +71,10 @@ def analyse_dumps(folder: Path, names: Path | None = None, plane: str | None = N
     if folder.is_dir() and not any(any(folder.glob(pattern)) for pattern in FORWARDING):
         below = [one for one in sorted(folder.iterdir()) if any(any(one.glob(pattern)) for pattern in FORWARDING)]
         found = [SubnetFiles(one.name, one.name, one) for one in below] or found
-    return [_dumped(files, names) for files in found]
+    return [_dumped(files, names, files.folder.relative_to(folder).as_posix()) for files in found]
 
 
-def _dumped(files: SubnetFiles, names: Path | None) -> SubnetDeadlock:
+def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadlock:
     dumps = read_dumps(files.folder)
     maps = [subnet.folder for subnet in subnets_of(names)] if names else []
     for one in (*maps, files.folder):
@@ -71,7 +82,8 @@ def _dumped(files: SubnetFiles, names: Path | None) -> SubnetDeadlock:
     loops = find_credit_loops(dumps)
     other = _one_lane(dumps)
     sure = other is None and (dumps.path_sl is not None or dumps.sl2vl is None or len(np.unique(dumps.sl2vl)) == 1)
-    return SubnetDeadlock(_result(files.name, "lfts", loops, sure), files.folder, loops=loops, if_one_lane=other)
+    result = _result(files.name, "lfts", loops, sure)
+    return SubnetDeadlock(result, files.folder, place=place, dumps=dumps, loops=loops, if_one_lane=other)
 
 
 def _one_lane(dumps: Dumps) -> CreditLoops | None:
@@ -96,7 +108,7 @@ def _analyse(files: SubnetFiles) -> SubnetDeadlock:
     dumps = replace(proof.dumps, subnet=with_names(proof.dumps.subnet, files.folder))
     loops, other = find_credit_loops(dumps), _one_lane(dumps)
     result = _result(files.name, "opensm", loops, proof.knows_all_levels and other is None)
-    return SubnetDeadlock(result, files.folder, files=files, loops=loops, proof=proof, if_one_lane=other)
+    return SubnetDeadlock(result, files.folder, files=files, dumps=dumps, loops=loops, proof=proof, if_one_lane=other)
 
 
 def _designed(files: SubnetFiles) -> SubnetDeadlock:

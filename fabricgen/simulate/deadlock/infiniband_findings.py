@@ -22,18 +22,40 @@ def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
             yield from _not_run(result)
 
 
-def not_asked(results: Sequence[DeadlockResult], options: Sequence[str]) -> Iterator[Finding]:
-    """FG850 for each InfiniBand plane that was left out of what these options ask for."""
+def left_out(
+    results: Sequence[DeadlockResult], of_failures: Sequence[str], of_tables: Sequence[str]
+) -> Iterator[Finding]:
+    """What these options ask for and InfiniBand planes have not: FG850 verdicts on failures, FG851 what rests on tables
+    where there are none."""
     for result in results:
-        if isinstance(result, SubnetDeadlock) and options:
+        if not isinstance(result, SubnetDeadlock):
+            continue
+        if of_failures:
             yield Finding(
                 code="FG850",
                 severity=Severity.NOTE,
-                message=_said(result, f"{', '.join(options)} left this plane out: its tables are a subnet manager's"),
+                message=_said(
+                    result, f"{', '.join(of_failures)} left this plane out: its tables are a subnet manager's"
+                ),
                 path=f"{result.name or 'infiniband'}.routing_engine",
                 location=_where(result),
                 hint="For a certain failure take the cable out of topology.ibsim and run this again.",
             )
+        if of_tables and result.dumps is None:
+            why = _why_not_run(result) if result.wiring else "no routing engine took"
+            yield Finding(
+                code="FG851",
+                severity=Severity.WARNING,
+                message=_said(result, f"{', '.join(of_tables)} left this plane out: it has no tables, since {why}"),
+                path=f"{result.name or 'infiniband'}.routing_engine",
+                location=_where(result),
+                hint="Install the packages, or bring the tables of a running subnet with --lfts.",
+            )
+
+
+def _why_not_run(result: SubnetDeadlock) -> str:
+    netlist = result.files.netlist.is_file() if result.files else False
+    return f"OpenSM and ibsim are not installed ({PACKAGES})" if netlist else "there is no topology.ibsim"
 
 
 def _where(result: SubnetDeadlock, word: str = "routing_engine") -> Location:
@@ -97,8 +119,7 @@ def _lanes(result: SubnetDeadlock) -> Iterator[Finding]:
 def _not_run(result: SubnetDeadlock) -> Iterator[Finding]:
     if result.wiring is None:
         return
-    netlist = result.files.netlist.is_file() if result.files else False
-    missing = f"OpenSM and ibsim are not installed ({PACKAGES})" if netlist else "there is no topology.ibsim"
+    missing = _why_not_run(result)
     tree = "up-then-down paths of this wiring cannot wait for each other"
     proved = f"the verdict is for the wiring alone: {tree}" if result.wiring.is_legal else "nothing is proved"
     yield Finding(
