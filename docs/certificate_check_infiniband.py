@@ -107,7 +107,7 @@ class Subnet:
             self.table = {self.guid[name]: bytes.fromhex(row) for name, row in plane["tables"].items()}
             self.levels = plane["levels"]
             self.read_lanes(plane["lanes"])
-            if {*self.owner} != {*self.wiring.home}:
+            if {*self.owner} != {*self.wiring.home} or len({*self.lid}) != len(self.lid):
                 raise RefusedError("the endpoints are not the adapter ports of the wiring")
         cabled = {switch for switch, _ in [*self.wiring.far, *self.wiring.adapter]}
         if not cabled == self.table.keys() == self.name.keys():
@@ -212,6 +212,8 @@ def follow_order(subnet, order):
     """Every dependency of a buffer on another must go from an earlier to a later channel; their number."""
     wiring = subnet.wiring
     place = {(subnet.guid[name], port, lane): n for n, (name, port, lanes) in enumerate(order) for lane in lanes}
+    if len(place) < sum(len(lanes) for *_, lanes in order):
+        raise RefusedError("a channel stands twice in the order")
     checked, used = set(), set()
     sent = [(start, levels) for start, rows in senders(subnet).items() for levels in rows]
     for number, owner in enumerate(subnet.owner):

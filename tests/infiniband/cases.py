@@ -173,6 +173,7 @@ BAD: list[Case] = [
         pitfalls=(46,),
     ),
     option("FG814", "lmc", "0", "2", pitfalls=(24,)),
+    option("FG814", "routing_engine", "updn,no_fallback", "ftree,no_fallback", plane="storage", also=("FG818",)),
     option("FG815", "qos", "TRUE", "FALSE", bundle=TORUS, also=("FG832",), pitfalls=(4,)),
     option("FG815", "qos", "TRUE", "FALSE", bundle=DRAGONFLY, also=("FG832",), pitfalls=(4,)),
     option("FG815", "max_op_vls", "4", "2", bundle=DRAGONFLY, also=("FG816",)),
