@@ -301,6 +301,8 @@ def check_subnet(plane, folders):
     folder = next((place for place in places if (place / plane["topology"]).is_file()), None)
     if folder is None:
         raise RefusedError(f"{title}: no folder that was given has {plane['folder']}/{plane['topology']}")
+    if plane["topology"] not in plane["files"]:
+        raise RefusedError(f"{title}: the certificate has no checksum of {plane['topology']}")
     for name, digest in plane["files"].items():
         if not (folder / name).is_file() or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
             raise RefusedError(f"{title}: {folder / name} is not the file that the certificate was written for")

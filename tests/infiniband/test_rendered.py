@@ -16,6 +16,7 @@ from fabricgen.simulate.opensm import Tools, proof
 from fabricgen.simulate.opensm.answers import Keys
 from fabricgen.simulate.opensm.bench import Bench
 from tests.conftest import Cli
+from tests.deadlock.test_certificate import checked
 from tests.inventories import Tree, grid, grouped, rail_optimized, write
 
 QM9700 = "nvidia-qm9700"
@@ -92,11 +93,14 @@ def test_the_real_opensm_obeys(opensm: Tools, cli: Cli, tmp_path: Path, witness:
     tree, hosts, engine = SUBNETS[name]
     bundle = tmp_path / "bundle"
     assert cli("render", write(tmp_path / "inventory", with_tenants(tree(), hosts)), "-o", bundle).code == 0
-    outcome = cli("simulate", "deadlock", bundle, "--format", "json")
+    certificate = tmp_path / "certificate.json"
+    outcome = cli("simulate", "deadlock", bundle, "--certificate", certificate, "--format", "json")
     report = json.loads(outcome.out)
     assert (outcome.code, report["findings"]) == (0, [])
     verdict = report["deadlock"]
     assert (verdict["verdict"], verdict["claim"], verdict["model"]) == ("free", "proved", "opensm")
+    told = checked(json.loads(certificate.read_text()), bundle)
+    assert f"{verdict['channels']} channels are in order, {verdict['dependencies']} dependencies checked" in told
 
     assert re.findall(r"osm_ucast_mgr_process: (\S+) tables configured", witness.log) == [engine]
     assert not re.search(r"Unrecognized|[Ii]nvalid|-E-|rror", witness.said)
