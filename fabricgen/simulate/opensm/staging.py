@@ -50,6 +50,11 @@ class Staged:
         return _engines(self.options)[0]
 
     @property
+    def enforces_partitions(self) -> bool:
+        """Whether switches get the P_Keys of the adapters on their ports."""
+        return self.options.get("part_enforce") != "off" and self.options.get("no_partition_enforcement") != "TRUE"
+
+    @property
     def named(self) -> tuple[str, ...]:
         """The files that OpenSM looks for besides opensm.conf, those of its own accord included."""
         asked = {option: self.options.get(option, name) for option, name in FILE_OPTIONS.items()}
