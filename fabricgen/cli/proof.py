@@ -14,7 +14,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 proof_options = several(
     click.option(
         "--certificate", type=_FILE, metavar="FILE",
-        help="File for the order of channels that proves planes free of deadlock, with the tables of InfiniBand planes.",
+        help="File for the order of channels that proves planes free of deadlock, and InfiniBand tables.",
     ),
     click.option(
         "--routes", type=_FILE, metavar="FILE",
