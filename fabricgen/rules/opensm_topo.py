@@ -56,9 +56,10 @@ def _form(subnet: ManagedSubnet, read: TopoFile) -> Iterator[Defect]:
 
 
 def _cables(subnet: ManagedSubnet, read: TopoFile) -> Iterator[Defect]:
-    meant, whose = (set(_meant(subnet)), "fabric.json") if subnet.devices else (set(_netlist(subnet)), "topology.ibsim")
+    is_planned = bool(subnet.devices.keys() & (subnet.switches or {}).keys())
+    meant, whose = (set(_meant(subnet)), "fabric.json") if is_planned else (set(_netlist(subnet)), "topology.ibsim")
     if not {name for cable in meant for name, _ in cable} & read.systems.keys():  # another's names
-        if subnet.devices:
+        if is_planned:
             yield Defect(subnet.place(TOPO), f"none of its systems is one of {subnet.name}", "render again")
         return
     there: dict[Cable, TopoCable] = {}

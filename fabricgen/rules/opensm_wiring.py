@@ -24,8 +24,9 @@ Cable = tuple[End, End]
 
 @rule("FG838", Severity.ERROR, "The netlist or the names are not those of the fabric that was meant")
 def netlist(fabric: Fabric) -> Iterator[Defect]:
-    """What: in topology.ibsim every node has a GUID of its own, and every cable stands at both ends; the cables are
-    those of fabric.json, and the names in node-name-map (a warning) those of its switches and hosts.
+    """What: in topology.ibsim there are switches with cables, every node has a GUID of its own, and every cable stands
+    at both ends; the cables are those of fabric.json, and the names in node-name-map (a warning) those of its switches
+    and hosts.
 
     Why: engine, lists and proofs are judged on the netlist. A GUID that two nodes have makes OpenSM exit, a wrong name
     sends somebody to the wrong switch.
@@ -37,6 +38,8 @@ def netlist(fabric: Fabric) -> Iterator[Defect]:
     Source: fabric.json; opensm 3.3.23, exit_on_fatal.
     """
     for subnet in managed_subnets(fabric):
+        if subnet.text(NETLIST) is not None and subnet.topology is None:
+            yield Defect(subnet.place(NETLIST), "no switch with a cable is in it: ibsim refuses it", "render again")
         guids = Counter(int(guid, 16) for guid in _NODE.findall(subnet.text(NETLIST) or ""))
         for guid, count in guids.items():
             if count > 1:

@@ -81,9 +81,17 @@ def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadloc
         dumps = replace(dumps, subnet=with_names(dumps.subnet, one))
     loops = find_credit_loops(dumps)
     other = _one_lane(dumps)
-    sure = other is None and (dumps.path_sl is not None or dumps.sl2vl is None or len(np.unique(dumps.sl2vl)) == 1)
-    result = _result(files.name, "lfts", loops, sure)
+    result = _result(files.name, "lfts", loops, other is None and _knows_lanes(dumps))
     return SubnetDeadlock(result, files.folder, place=place, dumps=dumps, loops=loops, if_one_lane=other)
+
+
+def _knows_lanes(dumps: Dumps) -> bool:
+    """Whether the SL of every pair of adapter ports is told, or none of a pair and all SLs have one lane."""
+    if dumps.path_sl is None:
+        return dumps.sl2vl is None or len(np.unique(dumps.sl2vl)) == 1
+    unknown = dumps.path_sl == NO_PATH
+    unknown[dumps.owners, np.arange(len(dumps.owners))] = False  # to itself
+    return not unknown[dumps.subnet.attached_switch >= 0].any()
 
 
 def _one_lane(dumps: Dumps) -> CreditLoops | None:
