@@ -11,6 +11,7 @@ from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
 from fabricgen.results import DeadlockResult, FailureSummary
 from fabricgen.routing.infiniband import LANES
+from fabricgen.simulate.deadlock.planned_wiring import OtherWiring, find_other_wiring
 from fabricgen.simulate.deadlock.updown import UpDown, up_down
 from fabricgen.simulate.deadlock.virtual_lanes import CreditLoops, find_credit_loops
 from fabricgen.simulate.opensm import Proof, find_tools, prove
@@ -23,7 +24,7 @@ class SubnetDeadlock(DeadlockResult):
     """A subnet's verdict with what it rests on: exactly one of `proof` (model opensm), `dumps` (lfts) and `wiring`
     (design) is there. `place` is `folder` seen from what was given, `dumps` are the tables with their paths' SLs; None
     where there are none. `if_one_lane` is the verdict where all SLs share VL 0: the other reading of tables that nobody
-    programmed."""
+    programmed. `other_wiring` tells of dumps that are not of the plane they are taken for."""
 
     files: SubnetFiles | None
     folder: Path
@@ -33,6 +34,7 @@ class SubnetDeadlock(DeadlockResult):
     proof: Proof | None
     wiring: UpDown | None
     if_one_lane: CreditLoops | None
+    other_wiring: OtherWiring | None
 
     def __init__(
         self,
@@ -46,16 +48,17 @@ class SubnetDeadlock(DeadlockResult):
         proof: Proof | None = None,
         wiring: UpDown | None = None,
         if_one_lane: CreditLoops | None = None,
+        other_wiring: OtherWiring | None = None,
     ) -> None:
         super().__init__(**{name: getattr(result, name) for name in DeadlockResult.__dataclass_fields__})
-        seen = {"files": files, "folder": folder, "place": files.place if files else place, "dumps": dumps}
-        for name, value in {
-            **seen,
-            "loops": loops,
-            "proof": proof,
-            "wiring": wiring,
-            "if_one_lane": if_one_lane,
-        }.items():
+        kept: dict[str, object] = {
+            "files": files,
+            "folder": folder,
+            "place": files.place if files else place,
+            "dumps": dumps,
+        }
+        kept |= {"loops": loops, "proof": proof, "wiring": wiring}
+        for name, value in {**kept, "if_one_lane": if_one_lane, "other_wiring": other_wiring}.items():
             object.__setattr__(self, name, value)
 
 
@@ -82,7 +85,10 @@ def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadloc
     loops = find_credit_loops(dumps)
     other = _one_lane(dumps)
     result = _result(files.name, "lfts", loops, other is None and _knows_lanes(dumps))
-    return SubnetDeadlock(result, files.folder, place=place, dumps=dumps, loops=loops, if_one_lane=other)
+    differing = find_other_wiring(dumps.subnet, names, files.name) if names else None
+    return SubnetDeadlock(
+        result, files.folder, place=place, dumps=dumps, loops=loops, if_one_lane=other, other_wiring=differing
+    )
 
 
 def _knows_lanes(dumps: Dumps) -> bool:

@@ -11,7 +11,7 @@ from fabricgen.simulate.opensm.findings import proof_findings
 
 def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
     """FG801 to FG805 and FG807 of the run, FG806 a credit loop, FG807 traffic that gets lost, FG808 lanes that nobody
-    programmed, FG809 no run at all."""
+    programmed, FG809 no run at all, FG852 dumps of another wiring than the bundle's."""
     for result in results:
         if isinstance(result, SubnetDeadlock):
             if result.proof and result.files:
@@ -20,6 +20,7 @@ def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
             yield from _lost(result)
             yield from _lanes(result)
             yield from _not_run(result)
+            yield from _other_wiring(result)
 
 
 def left_out(
@@ -113,6 +114,22 @@ def _lanes(result: SubnetDeadlock) -> Iterator[Finding]:
         path=f"{result.name or 'infiniband'}.qos",
         location=_where(result, "qos"),
         hint="Set `qos TRUE`, in just this spelling, so that OpenSM programs the tables.",
+    )
+
+
+def _other_wiring(result: SubnetDeadlock) -> Iterator[Finding]:
+    if (differing := result.other_wiring) is None:
+        return
+    count = f"{differing.strange} of the {differing.cables} cables in the dumps"
+    told = f"{count} are none of plane {differing.plane}'s, {differing.lacking} of the plane's are not there"
+    yield Finding(
+        code="FG852",
+        severity=Severity.WARNING,
+        message=_said(result, f"{told}: the verdict is on the subnet of the dumps"),
+        path=f"{result.name or 'infiniband'}.cables",
+        location=_where(result),
+        hint="`fabricgen diff BUNDLE ibnetdiscover.txt` names the cables; else these are dumps of another fabric.",
+        confidence=Confidence.OBSERVED,
     )
 
 
