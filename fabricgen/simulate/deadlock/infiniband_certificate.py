@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
+from fabricgen.guids import guid_text
 from fabricgen.observed.opensm_dumps import Dumps, dump_files
 from fabricgen.observed.subnet import Subnet
 from fabricgen.observed.subnet_files import NETLIST
@@ -43,7 +44,7 @@ def subnet_certificate(result: SubnetDeadlock) -> dict[str, Any] | None:
         "model": result.model,
         "folder": result.place,
         "files": {file.name: hashlib.sha256(read_bytes(file)).hexdigest() for file in files},
-        "switches": {name: f"0x{one.node_guid:016x}" for name, one in zip(names, dumps.subnet.switches, strict=True)},
+        "switches": {name: guid_text(one.node_guid) for name, one in zip(names, dumps.subnet.switches, strict=True)},
         "topology": NETLIST,
     }
     if result.proof is None:
@@ -56,7 +57,7 @@ def subnet_certificate(result: SubnetDeadlock) -> dict[str, Any] | None:
 def switch_names(subnet: Subnet) -> list[str]:
     """The switches' names; the node GUID of one whose name others have, too."""
     count = Counter(one.name for one in subnet.switches)
-    return [one.name if count[one.name] == 1 else f"0x{one.node_guid:016x}" for one in subnet.switches]
+    return [one.name if count[one.name] == 1 else guid_text(one.node_guid) for one in subnet.switches]
 
 
 def subnet_next_hops(dumps: Dumps) -> dict[str, dict[str, list[str]]]:
@@ -66,7 +67,7 @@ def subnet_next_hops(dumps: Dumps) -> dict[str, dict[str, list[str]]]:
     known = dumps.forwarding < subnet.ports
     far = subnet.peer_switch[np.arange(len(names))[:, None], np.where(known, dumps.forwarding, 0)]
     far = np.where(known, far, -1)[:, dumps.destinations]
-    guids = [f"0x{subnet.adapters[owner].port_guid:016x}" for owner in dumps.owners.tolist()]
+    guids = [guid_text(subnet.adapters[owner].port_guid) for owner in dumps.owners.tolist()]
     found: dict[str, dict[str, list[str]]] = {}
     for name, row in zip(names, far.tolist(), strict=True):
         hops: dict[str, set[str]] = {}
@@ -96,7 +97,7 @@ def _tables(dumps: Dumps, names: list[str]) -> dict[str, Any]:
     guids = [dumps.subnet.adapters[owner].port_guid for owner in dumps.owners.tolist()]
     rows = dumps.forwarding[:, dumps.destinations]
     return {
-        "endpoints": [(f"0x{guid:016x}", lid) for guid, lid in zip(guids, dumps.destinations.tolist(), strict=True)],
+        "endpoints": [(guid_text(guid), lid) for guid, lid in zip(guids, dumps.destinations.tolist(), strict=True)],
         "tables": {name: row.tobytes().hex() for name, row in zip(names, rows, strict=True)},
         "lanes": None if dumps.sl2vl is None else _lanes(dumps.subnet, dumps.sl2vl, names),
         "levels": list(_levels(dumps)),

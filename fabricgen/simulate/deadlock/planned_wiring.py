@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabricgen.guids import guid_text, is_placeholder
 from fabricgen.observed.opensm_dumps import read_subnet
 from fabricgen.observed.subnet import GuidCable, Subnet, cables_by_guid
 from fabricgen.observed.subnet_files import subnets_of
-
-_LOCAL = 1 << 57  # "locally administered": a GUID that no hardware has
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,4 +39,4 @@ def find_other_wiring(seen: Subnet, bundle: Path, name: str) -> OtherWiring | No
 
 
 def _is_placeholder(cable: GuidCable) -> bool:
-    return all(guid & _LOCAL for guid, _ in cable)
+    return all(is_placeholder(guid_text(guid)) for guid, _ in cable)
