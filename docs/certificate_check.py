@@ -412,4 +412,4 @@ if __name__ == "__main__":
     except RefusedError as refusal:
         sys.exit(f"refused: {refusal}")
     except (OSError, ValueError, LookupError, TypeError) as error:
-        sys.exit(f"refused: not of the form that is expected: {error!r}")
+        sys.exit(f"refused: not of the form that is expected: {type(error).__name__}: {error}")

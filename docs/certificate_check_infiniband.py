@@ -263,11 +263,8 @@ def partitions(text, ports):
     return {port: frozenset((key, members[port][key]) for key in members.get(port, {})) for port in ports}
 
 
-def left_out(subnet, folder, files):
-    """How many pairs have no path. Where partitions.conf tells, the two must share no P_Key, or be limited members."""
-    keys = dict.fromkeys(subnet.owner, frozenset({(0x7FFF, "full")}))
-    if "partitions.conf" in files:
-        keys = partitions((folder / "partitions.conf").read_text(), set(subnet.owner))
+def left_out(subnet, keys):
+    """How many pairs have no path. Where P_Keys are known, the two must share none, or be limited members both."""
 
     @cache
     def may_talk(one, other):
@@ -275,7 +272,7 @@ def left_out(subnet, folder, files):
 
     count = 0
     for numbers, levels in subnet.levels:
-        of_senders = {keys[subnet.owner[number]] for number in numbers}
+        of_senders = {keys[subnet.owner[number]] for number in numbers} if keys else ()
         for number, owner in enumerate(subnet.owner):
             if levels[number % len(levels)] == "-":
                 count += len(numbers)
@@ -307,8 +304,14 @@ def check_subnet(plane, folders):
         if not (folder / name).is_file() or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
             raise RefusedError(f"{title}: {folder / name} is not the file that the certificate was written for")
     subnet = Subnet(plane, folder)
-    without = left_out(subnet, folder, plane["files"]) if plane["model"] == "opensm" else 0
+    keys = None
+    if plane["model"] == "opensm":
+        keys = dict.fromkeys(subnet.owner, frozenset({(0x7FFF, "full")}))  # where no file says otherwise
+        if "partitions.conf" in plane["files"]:
+            keys = partitions((folder / "partitions.conf").read_text(), set(subnet.owner))
+    without = left_out(subnet, keys)
     count = follow_order(subnet, plane["order"])
-    pairs = f"{len(subnet.owner)} LIDs reach each other" + (f", {without} pairs may not talk" if without else "")
+    why = "may not talk" if keys else "have no known SL"
+    pairs = f"{len(subnet.owner)} LIDs reach each other" + (f", {without} pairs {why}" if without else "")
     size = f"{len(plane['order'])} channels are in order, {count} dependencies checked"
     return f"{title}: {size}; {pairs}; holds for these tables, {plane['claim']}"
