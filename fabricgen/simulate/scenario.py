@@ -81,7 +81,7 @@ class Transport:
     ack_lossless: bool
     congestion_control: str  # none | dcqcn
     dcqcn: Dcqcn | None = None
-    retransmission_timeout_ns: int = 1_000_000
+    retransmission_timeout_ns: int | None = None  # 0: never; None: 1 ms, and never with compat hpcc
 
     @property
     def packet_bytes(self) -> int:

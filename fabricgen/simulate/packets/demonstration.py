@@ -2,12 +2,14 @@
 
 For every two links that follow each other around the cycle, a sender at the first switch sends to a witness destination
 that the files route over both: each link then carries two flows and is offered twice what it can take. Senders and
-receivers stand for the hosts behind these switches. The first run has senders that obey ECN where queues mark; if it
-does not freeze, a second one has senders that do not, as before DCQCN has had its first round trips.
+receivers stand for the hosts behind these switches. Senders do not obey ECN, as before DCQCN has had its first round
+trips; a cycle that freezes so is tried with senders that do, too. Where a cycle does not freeze, others are tried. A run
+ends when a watchdog has ended the freeze.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,45 +21,76 @@ from fabricgen.results import PacketsResult
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock import PlaneDeadlock
+from fabricgen.simulate.deadlock.analysis import cycles_of
+from fabricgen.simulate.deadlock.failures import FoundCycle
+from fabricgen.simulate.packets.freeze import FreezeWatch
 from fabricgen.simulate.packets.configured import UNKNOWN_SPEED_MBPS, SwitchSettings
 from fabricgen.simulate.packets.from_bundle import NIC_DCQCN
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.scenario import Dcqcn, Flow, Link, Node, Scenario, Transport
+from fabricgen.units import counted
 
 STOP_NS = 3_000_000_000
+MOST_CYCLES = 3
 _FILLS = 6  # messages of so many times the largest buffer: a freeze needs all of the cycle's groups to fill
 _MTU_BYTES, _HEADER_BYTES, _FRAME_BYTES = 4096, 82, 84
 
 
 def demonstrate(bundle: Bundle, verdict: PlaneDeadlock) -> tuple[PacketsResult, Finding]:
-    """The run of the first cycle, and FG642 or FG643, which say whether it froze. The plane has a cycle."""
-    scenario = _scenario(bundle, verdict)
-    result = outcome(run(scenario), 1)
-    reason = "senders obey ECN" if scenario.transport.dcqcn else ""
-    if result.freeze is None and scenario.transport.dcqcn:
-        result = outcome(run(replace(scenario, transport=_transport(None))), 1)
+    """The run of the first cycle that froze, or that of the first one where none of `MOST_CYCLES` did, and FG642 or
+    FG643, which say so. The plane has a cycle."""
+    first: tuple[PacketsResult, FoundCycle] | None = None
+    tried = 0
+    for cycle in islice(cycles_of(verdict), MOST_CYCLES):
+        result = _tried(_scenario(bundle, verdict, cycle))
+        tried += 1
+        if result.freeze:
+            return result, _finding(bundle, verdict, cycle, result, tried)
+        first = first or (result, cycle)
+    if first is None:
+        raise ValueError("the plane has no cycle")
+    result, cycle = first
+    return result, _finding(bundle, verdict, cycle, result, tried)
+
+
+def _tried(scenario: Scenario) -> PacketsResult:
+    """What comes of a cycle's flows: with senders that obey ECN where queues mark, if it freezes with them, too."""
+    bold, reason = run(replace(scenario, transport=_transport(None)), enough=_is_over), ""
+    if bold.freeze.found and scenario.transport.dcqcn:
+        patience = replace(scenario, stop_ns=_patience_ns(scenario))
         reason = "it does not freeze with senders that obey ECN; these do not"
-    result = replace(result, reason=reason, pattern="demonstration")
-    return result, _finding(bundle, verdict, result)
+        if run(patience, enough=lambda watch: watch.found is not None).freeze.found:
+            bold, reason = run(scenario, enough=_is_over), "senders obey ECN"
+    return replace(outcome(bold, 1), reason=reason, pattern="demonstration")
 
 
-def _scenario(bundle: Bundle, verdict: PlaneDeadlock) -> Scenario:
-    evidence, cycle = verdict.evidence, verdict.cycles[0]
-    links, network = evidence.cycle_links[0], evidence.fabric.network
+def _is_over(watch: FreezeWatch) -> bool:
+    """Whether a freeze has been ended: what comes after it is no part of the demonstration."""
+    return watch.over_ns is not None
+
+
+def _patience_ns(scenario: Scenario) -> int:
+    """As long as the slowest link would take for one of the messages."""
+    return round(scenario.flows[0].bytes * 8 / min(link.speed_gbps for link in scenario.links))
+
+
+def _scenario(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle) -> Scenario:
+    evidence = verdict.evidence
+    network = evidence.fabric.network
     hops = forwarding(network, evidence.routes, evidence.fabric.discards)
     ways = []
-    for place, (link, prefix) in enumerate(zip(links, cycle.witnesses, strict=True)):
+    for (link, following), prefix in zip(pairwise([*cycle.links, cycle.links[0]]), cycle.witnesses, strict=True):
         column = evidence.traffic.witness.index(prefix)
-        following = links[(place + 1) % len(links)]
         usable = (hops[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
+        usable[cycle.failed.dead] = False
         origins = evidence.routes.destinations[column].origins
         ways.append([link, following, *_onward(network, int(network.target[following]), usable, set(origins))])
     return _Stage(bundle, verdict, cycle.priority).scenario(ways)
 
 
 def _onward(network: Network, at: int, usable: NDArray[np.bool_], origins: set[int]) -> list[int]:
-    """The fewest links from a switch to one that announces the destination."""
+    """The fewest links from a switch to one that announces the destination; none where usable ones do not lead there."""
     before: dict[int, int] = {at: -1}
     todo = [at]
     for switch in todo:
@@ -158,18 +191,24 @@ def _transport(dcqcn: Dcqcn | None) -> Transport:
     return Transport(_MTU_BYTES, _HEADER_BYTES, _FRAME_BYTES, _FRAME_BYTES, False, "dcqcn" if dcqcn else "none", dcqcn)
 
 
-def _finding(bundle: Bundle, verdict: PlaneDeadlock, result: PacketsResult) -> Finding:
-    cycle = verdict.cycles[0]
-    switch, port = cycle.hops[0]
-    around = " -> ".join(f"{name} {interface}" for name, interface in cycle.hops)
+def _finding(
+    bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: PacketsResult, tried: int
+) -> Finding:
+    fabric = verdict.evidence.fabric
+    hops = [(fabric.names[fabric.network.source[link]], fabric.port(link)) for link in cycle.links]
+    switch, port = hops[0]
+    around = " -> ".join(f"{name} {interface}" for name, interface in hops)
+    others = f"{counted(tried - 1, 'other cycle')} tried" if tried > 1 else ""
     if result.freeze is None:
         code, severity = "FG643", Severity.NOTE
         message = f"the cycle {around} did not freeze in a packet run of {result.simulated_ns / 1e6:.1f} ms"
+        message += f", nor did {others}" if others else ""
         hint = "That it did not freeze with these flows proves nothing; the dependency is there."
     else:
         code, severity = "FG642", Severity.ERROR
         broken = f", and the watchdog ended it at {result.freeze.over_ns / 1e6:.0f} ms" if result.freeze.over_ns else ""
         message = f"the cycle {around} froze in a packet run after {result.freeze.time_ns / 1000:.1f} us{broken}"
+        message += f", after {others} that did not freeze" if others else ""
         hint = "Break the cycle in the routes; a watchdog drops what is held to end a freeze."
     return Finding(
         code=code,

@@ -22,11 +22,13 @@ Queue = tuple[int, int]  # port, class
 
 
 class FreezeWatch:
-    """Looks at the network every `CHECK_NS`; `found` is the first freeze, `over_ns` when something moved again."""
+    """Looks at the network every `CHECK_NS`, last at `looked_ns`; `found` is the first freeze, `over_ns` when something
+    moved again."""
 
     def __init__(self, network: Network) -> None:
         self.found: Freeze | None = None
         self.over_ns: int | None = None
+        self.looked_ns = 0
         self.period = self.first = CHECK_NS * network.ticks_per_ns
         self._cycle: list[Queue] = []
         self._stuck, self._sent = _stuck(network.run), network.run.queues["sent"].copy()
@@ -34,13 +36,14 @@ class FreezeWatch:
     def look(self, network: Network) -> None:
         """Compare with the last look."""
         run = network.run
+        self.looked_ns = network.ns(network.now)
         stuck, sent = _stuck(run), run.queues["sent"].copy()
         still = stuck & self._stuck & (sent == self._sent)
         slower = min(2 * self.period, MOST_CHECK_NS * network.ticks_per_ns)
         self.period = slower if (sent == self._sent).all() else self.first
         self._stuck, self._sent = stuck, sent
         if self._cycle and self.over_ns is None and not all(still[queue] for queue in self._cycle):
-            self.over_ns = network.ns(network.now)
+            self.over_ns = self.looked_ns
         if self.found is None and still.any():
             cycle = _cycle(run, still)
             if cycle:

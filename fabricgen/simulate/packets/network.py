@@ -20,6 +20,9 @@ from fabricgen.simulate.scenario import Dcqcn, Scenario
 
 FIRST_PACKETS = 4096
 FIRST_FRAMES = 4096
+TIMEOUT_NS = 1_000_000
+HPCC_NAK_NS = 500_000  # after so long its receivers ask again
+NEVER = 1 << 60
 NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
 
 
@@ -64,7 +67,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     flows = _flows(scenario, home, ends, node_of, classes, steps, ticks_per_ns)
     first_flow, order = _turns(flows["node"], len(nodes))
     ports = aligned(len(ends), records.PORT)
-    fill_ports(ports, scenario, ends, node_of, speeds, ticks_per_ns)
+    fill_ports(ports, scenario, ends, node_of, speeds, ticks_per_ns, len(classes))
     queues, groups, holds = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
     fill_queues(queues, groups, ports, scenario, classes)
     hosts = np.zeros(len(nodes), records.NODE)
@@ -144,8 +147,15 @@ def _settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_pe
         additive=dcqcn.rate_ai_mbps * 1e6,
         hyper=dcqcn.rate_hai_mbps * 1e6,
         least_rate=dcqcn.min_rate_mbps * 1e6,
-        timeout=int(transport.retransmission_timeout_ns * ticks_per_ns),
+        timeout=int(_timeout_ns(scenario) * ticks_per_ns),
+        refusal_interval=HPCC_NAK_NS * ticks_per_ns if compat else NEVER,
     )
+
+
+def _timeout_ns(scenario: Scenario) -> int:
+    """Of retransmission; HPCC's senders know none."""
+    asked = scenario.transport.retransmission_timeout_ns
+    return (0 if scenario.compat == "hpcc" else TIMEOUT_NS) if asked is None else asked
 
 
 def _labels(scenario: Scenario) -> list[tuple[str, str]]:

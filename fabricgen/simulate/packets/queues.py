@@ -17,15 +17,16 @@ QUANTUM_BITS = 512
 
 def fill_ports(
     ports: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], node_of: dict[str, int],
-    speeds: Sequence[float], ticks_per_ns: int,
+    speeds: Sequence[float], ticks_per_ns: int, classes: int,
 ) -> None:  # fmt: skip
-    """Cables, and pauses as their receiver sees them."""
+    """Cables, and pauses as their receiver sees them; the first of all classes is the first in turn."""
     number = np.arange(len(ends))
     ports["node"] = [node_of[node] for node, _ in ends]
     ports["peer"] = number ^ 1
     ports["delay"] = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
     ports["speed"] = np.repeat([speeds.index(link.speed_gbps) for link in scenario.links], 2)
     ports["control_head"], ports["control_tail"] = NONE, NONE
+    ports["last"] = classes - 1
     if scenario.compat == "hpcc":
         return
     pfc = scenario.pfc

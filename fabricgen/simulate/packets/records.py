@@ -141,7 +141,6 @@ FLOW = np.dtype(
         ("received", np.int32),
         ("last_size", np.uint16),
         ("queue", np.uint8),
-        ("refused", np.uint8),  # whether the receiver has asked for a repeat of the packet that it waits for
         ("timer", np.uint8),  # whether the retransmission timer runs
         ("slowed", np.uint8),  # whether there has been a congestion notification
         ("notified", np.uint8),  # since alpha's last tick
@@ -160,6 +159,7 @@ FLOW = np.dtype(
         ("decrease_origin", np.int64),
         ("increase_at", np.int64),
         ("noticed_at", np.int64),  # the receiver's last notification
+        ("refused_until", np.int64),  # the receiver has asked for a repeat, and does not do so again before
         ("timer_stage", np.int32),
         ("byte_stage", np.int32),
         ("counted", np.int64),  # bytes sent since the last increase by bytes

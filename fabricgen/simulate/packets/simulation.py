@@ -69,9 +69,13 @@ class _Agenda:
 
 
 def run(
-    scenario: Scenario, seed: int = 1, observers: Callable[[Network], Sequence[Observer]] = lambda _: ()
+    scenario: Scenario,
+    seed: int = 1,
+    observers: Callable[[Network], Sequence[Observer]] = lambda _: (),
+    enough: Callable[[FreezeWatch], bool] = lambda _: False,
 ) -> Finished:
-    """Simulate a scenario up to the end of its flows, to its `stop_ns`, or until nothing can happen any more."""
+    """Simulate a scenario up to the end of its flows, to its `stop_ns`, until nothing can happen any more, or until what
+    was seen of freezes is enough."""
     network = build(scenario, seed)
     agenda, freeze = _Agenda(), FreezeWatch(network)
     watchdogs, others = _watchdogs(network), observers(network)
@@ -81,7 +85,7 @@ def run(
         agenda.add(each)
     stop = scenario.stop_ns * network.ticks_per_ns
     done = idle = False
-    while not (done or idle) and network.now < stop:
+    while not (done or idle or enough(freeze)) and network.now < stop:
         moved = _moved(network)
         done = advance_to(network, min(stop, agenda.next))
         if not done:

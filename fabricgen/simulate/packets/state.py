@@ -36,7 +36,8 @@ class Settings(NamedTuple):
     additive: float
     hyper: float
     least_rate: float
-    timeout: int
+    timeout: int  # 0: none
+    refusal_interval: int  # least time between two requests to repeat the same packet
 
 
 class Run(NamedTuple):

@@ -80,9 +80,12 @@ def flush(run: Run, port: int, lane: int) -> None:
 @inlined
 def _choose(run: Run, port: int, ready: int) -> int:
     """The class that may send, out of some."""
-    if ready & (ready - 1) == 0:
-        return trailing_zeros(np.uint64(ready))
     out = run.ports[port]
+    if ready & (ready - 1) == 0:
+        lane = trailing_zeros(np.uint64(ready))
+        if run.settings.round_robin:
+            out.last = lane
+        return lane
     strict = ready & whole(out.strict)
     if strict:
         lane = CONTROL
