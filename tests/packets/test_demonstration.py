@@ -47,7 +47,7 @@ def test_the_watchdog_ends_it(tmp_path: Path) -> None:
     result, finding = demonstrate(bundle, verdict)
     assert result.freeze is not None
     assert result.freeze.over_ns is not None
-    assert 200_000_000 <= result.storms[0].time_ns <= 400_000_000
+    assert 200_000_000 <= result.storms[0].detected_ns <= 400_000_000
     assert "the watchdog ended it" in finding.message
 
 

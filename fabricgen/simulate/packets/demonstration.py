@@ -3,8 +3,8 @@
 For every two links that follow each other around the cycle, a sender at the first switch sends to a witness destination
 that the files route over both: each link then carries two flows and is offered twice what it can take. Senders and
 receivers stand for the hosts behind these switches. Senders do not obey ECN, as before DCQCN has had its first round
-trips; a cycle that freezes so is tried with senders that do, too. Where a cycle does not freeze, others are tried. A run
-ends when a watchdog has ended the freeze.
+trips; a cycle that freezes so is tried with senders that do, too. Where a cycle does not freeze, others are tried. A
+run ends when a watchdog has ended the freeze.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock import PlaneDeadlock
 from fabricgen.simulate.deadlock.analysis import cycles_of
 from fabricgen.simulate.deadlock.failures import FoundCycle
-from fabricgen.simulate.packets.freeze import FreezeWatch
 from fabricgen.simulate.packets.configured import UNKNOWN_SPEED_MBPS, SwitchSettings
-from fabricgen.simulate.packets.from_bundle import NIC_DCQCN
+from fabricgen.simulate.packets.freeze import FreezeWatch
+from fabricgen.simulate.packets.from_bundle import NIC_DCQCN, dscp_of
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.scenario import Dcqcn, Flow, Link, Node, Scenario, Transport
@@ -90,7 +90,7 @@ def _scenario(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle) -> Scen
 
 
 def _onward(network: Network, at: int, usable: NDArray[np.bool_], origins: set[int]) -> list[int]:
-    """The fewest links from a switch to one that announces the destination; none where usable ones do not lead there."""
+    """The fewest usable links from a switch to one that announces the destination; none where there is no such way."""
     before: dict[int, int] = {at: -1}
     todo = [at]
     for switch in todo:
@@ -113,6 +113,7 @@ class _Stage:
 
     def __init__(self, bundle: Bundle, verdict: PlaneDeadlock, priority: int) -> None:
         self.bundle, self.fabric, self.priority = bundle, verdict.evidence.fabric, priority
+        self.dscp = dscp_of(bundle, verdict.name, priority)
         self.settings: dict[str, SwitchSettings] = {}
         self.links: list[Link] = []
         self.port: dict[int, int] = {}
@@ -149,7 +150,9 @@ class _Stage:
     def _of(self, switch: int) -> SwitchSettings:
         name = self.fabric.names[switch]
         if name not in self.settings:
-            self.settings[name] = SwitchSettings(self.bundle.devices[name], self.priority, _MTU_BYTES + _HEADER_BYTES)
+            self.settings[name] = SwitchSettings(
+                self.bundle.devices[name], self.priority, _MTU_BYTES + _HEADER_BYTES, self.dscp
+            )
         return self.settings[name]
 
     def _cable(self, link: int) -> int:
@@ -191,9 +194,7 @@ def _transport(dcqcn: Dcqcn | None) -> Transport:
     return Transport(_MTU_BYTES, _HEADER_BYTES, _FRAME_BYTES, _FRAME_BYTES, False, "dcqcn" if dcqcn else "none", dcqcn)
 
 
-def _finding(
-    bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: PacketsResult, tried: int
-) -> Finding:
+def _finding(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: PacketsResult, tried: int) -> Finding:
     fabric = verdict.evidence.fabric
     hops = [(fabric.names[fabric.network.source[link]], fabric.port(link)) for link in cycle.links]
     switch, port = hops[0]

@@ -12,7 +12,7 @@ from fabricgen.errors import UsageError
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
 from fabricgen.simulate.packets.paths import Steps
-from fabricgen.simulate.packets.queues import fill_ports, fill_queues, fill_switches, port_buffers
+from fabricgen.simulate.packets.queues import fill_pools, fill_ports, fill_queues, fill_switches, port_buffers
 from fabricgen.simulate.packets.records import NONE, aligned
 from fabricgen.simulate.packets.state import Records, Run, Settings
 from fabricgen.simulate.packets.wheel import EPOCHS, SLOT_BITS, SLOTS
@@ -58,7 +58,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     speeds = list(dict.fromkeys(link.speed_gbps for link in scenario.links))
     tick_s = Fraction(1, 10**9) if compat else exact_tick_s(speeds)
     ticks_per_ns = int(Fraction(1, 10**9) / tick_s)
-    classes = sorted({flow.priority for flow in scenario.flows})
+    classes = scenario.priorities
     largest = max(scenario.transport.packet_bytes, scenario.transport.ack_bytes, scenario.transport.pfc_frame_bytes)
     settings = _settings(scenario, len(ends), len(nodes), len(classes), ticks_per_ns)
     home = _homes(scenario, ends)
@@ -87,6 +87,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         queues=queues,
         groups=groups,
         holds=holds,
+        pools=fill_pools(queues, scenario, ends, classes),
         nodes=hosts,
         flows=flows,
         order=order,
@@ -135,7 +136,7 @@ def _settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_pe
         round_robin=compat,
         sai=not compat,
         dcqcn=transport.congestion_control == "dcqcn",
-        ecn=any(buffers is not None and buffers.ecn is not None for buffers in port_buffers(scenario)),
+        ecn=any(one is not None and one.ecn for each in scenario.priorities for one in port_buffers(scenario, each)),
         older_acks=int(compat and alpha_ns <= 1004),
         alpha_interval=int(alpha_ns * ticks_per_ns),
         decrease_interval=int(dcqcn.rate_decrease_interval_ns * ticks_per_ns),

@@ -76,6 +76,10 @@ QUEUE = _on_a_line(
         ("deficit", np.int32),
         ("sent", np.int32),  # packets
         ("marked", np.int32),
+        ("pool", np.int32),  # of `pools`; NONE: the queue may grow as its groups let it
+        ("floor", np.int32),  # bytes that it holds before it takes of the pool
+        ("limit", np.int32),  # bytes of the pool that it may take, in place of alpha
+        ("alpha", np.uint16),  # in 1/256; 0: the limit counts
     ]
 )
 
@@ -104,7 +108,9 @@ HOLD = np.dtype(
         ("since", np.int64),  # when the pause began that is on, or was the last
         ("total", np.int64),  # ticks of all pauses that are over
         ("frames", np.int32),  # pause frames received
-        ("armed", np.int32),  # whether the timer of the pause's end is running
+        ("armed", np.int16),  # whether the timer of the pause's end is running
+        ("unused", np.int16),
+        ("dropped", np.int64),  # packets that the limit of the queue kept out
     ]
 )
 
@@ -165,6 +171,8 @@ FLOW = np.dtype(
         ("counted", np.int64),  # bytes sent since the last increase by bytes
     ]
 )
+
+POOL = np.dtype([("limit", np.int64), ("used", np.int64)])
 
 STEP = np.dtype([("port", np.int32), ("next", np.int32)])
 

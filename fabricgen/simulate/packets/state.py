@@ -55,6 +55,7 @@ class Run(NamedTuple):
     queues: Records  # [port, class]
     groups: Records  # [port, class]
     holds: Records  # [port, class]: what pauses did to the queue
+    pools: Records  # what queues share
     nodes: Records
     flows: Records
     order: NDArray[Any]  # int32
