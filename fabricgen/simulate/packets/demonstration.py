@@ -199,7 +199,7 @@ def _finding(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: 
     hops = [(fabric.names[fabric.network.source[link]], fabric.port(link)) for link in cycle.links]
     switch, port = hops[0]
     around = " -> ".join(f"{name} {interface}" for name, interface in hops)
-    others = f"{counted(tried - 1, 'other cycle')} tried" if tried > 1 else ""
+    others = f"{counted(tried - 1, 'other cycle')} that {'was' if tried == 2 else 'were'} tried" if tried > 1 else ""
     if result.freeze is None:
         code, severity = "FG643", Severity.NOTE
         message = f"the cycle {around} did not freeze in a packet run of {result.simulated_ns / 1e6:.1f} ms"
@@ -209,7 +209,7 @@ def _finding(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: 
         code, severity = "FG642", Severity.ERROR
         broken = f", and the watchdog ended it at {result.freeze.over_ns / 1e6:.0f} ms" if result.freeze.over_ns else ""
         message = f"the cycle {around} froze in a packet run after {result.freeze.time_ns / 1000:.1f} us{broken}"
-        message += f", after {others} that did not freeze" if others else ""
+        message += f"; {others} before did not" if others else ""
         hint = "Break the cycle in the routes; a watchdog drops what is held to end a freeze."
     return Finding(
         code=code,

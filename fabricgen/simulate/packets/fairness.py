@@ -20,7 +20,8 @@ def with_victims(result: PacketsResult, scenario: Scenario, ports: Ports, flows:
     """The result with each flow's ideal completion, HoL factor, and for victims the slowdown over the flow alone.
     `ports` and `flows` are the scenario's, as the max-min solver takes them."""
     ideal = np.rint(_ideal_ns(scenario, ports, flows) + latency_ns(ports, flows)).astype(int).tolist()
-    judged = [_judged(flow, times) for flow, times in zip(result.flows, ideal, strict=True)]
+    held = {priority for priority in scenario.priorities if scenario.traffic_class(priority).lossless}
+    judged = [_judged(flow, times, flow.priority in held) for flow, times in zip(result.flows, ideal, strict=True)]
     victims = [index for index, flow in enumerate(judged) if flow.victim]
     alone = lone_times_ns(scenario, victims)
     for index, time in zip(victims, alone, strict=True):
@@ -54,11 +55,12 @@ def _ideal_ns(scenario: Scenario, ports: Ports, flows: Flows) -> NDArray[np.floa
     return times
 
 
-def _judged(flow: PacketFlow, ideal_ns: int) -> PacketFlow:
+def _judged(flow: PacketFlow, ideal_ns: int, lossless: bool) -> PacketFlow:
+    """Only what PFC can hold is a victim of it."""
     if flow.fct_ns is None:
         return replace(flow, ideal_fct_ns=ideal_ns)
     factor = flow.fct_ns / max(ideal_ns, 1)
-    return replace(flow, ideal_fct_ns=ideal_ns, hol_factor=round(factor, 3), victim=factor > VICTIM_FACTOR)
+    return replace(flow, ideal_fct_ns=ideal_ns, hol_factor=round(factor, 3), victim=lossless and factor > VICTIM_FACTOR)
 
 
 def lone_times_ns(scenario: Scenario, chosen: Sequence[int]) -> list[int | None]:
