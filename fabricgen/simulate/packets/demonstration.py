@@ -56,23 +56,19 @@ def demonstrate(bundle: Bundle, verdict: PlaneDeadlock) -> tuple[PacketsResult, 
 
 def _tried(scenario: Scenario) -> PacketsResult:
     """What comes of a cycle's flows: with senders that obey ECN where queues mark, if it freezes with them, too."""
-    bold, reason = run(replace(scenario, transport=_transport(None)), enough=_is_over), ""
-    if bold.freeze.found and scenario.transport.dcqcn:
-        patience = replace(scenario, stop_ns=_patience_ns(scenario))
+    patience_ns = scenario.flows[0].bytes * 8 / min(link.speed_gbps for link in scenario.links)
+
+    def enough(watch: FreezeWatch) -> bool:
+        """A freeze has been ended, or none came while the slowest link would have sent a whole message."""
+        return watch.over_ns is not None if watch.found else watch.looked_ns > patience_ns
+
+    found, reason = run(replace(scenario, transport=_transport(None)), enough=enough), ""
+    if found.freeze.found and scenario.transport.dcqcn:
         reason = "it does not freeze with senders that obey ECN; these do not"
-        if run(patience, enough=lambda watch: watch.found is not None).freeze.found:
-            bold, reason = run(scenario, enough=_is_over), "senders obey ECN"
-    return replace(outcome(bold, 1), reason=reason, pattern="demonstration")
-
-
-def _is_over(watch: FreezeWatch) -> bool:
-    """Whether a freeze has been ended: what comes after it is no part of the demonstration."""
-    return watch.over_ns is not None
-
-
-def _patience_ns(scenario: Scenario) -> int:
-    """As long as the slowest link would take for one of the messages."""
-    return round(scenario.flows[0].bytes * 8 / min(link.speed_gbps for link in scenario.links))
+        obeying = run(scenario, enough=enough)
+        if obeying.freeze.found:
+            found, reason = obeying, "senders obey ECN"
+    return replace(outcome(found, 1), reason=reason, pattern="demonstration")
 
 
 def _scenario(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle) -> Scenario:
