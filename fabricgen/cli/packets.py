@@ -183,6 +183,9 @@ def _priorities(text: str | None) -> list[int]:
 
 def _bytes(text: str) -> int:
     try:
-        return max(1, parse_bytes(text))
+        size = parse_bytes(text)
     except ValueError as error:
         raise UsageError(f"--size: {error}") from error
+    if not size:
+        raise UsageError("--size: a buffer of no bytes sends nothing")
+    return size

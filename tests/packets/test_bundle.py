@@ -96,6 +96,7 @@ def test_command_refuses(cli: Cli, rendered: Path) -> None:
         ((str(rendered), "--compat", "hpcc"), "--compat is for scenarios"),
         ((str(rendered), "--plane", "storage"), "no plane 'storage'"),
         ((str(rendered), "--size", "big"), "--size"),
+        ((str(rendered), "--size", "0"), "--size"),
     ):
         refused = cli("simulate", "packets", *arguments)
         assert refused.code == 2

@@ -19,6 +19,7 @@ from fabricgen.simulate.packets.wheel import EPOCHS, SLOT_BITS, SLOTS
 from fabricgen.simulate.scenario import Dcqcn, Scenario
 
 FIRST_PACKETS = 4096
+MOST_PACKETS = (1 << 31) - 1  # of a flow
 FIRST_FRAMES = 4096
 TIMEOUT_NS = 1_000_000
 HPCC_NAK_NS = 500_000  # after so long its receivers ask again
@@ -189,6 +190,10 @@ def _flows(
                 raise UsageError(f"host {name} has a flow and no link")
         row, port = flows[index], home[flow.src]
         packets = -(-flow.bytes // transport.payload_bytes)
+        if packets > MOST_PACKETS:
+            raise UsageError(
+                f"the flow from {flow.src} to {flow.dst} has {packets} packets; {MOST_PACKETS} can be counted"
+            )
         row["port"], row["node"], row["packets"] = port, node_of[flow.src], packets
         row["last_size"] = flow.bytes - (packets - 1) * transport.payload_bytes + transport.header_bytes
         row["queue"] = classes.index(flow.priority)

@@ -44,12 +44,12 @@ def _on_a_line(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
 
 PORT = _on_a_line(
     [
+        ("delay", np.int64),  # of the cable
+        ("response", np.int64),  # from a pause frame's arrival to its effect
+        ("pause", np.int64),  # how long a pause frame holds; 0: until resumed
+        ("refresh", np.int64),  # how often a pause is repeated; 0: never
         ("node", np.int32),
         ("peer", np.int32),  # the port at the far end
-        ("delay", np.int32),  # of the cable
-        ("response", np.int32),  # from a pause frame's arrival to its effect
-        ("pause", np.int32),  # how long a pause frame holds; 0: until resumed
-        ("refresh", np.int32),  # how often a pause is repeated; 0: never
         ("control_head", np.int32),
         ("control_tail", np.int32),
         ("speed", np.int16),  # row of `durations`

@@ -60,5 +60,5 @@ class Run(NamedTuple):
     flows: Records
     order: NDArray[Any]  # int32
     steps: Records
-    durations: NDArray[Any]  # int32
+    durations: NDArray[Any]  # int64
     frames: Records

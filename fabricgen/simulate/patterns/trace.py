@@ -19,6 +19,7 @@ from fabricgen.simulate.patterns.traffic import Messages
 from fabricgen.simulate.scenario_check import Mistake, Places, dotted
 
 MOST_TOLD = 10
+LAST_NS = 10**12
 _FIELDS = ("src", "dst", "bytes", "start_ns", "priority")
 _PRIORITIES = 8
 
@@ -50,7 +51,7 @@ def _mistakes(tree: Mapping[str, Any], number: Mapping[str, int]) -> Iterator[Mi
     """What is wrong with a trace, in its order."""
     flows = tree.get("flows")
     if not isinstance(flows, list) or not flows:
-        yield ("flows",), "must be a list of flows"
+        yield ("flows",), "must be a list of at least one flow"
         return
     for index, flow in enumerate(flows):
         if not isinstance(flow, dict):
@@ -72,8 +73,8 @@ def _flow_mistakes(flow: Mapping[str, Any], number: Mapping[str, int]) -> Iterat
         yield "dst", "the flow ends where it begins"
     if not _is_number(flow.get("bytes")) or flow["bytes"] <= 0:
         yield "bytes", f"{flow.get('bytes')!r} is no number of bytes above 0"
-    if not _is_number(flow.get("start_ns", 0)) or flow.get("start_ns", 0) < 0:
-        yield "start_ns", f"{flow['start_ns']!r} is no time of 0 ns or more"
+    if not _is_number(flow.get("start_ns", 0)) or not 0 <= flow.get("start_ns", 0) <= LAST_NS:
+        yield "start_ns", f"{flow['start_ns']!r} is no time from 0 ns to {LAST_NS}"
     if "priority" in flow and (type(flow["priority"]) is not int or not 0 <= flow["priority"] < _PRIORITIES):
         yield "priority", f"{flow['priority']!r} is no priority from 0 to 7"
 
