@@ -138,7 +138,7 @@ def _text(value: Any) -> tuple[str | list[str] | None, str]:
         return str(value).lower(), AS_TEXT
     if isinstance(value, int | float):
         return str(value), AS_TEXT
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return value, ""
     return None, NO_TEXT
 
