@@ -5,11 +5,22 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class FailureOrbit:
+    """`sets` failure sets that come to the same by symmetry, of which the one named was judged."""
+
+    failed_links: tuple[str, ...]
+    sets: int
+    is_cyclic: bool
+    is_unreachable: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FailureSummary:
     """Counts over the failure sets of exactly `depth` failures.
 
-    Where there are too many, `sampled` of them were drawn at random and the counts are of those; with 95 % confidence
-    no larger share of all sets is cyclic, or unreachable, than the bounds say.
+    Where there are too many, one of each of the `orbits` was judged and counts for all of it. Where these cannot be
+    found, `sampled` of the sets were drawn at random and the counts are of those; with 95 % confidence no larger share
+    of all sets is cyclic, or unreachable, than the bounds say.
     """
 
     depth: int = 0
@@ -19,6 +30,11 @@ class FailureSummary:
     sampled: int | None = None
     cyclic_bound: float | None = None
     unreachable_bound: float | None = None
+    orbits: tuple[FailureOrbit, ...] = ()
+
+    def stands_for(self, failed_links: tuple[str, ...]) -> int | None:
+        """How many sets a judged one stands for; None where each stands for itself."""
+        return next((one.sets for one in self.orbits if one.failed_links == failed_links), None)
 
 
 @dataclass(frozen=True, slots=True)

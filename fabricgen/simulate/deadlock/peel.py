@@ -11,6 +11,7 @@ from fabricgen.simulate.deadlock.dependencies import ChannelGraph
 
 Indices = NDArray[np.int64]
 _STARTS = 1024  # of searches for the shortest cycle
+_CHANNELS_PER_PASS = 4096
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,13 @@ def peel_along(graph: ChannelGraph, order: Indices) -> Peeled:
     place = np.empty(graph.channels, np.int32)
     place[order] = np.arange(graph.channels, dtype=np.int32)
     waiting = np.flatnonzero(np.diff(graph.offsets))
-    first = np.minimum.reduceat(place[graph.successors], graph.offsets[waiting]) if len(waiting) else place[:0]
-    if (place[waiting] < first).all():
-        return Peeled(order, np.empty(0, np.int64))
-    return peel(graph)
+    begin, end = graph.offsets[waiting], graph.offsets[waiting + 1]
+    for first in range(0, len(waiting), _CHANNELS_PER_PASS):
+        now = slice(first, first + _CHANNELS_PER_PASS)
+        awaited = place[graph.successors[begin[first] : end[now][-1]]]
+        if (place[waiting[now]] >= np.minimum.reduceat(awaited, begin[now] - begin[first])).any():
+            return peel(graph)
+    return Peeled(order, np.empty(0, np.int64))
 
 
 def peel(graph: ChannelGraph) -> Peeled:
