@@ -1,6 +1,8 @@
 """Is the dependency graph free of cycles: take away what nothing waits for, until nothing or a cycle is left."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +77,15 @@ def shortest_cycle(graph: ChannelGraph, left: Indices) -> list[int]:
         if len(best) == 3:  # shorter ones are ruled out by now
             break
     return [int(names[channel]) for channel in best]
+
+
+def cycles_apart(graph: ChannelGraph, left: Indices) -> Iterator[list[int]]:
+    """Shortest cycles one after another, each without the dependencies of those before."""
+    while len(left) and (cycle := shortest_cycle(graph, left)):
+        yield cycle
+        used = [channel * graph.channels + after for channel, after in pairwise([*cycle, cycle[0]])]
+        graph = graph.keep(~np.isin(graph.tails().astype(np.int64) * graph.channels + graph.successors, used))
+        left = peel(graph).left
 
 
 def _core(graph: ChannelGraph, left: Indices) -> tuple[ChannelGraph, Indices]:
