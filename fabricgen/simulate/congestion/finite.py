@@ -6,26 +6,34 @@ a row do not say which of them holds the bytes), so time is followed as it passe
 Nothing here is fitted: order of arrival, thresholds, headroom and the time that a pause takes are the network's own.
 """
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from fabricgen.errors import UsageError
 from fabricgen.simulate.congestion.fifo import Fifos, cell_bytes
 from fabricgen.simulate.congestion.groups import Groups, least_threshold_bytes, reaction_ns
 from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Flags, Floats, Flows, Ints, Ports, crossings
 from fabricgen.simulate.congestion.model import latency_ns as latency_of
 from fabricgen.simulate.max_min import ack_load
 
+_log = logging.getLogger(__name__)
+
 _STEP_NS = 100.0
 _STEPS_OF_SHORTEST = 400  # no flow is through in fewer steps, unless they would get shorter than _STEP_NS
 _STEPS_OF_REACTION = 20  # a step is short against the time that a pause takes
 _STEPS_OF_FILLING = 60  # or that a group takes to fill, whichever is longer
+_STEPS_OF_FILLING_FOR_LONG, _LONG = 20, 4000  # where no flow is through in _LONG such steps, shares are all that counts
 _ACK_STEPS = 200
 _WATCHED_STEPS = 4
 _LAST_BYTES = 1.0
 _COMPACT = 0.8
 _CELL_PACKETS = 4
 _FULL = 0.001
+_WORTH_COMPILING, _ENTRIES_OF_CALLS = 150_000_000, 3000  # steps times crossings; what calling numpy costs, as crossings
 
 
 @dataclass(frozen=True)
@@ -62,11 +70,16 @@ class _Fluid:
         self.totals = np.zeros((3, len(ports)))  # wanted, busy, paused
 
     def run(self, horizon_ns: float) -> Run:
-        now, step = float(self.flows.start_ns.min(initial=0.0)), 0
-        while now < horizon_ns and len(self.alive):
-            self._advance(now, step)
-            now += self.step_ns
-            step += 1
+        begin, step = float(self.flows.start_ns.min(initial=0.0)), 0
+        steps = int(np.ceil((horizon_ns - begin) / self.step_ns))
+        loops = _compiled() if self._work() > _WORTH_COMPILING else None
+        while step < steps and len(self.alive):
+            now = begin + step * self.step_ns
+            if loops:
+                step += self._advance_compiled(loops, now, step, min(steps - step, _ACK_STEPS - step % _ACK_STEPS))
+            else:
+                self._advance(now, step)
+                step += 1
             if step % _ACK_STEPS == 0 and self.ports.ack_bytes:
                 rates = self.acked / (_ACK_STEPS * self.step_ns)
                 self.capacity = self.ports.bytes_per_ns - ack_load(self.ports, self.flows, rates)
@@ -76,6 +89,42 @@ class _Fluid:
                 self._keep(under_way)
         delay = latency_of(self.ports, self.flows) - self.step_ns * (self.flows.hops - 1)
         return Run(self.time_ns + delay, *self.totals)
+
+    def _work(self) -> float:
+        """Steps of the busiest port, times crossings."""
+        crossed = self.crossed
+        needed_ns = crossed.gather(self.flows.bytes[crossed.flow]) / self.ports.bytes_per_ns[crossed.ports]
+        return float(needed_ns.max()) / self.step_ns * (crossed.size + _ENTRIES_OF_CALLS)
+
+    def _advance_compiled(self, loops: Callable[..., Any], now: float, step: int, count: int) -> int:
+        """Up to `count` steps at once; how many there were."""
+        crossed, fifos, groups, alive = self.crossed, self.fifos, self.groups, self.alive
+        values = (self.left, self.due, self.acked, self.flows.start_ns, self.time_ns)
+        of_flows = left, due, acked, _, time_ns = tuple(value[alive] for value in values)
+        ports = len(crossed.ports)
+        totals, scratch = (
+            np.zeros((3, ports)),
+            tuple(map(np.zeros, (ports, crossed.size, len(groups.pool), ports, len(alive)))),
+        )
+        done: int = loops(
+            (count, step, now, self.step_ns),
+            (_WATCHED_STEPS, _LAST_BYTES, _FULL),
+            np.append(crossed.starts, crossed.size),
+            (crossed.flow, crossed.onward, crossed.before, crossed.port),
+            crossed.port[crossed.first],
+            crossed.first,
+            of_flows,
+            self.capacity[crossed.ports],
+            (fifos.bytes, fifos.filled, fifos.head, fifos.tail, fifos.backlog, fifos.cell_bytes),
+            self.arriving,
+            (groups.switch, groups.alpha, groups.reserve, groups.pool, groups.resume, groups.lag),
+            (groups.held, groups.headroom, groups.came, groups.gone, groups.full, groups.asked),
+            totals,
+            scratch,
+        )
+        self.left[alive], self.due[alive], self.acked[alive], self.time_ns[alive] = left, due, acked, time_ns
+        self.totals[:, crossed.ports] += totals
+        return done
 
     def _advance(self, now: float, step: int) -> None:
         crossed, alive = self.crossed, self.alive
@@ -134,14 +183,25 @@ class _Fluid:
         self.arriving = self.arriving[entries]
 
 
+def _compiled() -> Callable[..., Any] | None:
+    """The steps as machine code; None without numba."""
+    try:
+        from fabricgen.simulate.congestion.finite_loops import step_loops
+    except UsageError:
+        return None
+    _log.info("compiling the fluid's steps (once, then cached)")
+    return step_loops
+
+
 def _step_ns(ports: Ports, flows: Flows, used: Ints) -> float:
     """The step: short against the time in which the quickest group fills or pauses, and against the shortest flow."""
     _, nic = np.unique(flows.path[:, 0], return_inverse=True)
     sharers = np.bincount(nic)[nic]
     shortest = float((flows.bytes * sharers / ports.bytes_per_ns[flows.path[:, 0]]).min(initial=np.inf))
     reaction = reaction_ns(ports, used) / _STEPS_OF_REACTION
-    filling = least_threshold_bytes(ports, used) / ports.bytes_per_ns[used] / _STEPS_OF_FILLING
-    quickest = float(np.maximum(reaction, filling).min(initial=np.inf))
+    filling = least_threshold_bytes(ports, used) / ports.bytes_per_ns[used]
+    coarse = np.minimum(filling / _STEPS_OF_FILLING_FOR_LONG, shortest / _LONG)
+    quickest = float(np.maximum.reduce([reaction, filling / _STEPS_OF_FILLING, coarse]).min(initial=np.inf))
     return min(max(_STEP_NS, shortest / _STEPS_OF_SHORTEST), quickest)
 
 

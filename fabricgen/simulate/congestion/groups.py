@@ -19,10 +19,10 @@ class Groups:
         self.guided = self.switch != NO_SWITCH
         self.alpha, self.reserve = ports.alpha[used], ports.reserve_bytes[used]
         self.pool = ports.pool_bytes
-        self.resume = np.broadcast_to(ports.xon_offset_bytes, len(ports))[used]
+        self.resume = np.broadcast_to(np.asarray(ports.xon_offset_bytes, float), len(ports))[used]
         lag = np.round(reaction_ns(ports, used) / step_ns - 0.5)  # a step's bytes came half a step before its end
         self.lag: Ints = np.maximum(lag, 0).astype(np.int64)
-        self.held, self.headroom, self.came, self.gone = np.zeros((4, len(used)))
+        self.held, self.headroom, self.came, self.gone = (np.zeros(len(used)) for _ in range(4))
         self.full: Flags = np.zeros(len(used), bool)
         self.asked = np.zeros((int(self.lag.max(initial=0)) + 1, len(used)), bool)
 
@@ -62,7 +62,7 @@ class Groups:
             "full",
         ):
             setattr(self, name, getattr(self, name)[ports])
-        self.asked = self.asked[:, ports]
+        self.asked = np.ascontiguousarray(self.asked[:, ports])
 
 
 def reaction_ns(ports: Ports, used: Ints) -> Floats:
