@@ -30,15 +30,20 @@ def parse_guid(text: str) -> str:
     return f"0x{match[1]}"
 
 
+def guid_text(number: int) -> str:
+    """A GUID's number as OpenSM's files have it."""
+    return f"0x{number:016x}"
+
+
 def switch_placeholder(number: int) -> NodeGuid:
     """The placeholder of a switch."""
-    return NodeGuid(f"0x{_SWITCHES + number:016x}")
+    return NodeGuid(guid_text(_SWITCHES + number))
 
 
 def adapter_placeholder(number: int) -> tuple[NodeGuid, PortGuid]:
     """The placeholders of an adapter and of its port, which is one above, as ibsim has it."""
     node = _ADAPTERS + 2 * number
-    return NodeGuid(f"0x{node:016x}"), PortGuid(f"0x{node + 1:016x}")
+    return NodeGuid(guid_text(node)), PortGuid(guid_text(node + 1))
 
 
 def looks_swapped(node: str, port: str) -> bool:

@@ -49,3 +49,8 @@ def parse_bytes(text: str) -> int:
     if not match:
         raise ValueError(f"{text!r} is not a byte count such as 256KiB")
     return int(match[1]) * _BYTE_UNITS[match[2] or "B"]
+
+
+def counted(number: int, noun: str, many: str = "") -> str:
+    """'1 device', '2 devices'."""
+    return f"{number} {noun if number == 1 else many or noun + 's'}"

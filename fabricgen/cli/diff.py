@@ -10,6 +10,7 @@ import orjson
 from fabricgen import __version__
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
+from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.diff.difference import Difference
@@ -115,13 +116,13 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
     """The patches as one object; with `output` a file for each device instead."""
     from fabricgen.diff.counts import count
     from fabricgen.report.diff_json import patch_files, patch_object
-    from fabricgen.report.diff_words import cost_lines, plural
+    from fabricgen.report.diff_words import cost_lines
 
     counts = count(difference)
     for line in cost_lines(counts):
         settings.say(line)
     if counts.withheld:
-        secrets = plural(counts.withheld, "change")
+        secrets = counted(counts.withheld, "change")
         settings.say(f"{secrets} of secrets in no patch: bring them to the switches from where they are kept")
     if output is None:
         return orjson.dumps(patch_object(__version__, difference, counts), option=orjson.OPT_INDENT_2).decode()

@@ -12,6 +12,9 @@ _bundle_to_folder = several(
     click.option(
         "--output", "-o", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the files."
     ),
+)
+_switches_to_folder = several(
+    _bundle_to_folder,
     click.option("--only", metavar="GLOB", help="Only switches with such names; several with commas between."),
 )
 
@@ -22,11 +25,7 @@ def command() -> None:
 
 
 @command.command("ansible")
-@click.argument("bundle", type=click.Path(path_type=Path))
-@click.option(
-    "--output", "-o", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the project."
-)
-@click.option("--only", metavar="GLOB", help="Only switches with such names.")
+@_switches_to_folder
 @verb
 def ansible(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:
     """Write an Ansible project: inventory, host variables with digests, the files, playbooks and their role."""
@@ -41,7 +40,7 @@ def ansible(settings: Settings, bundle: Path, output: Path, only: str | None) ->
 
 
 @command.command("ztp")
-@_bundle_to_folder
+@_switches_to_folder
 @click.option("--url", default="http://ztp", show_default=True, help="Where the folder is served to the switches.")
 @click.option(
     "--by",
@@ -66,7 +65,7 @@ def ztp(settings: Settings, bundle: Path, output: Path, only: str | None, url: s
 
 
 @command.command("containerlab")
-@_bundle_to_folder
+@_switches_to_folder
 @verb
 def containerlab(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:
     """Write a virtual lab: SONiC's virtual switches with translated ports, and their hosts, for containerlab."""
@@ -79,7 +78,7 @@ def containerlab(settings: Settings, bundle: Path, output: Path, only: str | Non
 
 
 @command.command("cabling")
-@_bundle_to_folder
+@_switches_to_folder
 @verb
 def cabling(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:
     """Write cabling sheets: a page to print for each rack, labels for both ends of each cable, and an order list."""
@@ -92,7 +91,7 @@ def cabling(settings: Settings, bundle: Path, output: Path, only: str | None) ->
 
 
 @command.command("alerts")
-@_bundle_to_folder
+@_switches_to_folder
 @verb
 def alerts(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:
     """Write alerts: Prometheus rules with thresholds from the rendered files, and gnmic's subscription for them."""
@@ -110,10 +109,7 @@ def alerts(settings: Settings, bundle: Path, output: Path, only: str | None) -> 
 
 
 @command.command("kubernetes")
-@click.argument("bundle", type=click.Path(path_type=Path))
-@click.option(
-    "--output", "-o", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the manifests."
-)
+@_bundle_to_folder
 @click.option("--only", metavar="GLOB", help="Only hosts with such names.")
 @verb
 def kubernetes(settings: Settings, bundle: Path, output: Path, only: str | None) -> int:

@@ -8,6 +8,7 @@ from fabricgen.bundle.wiring import Endpoint
 from fabricgen.diff.cables import CableDifference, Stranger, miscablings, pair_of
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+from fabricgen.guids import guid_text
 from fabricgen.joined import joined
 from fabricgen.observed.netlist import cables_of
 from fabricgen.observed.subnet import ADAPTER, SWITCH, PortEnd
@@ -83,8 +84,9 @@ class _Ends:
         name = wired.name if wired else end.name
         if wired is None:
             guid = self._by_name.get(end.name)
-            self._strangers[end.node_guid] = Stranger(_hex(end.node_guid), end.name, _hex(guid) if guid else "")
-            name = end.name if guid else f"{end.name} ({_hex(end.node_guid)})"
+            expected = guid_text(guid) if guid else ""
+            self._strangers[end.node_guid] = Stranger(guid_text(end.node_guid), end.name, expected)
+            name = end.name if guid else f"{end.name} ({guid_text(end.node_guid)})"
         return name, self._ports.port_names.get((name, end.port), str(end.port))
 
     def _adapter(self, end: PortEnd) -> Endpoint:
@@ -92,13 +94,9 @@ class _Ends:
         if known:
             return known
         guid = end.port_guid or end.node_guid
-        self._strangers[guid] = Stranger(_hex(guid), end.name, "")
-        return f"{end.name} ({_hex(guid)})", str(end.port)
+        self._strangers[guid] = Stranger(guid_text(guid), end.name, "")
+        return f"{end.name} ({guid_text(guid)})", str(end.port)
 
     def strangers(self) -> tuple[Stranger, ...]:
         """Nodes with a GUID that is not the bundle's, by their names."""
         return tuple(sorted(self._strangers.values(), key=lambda one: (natural_key(one.name), one.guid)))
-
-
-def _hex(guid: int) -> str:
-    return f"0x{guid:016x}"

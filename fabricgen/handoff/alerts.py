@@ -8,12 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
-from fabricgen.handoff.templates import filled
+from fabricgen.handoff.templates import filled, yaml_bytes
 from fabricgen.handoff.watched import HEADROOM_SHARE, PAUSED_SHARE, Ports, Watched, watched
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_speed
@@ -60,8 +58,8 @@ def alerts_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str,
     plans = {name: watched(device) for name, device in devices.items()}
     stages = list(_stages(devices.values()))
     groups = [{"name": stage.title, "rules": list(_rules(stage, plans))} for stage in stages]
-    yield "rules.yml", _yaml({"groups": [group for group in groups if group["rules"]]})
-    yield "gnmic.yml", _yaml(_gnmic(devices, plans, stages))
+    yield "rules.yml", yaml_bytes({"groups": [group for group in groups if group["rules"]]})
+    yield "gnmic.yml", yaml_bytes(_gnmic(devices, plans, stages))
     yield "measured.star", filled("alerts", "measured.star")
     notes: dict[str, list[str]] = {}
     for name, plan in plans.items():
@@ -242,7 +240,3 @@ def _subscription(ports: Ports) -> dict[str, Any]:
         "stream-mode": "sample",
         "sample-interval": "10s",
     }
-
-
-def _yaml(value: object) -> bytes:
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120)

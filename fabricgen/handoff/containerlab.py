@@ -9,14 +9,12 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 from typing import Any
 
-import yaml
-
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UsageError
 from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
 from fabricgen.handoff.lab_switch import MOST_PORTS, LabPort, lab_config
-from fabricgen.handoff.templates import filled
+from fabricgen.handoff.templates import filled, yaml_bytes
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.canonical import dump, natural_key
 from fabricgen.sonic.tables import split_key
@@ -54,7 +52,7 @@ def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tupl
         own = [link for link in links if link.a[0] == host]
         commands = [command for link in own for command in _host_commands(link, interfaces[link.a], devices, links)]
         nodes[host] = {"kind": "linux", "group": "host", "exec": commands}
-    yield "topology.clab.yml", _yaml({
+    yield "topology.clab.yml", yaml_bytes({
         "name": f"{bundle.wiring.fabric if bundle.wiring else 'fabric'}-lab",
         "topology": {
             "kinds": {"sonic-vs": {"image": SONIC_IMAGE}, "linux": {"image": HOST_IMAGE}},
@@ -146,7 +144,3 @@ def _port_list(ends: list[Endpoint], interfaces: Mapping[Endpoint, str], ports: 
     table.writerow(["node", "port", "lab_interface", "lab_port"])
     table.writerows([*end, interfaces[end], ports[end].name if end in ports else ""] for end in ends)
     return text.getvalue().encode()
-
-
-def _yaml(value: object) -> bytes:
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120)

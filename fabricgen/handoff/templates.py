@@ -3,8 +3,14 @@
 from typing import Any
 
 import jinja2
+import yaml
 
 from fabricgen.resources import resource
+
+
+def yaml_bytes(value: object) -> bytes:
+    """YAML as people write it: keys in the order given, long lines."""
+    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120)
 
 
 def filled(kind: str, name: str, **context: Any) -> bytes:

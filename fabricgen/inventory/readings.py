@@ -16,7 +16,7 @@ from typing import Any
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.guids import NodeGuid, PortGuid, parse_guid
+from fabricgen.guids import NodeGuid, PortGuid, guid_text, parse_guid
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Part
 from fabricgen.netlist import ADAPTER, SWITCH, read_netlist
@@ -75,17 +75,17 @@ def _from_netlist(text: str, file: str, path: str) -> tuple[list[SeenSwitch], li
     for node in read.nodes.values():
         if node.kind == SWITCH and node.guid:
             at = Node(None, Location(file, node.line, 1))
-            switches.append(SeenSwitch(node=at, path=path, guid=NodeGuid(f"0x{node.guid:016x}"), name=node.name))
+            switches.append(SeenSwitch(node=at, path=path, guid=NodeGuid(guid_text(node.guid)), name=node.name))
     for (key, _), port in read.ports.items():
         node, far = read.nodes[key], read.nodes.get(port.far)
         if node.kind == ADAPTER and node.guid and port.guid and _AGGREGATION not in node.name:
-            plugged = NodeGuid(f"0x{far.guid:016x}") if far and far.kind == SWITCH else None
+            plugged = NodeGuid(guid_text(far.guid)) if far and far.kind == SWITCH else None
             adapters.append(
                 SeenAdapter(
                     node=Node(None, Location(file, port.line, 1)),
                     path=path,
-                    node_guid=NodeGuid(f"0x{node.guid:016x}"),
-                    port_guid=PortGuid(f"0x{port.guid:016x}"),
+                    node_guid=NodeGuid(guid_text(node.guid)),
+                    port_guid=PortGuid(guid_text(port.guid)),
                     name=node.name,
                     switch=plugged,
                     switch_port=port.far_port,

@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fabricgen.report.json import of_planes
 from fabricgen.results import CongestionResult, CongestionTree, FlowTime
+from fabricgen.units import counted
 
 
 def congestion_object(results: Sequence[CongestionResult]) -> dict[str, Any]:
     """The `congestion` object: the worst plane's, and with several planes one for each under `planes`."""
-    objects = [_plane(result) for result in results]
-    if not objects:
-        return {}
-    worst = {key: content for key, content in objects[0].items() if key != "name"}
-    return {**worst, "planes": objects} if len(objects) > 1 else worst
+    return of_planes([_plane(result) for result in results])
 
 
 def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
@@ -34,9 +32,9 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     if result.model == "idle":
         return f"{load}, nothing waits"
     slowest = max((flow.fct_ns or 0 for flow in result.flows), default=0)
-    parts = [load, _counted(victims, "victim")]
+    parts = [load, counted(victims, "victim")]
     if result.model != "dense":
-        parts.append(f"{_counted(result.roots, 'root')}, {_counted(result.paused, 'paused port')}")
+        parts.append(f"{counted(result.roots, 'root')}, {counted(result.paused, 'paused port')}")
     if result.unfinished:
         parts.append(f"{result.unfinished} without an end")
     else:
@@ -44,10 +42,6 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     if not result.lossless:
         parts.append("no PFC")
     return ", ".join(parts)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _plane(result: CongestionResult) -> dict[str, Any]:

@@ -3,16 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fabricgen.report.json import of_planes
 from fabricgen.results import DeadlockResult, FailureSummary
 
 
 def deadlock_object(results: Sequence[DeadlockResult]) -> dict[str, Any]:
     """The `deadlock` object: the worst plane's, and with several planes one for each under `planes`."""
-    objects = [_plane(result) for result in results]
-    if not objects:
-        return {}
-    worst = {key: content for key, content in objects[0].items() if key != "name"}
-    return {**worst, "planes": objects} if len(objects) > 1 else worst
+    return of_planes([_plane(result) for result in results])
 
 
 def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:

@@ -6,7 +6,8 @@ from typing import Any
 
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.diff.cables import CableDifference, Miscabling
-from fabricgen.report.diff_words import painted, plural, shortened
+from fabricgen.report.diff_words import painted, shortened
+from fabricgen.units import counted
 
 KINDS = ("missing", "extra", "misplaced", "swapped")
 FORMAT_VERSION = "1"
@@ -75,10 +76,10 @@ def _lines(item: Miscabling) -> Iterator[str]:
 
 def _counts(difference: CableDifference) -> Iterator[str]:
     kinds = Counter(item.kind for item in difference.miscablings)
-    yield f"{plural(difference.right, 'cable')} as meant, {', '.join(f'{kinds[kind]} {kind}' for kind in KINDS)}."
+    yield f"{counted(difference.right, 'cable')} as meant, {', '.join(f'{kinds[kind]} {kind}' for kind in KINDS)}."
     if difference.silent:
         how = "without a dump" if difference.seen_by == "lldp" else "not seen"
-        yield f"{plural(len(difference.silent), 'switch', 'switches')} {how}: {shortened(difference.silent)}"
+        yield f"{counted(len(difference.silent), 'switch', 'switches')} {how}: {shortened(difference.silent)}"
 
 
 def _strangers(difference: CableDifference) -> Iterator[str]:

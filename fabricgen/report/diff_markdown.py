@@ -9,6 +9,7 @@ from fabricgen.diff.difference import Difference
 from fabricgen.diff.groups import Group, grouped
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
+from fabricgen.units import counted
 
 MOST_CHARACTERS = 60_000  # GitHub takes comments of 65,536
 _MOST_LINES = 200  # of one group
@@ -25,7 +26,7 @@ def diff_markdown(difference: Difference) -> str:
         part = _details(group, difference)
         room -= len(part)
         if room < 0:
-            parts.append(f"_{words.plural(len(groups) - number, 'more group')} left out: `fabricgen diff` shows all._")
+            parts.append(f"_{counted(len(groups) - number, 'more group')} left out: `fabricgen diff` shows all._")
             break
         parts.append(part)
     return "\n\n".join(parts)
@@ -41,7 +42,7 @@ def _head(difference: Difference, counts: Counts) -> Iterator[str]:
     for what, devices in (("new", difference.added), ("gone", difference.removed)):
         if devices:
             names = words.shortened(device_runs(list(devices), difference.names))
-            lines.append(f"{what}: {_code(names)} ({words.plural(sum(devices.values()), 'row')})")
+            lines.append(f"{what}: {_code(names)} ({counted(sum(devices.values()), 'row')})")
     lines += [f"{what}: {_code(path)}" for path, what in difference.files.items()]
     if lines:
         yield ""
@@ -50,7 +51,7 @@ def _head(difference: Difference, counts: Counts) -> Iterator[str]:
 
 def _details(group: Group, difference: Difference) -> str:
     names = words.shortened(device_runs(group.devices, difference.names))
-    devices = words.plural(len(group.devices), "device")
+    devices = counted(len(group.devices), "device")
     lines = []
     for rows in group.rows[:_MOST_LINES]:
         place, what = words.row_words(rows)
@@ -60,7 +61,7 @@ def _details(group: Group, difference: Difference) -> str:
         lines.append(f"# {len(group.rows) - _MOST_LINES} more")
     text = "\n".join(lines)
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    changes = words.plural(len(group.rows), "change")
+    changes = counted(len(group.rows), "change")
     head = f"<details><summary><code>{html.escape(names)}</code> ({devices}): {changes}</summary>"
     return f"{head}\n\n{fence}diff\n{text}\n{fence}\n\n</details>"
 

@@ -7,6 +7,7 @@ from fabricgen.diff.difference import Difference
 from fabricgen.diff.groups import grouped
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
+from fabricgen.units import counted
 
 
 def diff_text(difference: Difference, color: bool = False) -> str:
@@ -17,7 +18,7 @@ def diff_text(difference: Difference, color: bool = False) -> str:
 def _body(difference: Difference, color: bool) -> Iterator[str]:
     for sign, devices, what in (("+", difference.added, "new device"), ("-", difference.removed, "device gone")):
         for name, rows in devices.items():
-            yield words.painted(sign, f"{sign} {name}  {what}, {words.plural(rows, 'row')}", color)
+            yield words.painted(sign, f"{sign} {name}  {what}, {counted(rows, 'row')}", color)
         if devices:
             yield ""
     for path, what in difference.files.items():

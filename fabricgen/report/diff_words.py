@@ -10,6 +10,7 @@ from fabricgen.report.name_runs import device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
 from fabricgen.sonic.updater import Cost
+from fabricgen.units import counted
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 _ANSI = {"+": "\x1b[32m", "-": "\x1b[31m", "~": "\x1b[33m"}
@@ -64,7 +65,7 @@ def devices_line(counts: Counts) -> str:
     """'20 devices: 1 added, 0 removed, 16 changed, 3 alike.'"""
     total = sum(counts.devices.values())
     parts = [f"{number} {name}" for name, number in counts.devices.items() if number or name != "unseen"]
-    return f"{plural(total, 'device')}: {', '.join(parts)}."
+    return f"{counted(total, 'device')}: {', '.join(parts)}."
 
 
 def changes_line(counts: Counts) -> str:
@@ -72,7 +73,7 @@ def changes_line(counts: Counts) -> str:
     words = []
     for kind, number in counts.changes.items():
         noun, _, what = kind.partition("_")
-        words += [f"{plural(number, noun.removesuffix('s'))} {what}"] if number else []
+        words += [f"{counted(number, noun.removesuffix('s'))} {what}"] if number else []
     return f"{', '.join(words)}." if words else ""
 
 
@@ -92,20 +93,20 @@ def cost_lines(counts: Counts) -> Iterator[str]:
     costs = ", ".join(f"{number} {cost}" for cost, number in counts.costs.items() if number)
     yield f"cost: {costs}"
     if patched := counts.routes["apply-patch"]:
-        flaps = f", {plural(counts.flaps, 'port')} down and up" if counts.flaps else ""
+        flaps = f", {counted(counts.flaps, 'port')} down and up" if counts.flaps else ""
         time = f"about {counts.patch_seconds} s on the slowest"
-        yield f"{plural(patched, 'device')} by `config apply-patch`, {time}{flaps}"
+        yield f"{counted(patched, 'device')} by `config apply-patch`, {time}{flaps}"
     for name, words in (("reload", "`config reload`: traffic stops"), ("reboot", "reboot")):
         if number := counts.routes[name]:
-            yield f"{plural(number, 'device')} by {words}"
+            yield f"{counted(number, 'device')} by {words}"
 
 
 def side_notes(difference: Difference, counts: Counts) -> Iterator[str]:
     """What was compared, and what was left aside."""
     if counts.secrets:
-        yield f"{plural(counts.secrets, 'secret')} not compared: the bundle has placeholders"
+        yield f"{counted(counts.secrets, 'secret')} not compared: the bundle has placeholders"
     if difference.unseen:
-        yield f"{plural(len(difference.unseen), 'device')} of the bundle without a running configuration"
+        yield f"{counted(len(difference.unseen), 'device')} of the bundle without a running configuration"
 
 
 def cost_mark(difference: Difference, rows: Rows) -> str:
@@ -132,8 +133,3 @@ def made_lines(difference: Difference) -> Iterator[str]:
 def painted(sign: str, text: str, color: bool) -> str:
     """A line in the colour of what comes, goes or changes."""
     return f"{_ANSI[sign]}{text}{PLAIN}" if color else text
-
-
-def plural(number: int, noun: str, many: str = "") -> str:
-    """'1 device', '2 devices'."""
-    return f"{number} {noun if number == 1 else many or noun + 's'}"

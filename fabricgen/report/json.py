@@ -1,6 +1,6 @@
 """Findings as the JSON object that pipelines read; `schemas/findings.schema.json` is its schema."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fabricgen.findings import Finding, Location, in_order
@@ -19,6 +19,15 @@ def json_object(tool_version: str, findings: Iterable[Finding], counts: Counts, 
         "findings": [_finding(finding) for finding in ordered],
         **own,
     }
+
+
+def of_planes(objects: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A verb's own object: the first plane's, which is the worst, without its name, and with several planes all of them
+    under `planes`."""
+    if not objects:
+        return {}
+    worst = {key: content for key, content in objects[0].items() if key != "name"}
+    return {**worst, "planes": objects} if len(objects) > 1 else worst
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

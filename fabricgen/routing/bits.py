@@ -59,6 +59,12 @@ def columns_of(row: Words) -> list[int]:
     return np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
 
 
+def has(rows: Words, column: int) -> NDArray[np.bool_]:
+    """Whether each row has the bit of one column."""
+    bit: NDArray[np.bool_] = (rows[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
+    return bit
+
+
 def count(words: Words) -> int:
     """How many bits are set."""
     return int(np.unpackbits(words.view(np.uint8)).sum()) if words.any() else 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricgen.routing import bits
 from fabricgen.routing.bits import Words
 from fabricgen.routing.network import Network
 from fabricgen.routing.routes import Destination, Routes
@@ -39,7 +40,7 @@ def forwarding(network: Network, routes: Routes, discards: Sequence[Sequence[Add
         (column for column, others in enumerate(around) if others),
         key=lambda column: min(address.length for address in _addresses(routes.destinations[column])),
     )
-    lacking = {column: ~_bit(reached, column) | _bit(routes.ambiguous, column) for column in shortest_first}
+    lacking = {column: ~bits.has(reached, column) | bits.has(routes.ambiguous, column) for column in shortest_first}
     wanted = [column for column in shortest_first if lacking[column].any()]
     if wanted:
         hops = hops.copy()
@@ -47,7 +48,7 @@ def forwarding(network: Network, routes: Routes, discards: Sequence[Sequence[Add
     for column in wanted:
         for other in around[column]:
             lost = lacking[column] & ~_dropped(dropping, routes.destinations[column], routes.destinations[other])
-            fallback = _bit(hops, other) & lost[network.source]
+            fallback = bits.has(hops, other) & lost[network.source]
             hops[:, column >> 6] |= fallback.astype(np.uint64) << np.uint64(column & 63)
     return hops
 
@@ -72,11 +73,6 @@ def _dropped(
             masks = [dropping[prefix] for prefix in between if prefix in dropping]
             dropped = dropped & (np.any(masks, axis=0) if masks else np.False_)
     return dropped
-
-
-def _bit(words: Words, column: int) -> NDArray[np.bool_]:
-    bit: NDArray[np.bool_] = (words[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
-    return bit
 
 
 def _addresses(destination: Destination) -> list[Address]:

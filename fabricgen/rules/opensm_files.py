@@ -242,8 +242,3 @@ def manager_files(fabric: Fabric) -> Iterator[ManagerFile]:
     """Every opensm.conf."""
     for subnet in managed_subnets(fabric):
         yield from subnet.managers
-
-
-def shown(guid: int) -> str:
-    """A GUID as OpenSM's files have it."""
-    return f"0x{guid:016x}"

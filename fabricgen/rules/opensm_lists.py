@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from math import prod
 
 from fabricgen.findings import Severity
+from fabricgen.guids import guid_text
 from fabricgen.observed.qos_policy import read_policy
 from fabricgen.observed.torus_conf import Seed, SeedLink, TorusFile, read_torus
 from fabricgen.observed.words import Word
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
-from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets, shown
+from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets
 from fabricgen.rules.registry import Basis, rule
 
 _LISTS = ("root_guid_file", "cn_guid_file", "io_guid_file", "guid_routing_order_file", "port_prof_ignore_file")
@@ -73,8 +74,8 @@ def roots(fabric: Fabric) -> Iterator[Defect]:
             elif guid not in subnet.top:
                 yield Defect(place, f"{names[guid]} is not of the highest tier: ftree gives up, updn turns there", "")
         for guid in sorted(subnet.top - content.words.keys()):
-            message = f"{names[guid]} ({shown(guid)}) is not in the list of roots, and carries nothing"
-            yield Defect(subnet.place(file, key=shown(guid)), message, "list it", severity=Severity.WARNING)
+            message = f"{names[guid]} ({guid_text(guid)}) is not in the list of roots, and carries nothing"
+            yield Defect(subnet.place(file, key=guid_text(guid)), message, "list it", severity=Severity.WARNING)
 
 
 @rule("FG829", Severity.ERROR, "A list of endpoints with what is no port of the subnet")
@@ -105,7 +106,7 @@ def endpoints(fabric: Fabric) -> Iterator[Defect]:
                     what = (
                         "a node's GUID" if node else "a switch" if guid in (subnet.switches or {}) else "no port here"
                     )
-                    hint = f"its port: {', '.join(map(shown, node))}" if node else "correct it, or take it out"
+                    hint = f"its port: {', '.join(map(guid_text, node))}" if node else "correct it, or take it out"
                     yield Defect(
                         subnet.place(file, word), f"{word} is {what}; OpenSM drops the engine, or the entry", hint
                     )
@@ -121,15 +122,15 @@ def endpoints(fabric: Fabric) -> Iterator[Defect]:
 def _twice(subnet: ManagedSubnet, file: str, entries: tuple[tuple[int, Word], ...]) -> Iterator[Defect]:
     counts = Counter(guid for guid, _ in entries)
     for guid, word in {guid: word for guid, word in entries if counts[guid] > 1}.items():
-        yield Defect(subnet.place(file, word), f"{shown(guid)} stands twice", "keep one", severity=Severity.WARNING)
+        yield Defect(subnet.place(file, word), f"{guid_text(guid)} stands twice", "keep one", severity=Severity.WARNING)
 
 
 def _missing(subnet: ManagedSubnet, file: str, listed: set[int]) -> Iterator[Defect]:
     groups = {subnet.adapters[guid][0].group for guid in listed if guid in subnet.adapters}
     for guid, (host, _) in subnet.adapters.items():
         if host.group in groups and guid not in listed and guid in (subnet.ports or {}):
-            message = f"{subnet.adapter_name(guid)} ({shown(guid)}) is missing, others of {host.group} are listed"
-            yield Defect(subnet.place(file, key=shown(guid)), message, "list it", severity=Severity.WARNING)
+            message = f"{subnet.adapter_name(guid)} ({guid_text(guid)}) is missing, others of {host.group} are listed"
+            yield Defect(subnet.place(file, key=guid_text(guid)), message, "list it", severity=Severity.WARNING)
 
 
 @rule("FG831", Severity.ERROR, "A torus-2QoS.conf that does not describe the torus")
@@ -199,17 +200,21 @@ def _neighbours(subnet: ManagedSubnet, file: str, seed: Seed) -> Iterator[Defect
     far: dict[int, SeedLink] = {}
     for link in seed.links:
         place = subnet.place(file, link.word)
-        strangers = [shown(guid) for guid in (link.a, link.b) if subnet.switches and guid not in subnet.switches]
+        strangers = [guid_text(guid) for guid in (link.a, link.b) if subnet.switches and guid not in subnet.switches]
         before = far.setdefault(link.b, link)
         if strangers:
             yield Defect(place, f"no switch of the subnet has {', '.join(strangers)}", "node GUIDs of switches")
         elif neighbours and link.b not in neighbours[link.a]:
-            yield Defect(place, f"no cable joins {shown(link.a)} and {shown(link.b)}", "neighbours of one switch")
+            yield Defect(
+                place, f"no cable joins {guid_text(link.a)} and {guid_text(link.b)}", "neighbours of one switch"
+            )
         elif before is not link:
-            message = f"{shown(link.b)} is the neighbour along {'xyz'[before.axis]} already"
+            message = f"{guid_text(link.b)} is the neighbour along {'xyz'[before.axis]} already"
             yield Defect(place, message, "each neighbour once")
         elif seed.links[0].a != link.a:
-            yield Defect(place, "the links of a seed do not start at one switch", f"all at {shown(seed.links[0].a)}")
+            yield Defect(
+                place, "the links of a seed do not start at one switch", f"all at {guid_text(seed.links[0].a)}"
+            )
 
 
 def _room(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defect]:

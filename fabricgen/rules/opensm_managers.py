@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.findings import Severity
+from fabricgen.guids import guid_text
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
-from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets, shown
+from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets
 from fabricgen.rules.registry import rule
 from fabricgen.sonic.secrets import is_secret_field
 
@@ -85,7 +86,7 @@ def priorities(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(manager.place("sm_priority"), message, "less than those before", related)
                 guid = manager.content.number("guid")
                 if guid and guid == other.content.number("guid"):
-                    message = f"{shown(guid)} is the port of {other.name}, too"
+                    message = f"{guid_text(guid)} is the port of {other.name}, too"
                     hint = "a port of its own host"
                     yield Defect(manager.place("guid"), message, hint, severity=Severity.ERROR)
 
@@ -141,11 +142,11 @@ def manager_port(fabric: Fabric) -> Iterator[Defect]:
             guid, ports = manager.content.number("guid"), subnet.ports or {}
             if guid and guid not in ports:
                 what = "a node's GUID" if guid in subnet.ports_of_nodes else "no port of the subnet"
-                message = f"{shown(guid)} is {what}: OpenSM exits, with return code 0"
-                known = [shown(one) for one in subnet.ports_of_nodes.get(guid, ())]
+                message = f"{guid_text(guid)} is {what}: OpenSM exits, with return code 0"
+                known = [guid_text(one) for one in subnet.ports_of_nodes.get(guid, ())]
                 yield Defect(manager.place("guid"), message, f"its port: {', '.join(known)}" if known else "")
             elif guid and set(manager.engines) & _UP_DOWN and (leaf := _attached(subnet, guid)) is not None:
-                name = (subnet.switches or {}).get(leaf, shown(leaf))
+                name = (subnet.switches or {}).get(leaf, guid_text(leaf))
                 message = f"the port of {ports[guid]} is on {name}, above the leaves: up-down paths miss switches"
                 yield Defect(manager.place("guid"), message, "a host on a leaf")
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.guids import guid_text
 from fabricgen.observed.partition_file import (
     FLAGS,
     GROUPS,
@@ -16,7 +17,7 @@ from fabricgen.observed.partition_file import (
 )
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
-from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets, shown
+from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets
 from fabricgen.rules.registry import Basis, rule
 
 _ADAPTER_KEYS = 128  # entries of an adapter port's table
@@ -84,11 +85,11 @@ def strange_member(fabric: Fabric) -> Iterator[Defect]:
 def _stranger(subnet: ManagedSubnet, guid: int) -> tuple[str, str]:
     ports = subnet.ports_of_nodes.get(guid, ())
     if ports and subnet.ports:
-        names = ", ".join(f"{shown(port)} ({subnet.ports[port]})" for port in ports if port in subnet.ports)
-        return f"{shown(guid)} is a node's GUID, and OpenSM passes over it", f"its port: {names}"
+        names = ", ".join(f"{guid_text(port)} ({subnet.ports[port]})" for port in ports if port in subnet.ports)
+        return f"{guid_text(guid)} is a node's GUID, and OpenSM passes over it", f"its port: {names}"
     if guid in (subnet.switches or {}):
-        return f"{shown(guid)} is a switch, and no member of a tenant", "GUIDs of adapter ports"
-    return f"no port of the subnet has {shown(guid)}, and OpenSM passes over it", "correct it, or take it out"
+        return f"{guid_text(guid)} is a switch, and no member of a tenant", "GUIDs of adapter ports"
+    return f"no port of the subnet has {guid_text(guid)}, and OpenSM passes over it", "correct it, or take it out"
 
 
 @rule("FG821", Severity.ERROR, "P_Keys that are one, or made up by OpenSM")

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.guids import guid_text
 from fabricgen.observed.partition_file import GROUPS, Entry, PartitionEntry, guid_of, key_of, taken_as
 from fabricgen.platforms.opensm import MTU_CODES, RATE_CODES
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric, majority
-from fabricgen.rules.opensm_files import ManagedSubnet, shown
+from fabricgen.rules.opensm_files import ManagedSubnet
 from fabricgen.rules.opensm_partitions import EVERYBODY, membership_of, with_partitions
 from fabricgen.rules.registry import rule
 
@@ -121,7 +122,7 @@ def _default_members(
         message = "the subnet manager's port is no full member of Default: limited hosts get no answer"
         yield Defect(at, message, "SELF=full", severity=Severity.ERROR)
     elif managers - full and not full & set(EVERYBODY):
-        names = ", ".join(shown(guid) for guid in sorted(managers - full))
+        names = ", ".join(guid_text(guid) for guid in sorted(managers - full))
         message = f"{names} of a subnet manager is no full member of Default: SELF is the one that is at work"
         yield Defect(at, message, "name the port of each manager with =full")
 

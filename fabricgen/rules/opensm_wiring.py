@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.guids import guid_text
 from fabricgen.observed.subnet_files import NETLIST
 from fabricgen.observed.wired_ports import WiredPorts, port_number
 from fabricgen.observed.words import lines_of
 from fabricgen.rules.defects import Defect, FilePlace
 from fabricgen.rules.fabric import Fabric
-from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets, shown
+from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets
 from fabricgen.rules.registry import rule
 
 _NODE = re.compile(r"^(?:switch|ca)guid=0x([0-9a-fA-F]+)", re.MULTILINE)
@@ -40,7 +41,7 @@ def netlist(fabric: Fabric) -> Iterator[Defect]:
         guids = Counter(int(guid, 16) for guid in _NODE.findall(subnet.text(NETLIST) or ""))
         for guid, count in guids.items():
             if count > 1:
-                message = f"{shown(guid)} is the GUID of {count} nodes: OpenSM exits"
+                message = f"{guid_text(guid)} is the GUID of {count} nodes: OpenSM exits"
                 yield Defect(subnet.place_of(NETLIST, f"{guid:x}"), message, "read the GUIDs again")
         for found in _NODE_LINE.finditer(subnet.text(NETLIST) or ""):
             if found[1] is None:
@@ -116,9 +117,9 @@ def _meant(subnet: ManagedSubnet) -> Iterator[Cable]:
 
 def _told(subnet: ManagedSubnet, ends: Iterable[End]) -> str:
     return " – ".join(
-        f"{(subnet.switches or {}).get(guid, shown(guid))} port {port}"
+        f"{(subnet.switches or {}).get(guid, guid_text(guid))} port {port}"
         if port
-        else subnet.adapter_name(guid, shown(guid))
+        else subnet.adapter_name(guid, guid_text(guid))
         for guid, port in ends
     )
 
@@ -137,8 +138,12 @@ def _names(subnet: ManagedSubnet) -> Iterator[Defect]:
             continue
         message = f"{line.text[:40]!r} is no GUID and a name in quotes"
         if found:
-            message = f"{shown(guid)} is {known[guid]}" if guid in known else f"no node of the plane has {shown(guid)}"
-        place = subnet.place(_NAMES, line, shown(guid) if found else str(line.line))
+            message = (
+                f"{guid_text(guid)} is {known[guid]}"
+                if guid in known
+                else f"no node of the plane has {guid_text(guid)}"
+            )
+        place = subnet.place(_NAMES, line, guid_text(guid) if found else str(line.line))
         yield Defect(place, message, "render again", severity=Severity.WARNING)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import Cli
 from tests.inventories import QUICKSTART, explicit, rail_optimized, write
+from tests.signals import hears_interrupts
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_a_signal_leaves_nothing_half_written(tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", rail_optimized(64, 1, 64, oversubscription=0.5, spine={
         "platform": "arista-7060x6-64pe"}, core={"platform": "arista-7060x6-64pe"}))  # fmt: skip
     command = [sys.executable, "-m", "fabricgen", "render", str(inventory), "-o", str(tmp_path / "b")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hears_interrupts)
     assert process.stderr
     while "planned" not in process.stderr.readline():
         assert process.poll() is None

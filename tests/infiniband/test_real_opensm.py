@@ -16,6 +16,7 @@ from fabricgen.bundle.wiring import Wiring, dump_wiring
 from fabricgen.simulate.opensm import Tools, find_tools
 from tests.infiniband.netlists import Net, two_tier, write
 from tests.infiniband.test_credit_loops import made
+from tests.signals import hears_interrupts
 
 NET = two_tier(4, 2, 4)
 
@@ -138,7 +139,12 @@ def interrupted(opensm: Tools, tmp_path: Path) -> Iterator[tuple[subprocess.Pope
     scratch.mkdir()
     made(root / "infiniband" / "compute", "torus-5x5x5", "dfsssp")
     command = [sys.executable, "-m", "fabricgen", "simulate", "deadlock", str(root)]
-    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stderr=subprocess.DEVNULL,
+        preexec_fn=hears_interrupts,
+    )
     assert soon(lambda: any(scratch.glob("*/opensm.log")), 30)
     assert len(children_in(scratch)) >= 2  # ibsim and opensm
     yield process, scratch

@@ -35,11 +35,11 @@ class SwitchGroups:
 
     def group(self, port: str) -> Group | None:
         """The group of what comes in by a port; None where nothing pauses its sender."""
-        enabled = parse_priorities(_text(self.qos_of.get(port, {}), "pfc_enable"))
+        enabled = parse_priorities(field_text(self.qos_of.get(port, {}), "pfc_enable"))
         row = self.profile_of.get(port)
         if self.priority not in enabled or row is None:
             return None
-        name = _text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
+        name = field_text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
         if name not in self._known:
             self._known[name] = self._read(name)
         return self._known[name]
@@ -52,7 +52,7 @@ class SwitchGroups:
         """CABLE_LENGTH of a port; 0 where the file has none."""
         for row in self.device.table("CABLE_LENGTH").values():
             try:
-                return parse_length_m(_text(row, port)) if isinstance(row, Mapping) else 0.0
+                return parse_length_m(field_text(row, port)) if isinstance(row, Mapping) else 0.0
             except ValueError:
                 return 0.0  # the rules report it
         return 0.0
@@ -94,11 +94,12 @@ def _by_port(table: Mapping[str, Row], wanted: Callable[[str], bool]) -> dict[st
     return found
 
 
-def _text(row: Row, field: str) -> str:
+def field_text(row: Row, field: str) -> str:
+    """A field's text, "" where it is absent or none."""
     value = row.get(field, "")
     return value if isinstance(value, str) else ""
 
 
 def _number(row: Row, field: str) -> int | None:
-    text = _text(row, field)
+    text = field_text(row, field)
     return int(text) if text.lstrip("-").isdecimal() else None

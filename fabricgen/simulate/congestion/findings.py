@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Severity, in_order
 from fabricgen.results import CongestionResult, CongestionTree
+from fabricgen.units import counted
 
 _FITS = 1.01  # load: a pattern that needs no more, ideally spread, fits
 _UNEVEN = 1.25  # rails, by the time that each needs
@@ -45,9 +46,9 @@ def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
             yield _at(bundle, "FG706", Severity.WARNING, message, device, hint, port, certain=certain)
             continue
         severity = Severity.WARNING if tree.victims and not _is_luck(result) else Severity.NOTE
-        message = f"{_cause(tree)} at {port} pauses {_counted(tree.channels, 'port')}, the farthest "
-        message += f"{_counted(tree.depth, 'link')} away; "
-        message += f"{_counted(tree.victims, 'victim')} among the flows they hold{_transient(result)}"
+        message = f"{_cause(tree)} at {port} pauses {counted(tree.channels, 'port')}, the farthest "
+        message += f"{counted(tree.depth, 'link')} away; "
+        message += f"{counted(tree.victims, 'victim')} among the flows they hold{_transient(result)}"
         incast = tree.kind == "incast"
         hint = (
             "Let fewer send at a time." if incast else "Another placement, more paths or queue pairs spread the load."
@@ -111,15 +112,15 @@ def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
     elif result.reason and result.flows:
         yield _at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.reason}", "", certain=True)
     if result.unfinished:
-        message = f"{_counted(result.unfinished, 'flow')} still not through after 40 times the ideal time"
+        message = f"{counted(result.unfinished, 'flow')} still not through after 40 times the ideal time"
         yield _at(
             bundle, "FG709", Severity.WARNING, message, "", "Ask simulate deadlock first: nothing may move at all."
         )
     if result.unsettled > 0.01 * max(len(result.flows), 1):
-        message = f"the rates of {_counted(result.unsettled, 'flow')} have not settled: read percentiles, not flows"
+        message = f"the rates of {counted(result.unsettled, 'flow')} have not settled: read percentiles, not flows"
         yield _at(bundle, "FG710", Severity.NOTE, message, "")
     if result.lost:
-        message = f"{_counted(result.lost, 'flow')} of the pattern have no route and are left out"
+        message = f"{counted(result.lost, 'flow')} of the pattern have no route and are left out"
         hint = "Run the pattern on hosts that reach each other, or see what validate says of the routes."
         yield _at(bundle, "FG711", Severity.WARNING, message, "", hint, certain=True)
 
@@ -135,10 +136,6 @@ def _transient(result: CongestionResult) -> str:
 
 def _plane(result: CongestionResult) -> str:
     return f"plane {result.name}: " if result.name else ""
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _at(

@@ -101,12 +101,7 @@ def _shared(asn: NDArray[np.int64]) -> NDArray[np.bool_]:
 def _next_hop(evidence: Evidence, hops: Words, switch: int, column: int) -> int:
     """The one link that a switch sends by."""
     first, last = evidence.fabric.network.offsets[switch : switch + 2]
-    return int(first + np.flatnonzero(_has(hops[first:last], column))[0])
-
-
-def _has(rows: Words, column: int) -> NDArray[np.bool_]:
-    bit: NDArray[np.bool_] = (rows[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
-    return bit
+    return int(first + np.flatnonzero(bits.has(hops[first:last], column))[0])
 
 
 def _way_around(evidence: Evidence, hops: Words, start: int, struck: int, column: int) -> bool:
@@ -119,7 +114,7 @@ def _way_around(evidence: Evidence, hops: Words, start: int, struck: int, column
         if switch in origins:
             return True
         first, last = network.offsets[switch : switch + 2]
-        for link in (first + np.flatnonzero(_has(hops[first:last], column))).tolist():
+        for link in (first + np.flatnonzero(bits.has(hops[first:last], column))).tolist():
             far = int(network.target[link])
             if far not in seen and asn[far] != asn[struck]:
                 seen.add(far)
