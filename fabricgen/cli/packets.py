@@ -12,23 +12,23 @@ from fabricgen.cli.output import exit_code, expand_option, inventory_option, out
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.progress import Watch, watching
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.traffic import lists_patterns, message_bytes, require_one_source, traffic_options
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.packets import packets_lines, packets_object, packets_objects
 from fabricgen.report.summary import Counts
 from fabricgen.results import DeadlockResult
-from fabricgen.units import parse_bytes
 
 CODES = ("FG64", "FG75", "FG76", "FG79")
+_DEFAULT_SIZE = "4MiB"
 
 
 @click.command("packets")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
-@click.option("--pattern", metavar="NAME", help="Traffic pattern; `list` prints them.  [default: ring-all-reduce]")
-@click.option("--scenario", type=click.Path(path_type=Path, dir_okay=False), help="A scenario file instead of PATHS.")
-@click.option("--size", metavar="BYTES", default="4MiB", show_default=True, help="Buffer of one rank, as 64MB or 4MiB.")
+@traffic_options
+@click.option("--size", metavar="BYTES", help="Buffer of one rank, as 64MB or 4MiB.  [default: 4MiB]")
 @click.option(
     "--compat",
     type=click.Choice(["hpcc", "none"]),
@@ -49,7 +49,7 @@ def command(
     lldp: Path | None,
     pattern: str | None,
     scenario: Path | None,
-    size: str,
+    size: str | None,
     compat: str | None,
     seed: int,
     series: Path | None,
@@ -62,15 +62,10 @@ def command(
     fail_on: str,
 ) -> int:
     """Run traffic packet by packet: buffers, pause frames, marks, rates; freezes, drops and victims as they happen."""
-    if pattern == "list":
-        from fabricgen.simulate.patterns import PATTERNS
-
-        click.echo("\n".join(PATTERNS))
+    if lists_patterns(pattern):
         return 0
-    if bool(paths) == (scenario is not None):
-        raise UsageError("give a bundle or config_db files, or one scenario with --scenario")
-    if scenario is not None and (pattern is not None or plane is not None):
-        raise UsageError("a scenario brings its own flows: --pattern and --plane are for bundles")
+    require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane)
+    size_bytes = message_bytes(size or _DEFAULT_SIZE)
     if scenario is None and compat is not None:
         raise UsageError("--compat is for scenarios: files of switches are simulated as they are")
     from fabricgen.simulate.packets import prepare
@@ -83,7 +78,7 @@ def command(
         outcome, counts = _run_scenario(settings, scenario, compat, seed, watch, own, lines)
     else:
         verdicts = open_verdicts(settings, paths, links, lldp)
-        _run_bundle(settings, verdicts, pattern, _bytes(size), plane, seed, watch)
+        _run_bundle(settings, verdicts, pattern, size_bytes, plane, seed, watch)
         outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
         counts, own, lines = verdicts.counts, verdicts.own, verdicts.lines
     print_result(
@@ -165,10 +160,3 @@ def demonstrate(settings: Settings, verdicts: Verdicts, results: Sequence[Deadlo
     verdicts.findings.append(finding)
     verdicts.own["packets"] = packets_object(result)
     verdicts.lines += packets_lines(result)
-
-
-def _bytes(text: str) -> int:
-    try:
-        return max(1, parse_bytes(text))
-    except ValueError as error:
-        raise UsageError(f"--size: {error}") from error

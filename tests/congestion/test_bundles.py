@@ -1,7 +1,6 @@
 """From rendered files to verdicts: what a hand edit changes, and what people are told."""
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,29 +11,14 @@ import pytest
 
 from benchmarks.congestion_scale import synthetic_plane
 from fabricgen.bundle.read import open_bundle
-from fabricgen.cli.main import run
 from fabricgen.results import CongestionResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.congestion.analysis import Options, analyse_congestion, judge_plane
 from fabricgen.simulate.congestion.findings import congestion_findings
 from fabricgen.simulate.congestion.plane import read_plane
 from tests.conftest import Cli
-from tests.inventories import QUICKSTART
 
 LEAF = "compute-su00-r0-leaf"
-
-
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("congestion") / "bundle"
-    with pytest.raises(SystemExit):
-        run(["-q", "render", str(QUICKSTART), "--output", str(folder)])
-    return folder
-
-
-@pytest.fixture
-def bundle(rendered: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(rendered, tmp_path / "bundle"))
 
 
 def edit(bundle: Path, change: Callable[[dict[str, Any]], None], device: str = "*") -> None:

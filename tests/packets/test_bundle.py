@@ -1,7 +1,6 @@
 """From rendered files to packets: what a hand edit changes, and that nothing is found where nothing is wrong."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,7 @@ from typing import Any
 import pytest
 
 from fabricgen.bundle.read import open_bundle
-from fabricgen.cli.main import run
 from tests.conftest import Cli
-from tests.inventories import QUICKSTART
 from tests.packets.running import prepare
 
 prepare(print)
@@ -19,19 +16,6 @@ prepare(print)
 from fabricgen.simulate.packets.findings import packet_findings  # noqa: E402 (compiled code comes after its cache)
 from fabricgen.simulate.packets.planes import PlaneRun, simulate_bundle  # noqa: E402
 from fabricgen.simulate.packets.probes import probe  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("packets") / "bundle"
-    with pytest.raises(SystemExit):
-        run(["-q", "render", str(QUICKSTART), "--output", str(folder)])
-    return folder
-
-
-@pytest.fixture
-def bundle(rendered: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(rendered, tmp_path / "bundle"))
 
 
 def edit(bundle: Path, table: str, change: Callable[[str, dict[str, Any]], None]) -> None:
@@ -162,7 +146,7 @@ def test_command_refuses(cli: Cli, rendered: Path) -> None:
         ((), "give a bundle"),
         ((str(rendered), "--pattern", "rings"), "no pattern is called 'rings'"),
         ((str(rendered), "--compat", "hpcc"), "--compat is for scenarios"),
-        ((str(rendered), "--plane", "storage"), "no plane 'storage'"),
+        ((str(rendered), "--plane", "storage"), "no plane is called 'storage'"),
         ((str(rendered), "--size", "big"), "--size"),
     ):
         refused = cli("simulate", "packets", *arguments)

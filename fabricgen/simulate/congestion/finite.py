@@ -112,7 +112,7 @@ class _Fluid:
             np.append(crossed.starts, crossed.size),
             (crossed.flow, crossed.onward, crossed.before, crossed.port),
             crossed.port[crossed.first],
-            crossed.first,
+            np.ascontiguousarray(crossed.first),
             of_flows,
             self.capacity[crossed.ports],
             (fifos.bytes, fifos.filled, fifos.head, fifos.tail, fifos.backlog, fifos.cell_bytes),

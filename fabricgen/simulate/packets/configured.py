@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.physics import headroom_floor_bytes, peer_response_bytes
-from fabricgen.simulate.congestion.buffers import SwitchGroups, field_text
+from fabricgen.simulate.congestion.buffers import SwitchGroups
 from fabricgen.simulate.scenario import Ecn, SwitchBuffers, TrafficClass, Watchdog
+from fabricgen.sonic.image import text
 from fabricgen.sonic.tables import Row, parse_priorities
 
 _MS = 1_000_000
@@ -69,14 +70,14 @@ class SwitchSettings:
 
     def _all_by_itself(self, port: str) -> bool:
         """Whether PFC is on and no file says anything of groups, so that the switch does as it thinks best."""
-        enabled = parse_priorities(field_text(self.groups.qos_of.get(port, {}), "pfc_enable"))
+        enabled = parse_priorities(text(self.groups.qos_of.get(port, {}), "pfc_enable"))
         return self.priority in enabled and not self.device.table("BUFFER_PG")
 
     def reserved_in_all(self) -> int:
         """What the pool keeps for all groups of the switch: their reserves, and headroom where each has its own."""
         total = 0
         for key, row in self.device.table("BUFFER_PG").items():
-            name = field_text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
+            name = text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
             profile = self.device.row("BUFFER_PROFILE", name)
             own = 0 if self.headroom_pool_bytes else _number(profile, "xoff")
             ports, _, groups = key.partition("|")
@@ -86,24 +87,24 @@ class SwitchSettings:
     def traffic_class(self, port: str) -> TrafficClass:
         """The scheduler of the priority's queue."""
         queue = self._queues.get((port, self.priority), {})
-        row = self.device.row("SCHEDULER", field_text(queue, "scheduler"))
-        if field_text(row, "type") == "STRICT":
+        row = self.device.row("SCHEDULER", text(queue, "scheduler"))
+        if text(row, "type") == "STRICT":
             return TrafficClass(self.priority, scheduler="strict")
         return TrafficClass(self.priority, weight=max(1, _number(row, "weight")))
 
     def profile_name(self, port: str) -> str:
         """BUFFER_PG.profile."""
         row = self.groups.profile_of.get(port, {})
-        return field_text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
+        return text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
 
     def _profile(self, port: str) -> Row:
         return self.device.row("BUFFER_PROFILE", self.profile_name(port))
 
     def _ecn(self, port: str) -> Ecn | None:
         queue = self._queues.get((port, self.priority), {})
-        name = field_text(queue, "wred_profile").strip("[]").removeprefix("WRED_PROFILE|")
+        name = text(queue, "wred_profile").strip("[]").removeprefix("WRED_PROFILE|")
         row = self.device.row("WRED_PROFILE", name)
-        mode = field_text(row, "ecn")
+        mode = text(row, "ecn")
         if mode != "ecn_all" and "green" not in mode:
             return None
         kmin, kmax = (min(_number(row, f"green_{end}_threshold"), (1 << 30) - 1) for end in ("min", "max"))
@@ -112,7 +113,7 @@ class SwitchSettings:
     def _watchdog(self, port: str) -> Watchdog | None:
         row = self.device.row("PFC_WD", port)
         qos = self.groups.qos_of.get(port, {})
-        guarded = field_text(qos, "pfcwd_sw_enable") if "pfcwd_sw_enable" in qos else field_text(qos, "pfc_enable")
+        guarded = text(qos, "pfcwd_sw_enable") if "pfcwd_sw_enable" in qos else text(qos, "pfc_enable")
         detection = _number(row, "detection_time")
         if not detection or self.priority not in parse_priorities(guarded):
             return None
@@ -121,16 +122,16 @@ class SwitchSettings:
             detection_ns=detection * _MS,
             restoration_ns=_number(row, "restoration_time") * _MS,
             poll_ns=poll * _MS,
-            action=field_text(row, "action") or "drop",
+            action=text(row, "action") or "drop",
         )
 
 
 def _number(row: Row, field: str) -> int:
-    text = field_text(row, field)
-    return int(text) if text.isdecimal() else 0
+    digits = text(row, field)
+    return int(digits) if digits.isdecimal() else 0
 
 
 def _exponent(row: Row) -> int:
     """dynamic_th, as far as a chip can have it; the schema check reports others."""
-    text = field_text(row, "dynamic_th")
-    return max(-8, min(7, int(text))) if text.lstrip("-").isdecimal() else 0
+    digits = text(row, "dynamic_th")
+    return max(-8, min(7, int(digits))) if digits.lstrip("-").isdecimal() else 0
