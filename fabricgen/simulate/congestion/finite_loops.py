@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from fabricgen.simulate.compilation import compiled, inlined
-from fabricgen.simulate.congestion.fifo import CELLS
 
 
 @inlined
@@ -21,7 +20,7 @@ def _push(p: int, starts: Any, arriving: Any, fifos: Any) -> None:
         came += arriving[e]
     if came <= 0:
         return
-    behind = (tail[p] + 1) % CELLS
+    behind = (tail[p] + 1) % len(filled)
     if filled[tail[p], p] >= cell_bytes[p] and behind != head[p]:
         tail[p] = behind
     for e in range(starts[p], starts[p + 1]):
@@ -48,7 +47,7 @@ def _pop(p: int, rest: float, starts: Any, fifos: Any, moved: Any) -> None:
             rest -= taken
         if taken < here or head[p] == tail[p]:
             return
-        head[p] = (head[p] + 1) % CELLS
+        head[p] = (head[p] + 1) % len(filled)
 
 
 @inlined
