@@ -1,6 +1,7 @@
 """From rendered files to verdicts: what a hand edit changes, and what people are told."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from benchmarks.congestion_scale import synthetic_plane
 from fabricgen.bundle.read import open_bundle
+from fabricgen.resources import resource
 from fabricgen.results import CongestionResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.congestion.analysis import Options, analyse_congestion, judge_plane
@@ -183,6 +185,8 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
         ([], "give a bundle"),
         (["x", "--pattern", "ring"], "no pattern is called 'ring'"),
         (["x", "--size", "much"], "--size"),
+        (["x", "--size", "0"], "at least one byte"),
+        (["--scenario", "x", "--size", "1MB"], "--size: for bundles only"),
         (["x", "--placement", "odd"], "--placement"),
         (["--scenario", "x", "--pattern", "incast"], "brings its own flows"),
     ],
@@ -190,6 +194,49 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
 def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:
     outcome = cli("simulate", "congestion", *arguments)
     assert outcome.code == 2 and problem in outcome.err
+
+
+def test_all_mistakes_of_a_trace_are_told(rendered: Path, tmp_path: Path, cli: Cli) -> None:
+    ends = {"src": "gpu-000|rail0", "dst": "gpu-001|rail0"}
+    flows = [
+        ends | {"bytes": 0}, ends | {"bytes": 5, "src": "nobody"}, 7, ends | {"bytes": 5, "start_ns": -1},
+        ends | {"bytes": 5, "dst": "gpu-000"}, ends | {"bytes": 5, "qps": 2}, {"src": "gpu-000", "bytes": 5},
+    ]  # fmt: skip
+    file = tmp_path / "trace.json"
+    file.write_text(json.dumps({"flows": flows}))
+    outcome = cli("simulate", "congestion", rendered, "--pattern", f"trace:{file}")
+    assert outcome.code == 2
+    for told in ("flows[0]: bytes is 0", "flows[1]: src 'nobody'", "flows[2]: no object", "flows[3]: start_ns is -1",
+                 "flows[4]: ends where it begins", "and 2 more"):  # fmt: skip
+        assert told in outcome.err
+
+
+def test_bare_numbers_in_a_file_are_its_digits(bundle: Path) -> None:
+    """sonic-cfggen takes them; a buffer that is not read would make another fabric."""
+    edit(bundle, narrowed)
+    name = trace(bundle, INCAST + BESIDE)
+    usual = judged(bundle, pattern=name).victims[0].fct_ns
+
+    def bare(config: dict[str, Any]) -> None:
+        for table in ("BUFFER_POOL", "BUFFER_PROFILE", "PORT"):
+            for row in config[table].values():
+                row |= {key: int(value) for key, value in row.items() if value.lstrip("-").isdecimal()}
+
+    edit(bundle, bare)
+    assert judged(bundle, pattern=name).victims[0].fct_ns == usual
+
+
+def test_infiniband_planes_are_told(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "inventory"
+    shutil.copytree(resource("inventories", "infiniband"), folder)
+    cli("-q", "render", folder, "--output", tmp_path / "bundle")
+    outcome = cli("simulate", "congestion", tmp_path / "bundle", "--format", "json")
+    found = json.loads(outcome.out)
+    assert [one["code"] for one in found["findings"]] == ["FG708", "FG708"]
+    assert {(one["name"], one["model"]) for one in found["congestion"]["planes"]} == {
+        ("compute", "skipped"), ("storage", "skipped"),
+    }  # fmt: skip
+    assert all("InfiniBand" in one["reason"] for one in found["congestion"]["planes"])
 
 
 def test_patterns_are_listed(cli: Cli) -> None:

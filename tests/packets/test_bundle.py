@@ -147,6 +147,7 @@ def test_command_refuses(cli: Cli, rendered: Path) -> None:
         ((str(rendered), "--pattern", "rings"), "no pattern is called 'rings'"),
         ((str(rendered), "--compat", "hpcc"), "--compat is for scenarios"),
         ((str(rendered), "--plane", "storage"), "no plane is called 'storage'"),
+        ((str(rendered), "--size", "0"), "at least one byte"),
         ((str(rendered), "--size", "big"), "--size"),
     ):
         refused = cli("simulate", "packets", *arguments)

@@ -23,6 +23,7 @@ from fabricgen.simulate.patterns.choice import OF_STORAGE
 from fabricgen.simulate.patterns.job import ALIGNED
 from fabricgen.simulate.planes import planes, require_plane
 from fabricgen.simulate.scenario import Scenario
+from fabricgen.units import counted
 
 MOST_FINITE = 4096  # flows whose completions are followed in time; more are judged by steady rates, or as dense demand
 MOST_FINITE_AT_GATE = 1024
@@ -123,7 +124,11 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
     job = make_job(plane.adapters, options.placement, options.seed)
     traffic = make_traffic(options.pattern, job, plane.adapters, options.size_bytes, options.seed)
     if not len(traffic):
-        return replace(basic, model="idle", reason=f"{job.nodes} node sends nothing over the network")
+        return replace(
+            basic,
+            model="idle",
+            reason=f"{options.pattern} of {counted(job.nodes, 'node')} sends nothing over the network",
+        )
     stood_in = job.stand_in and options.pattern in OF_STORAGE
     basic = replace(
         basic,
