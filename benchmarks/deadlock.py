@@ -1,16 +1,20 @@
 """What a deadlock verdict costs on a rendered fabric, stage by stage, with networkx and rustworkx on the same graph.
 
-    python -m benchmarks.deadlock BUNDLE [--peers]
+    python -m benchmarks.deadlock BUNDLE [--peers] [--distinct-asns]
 
-Prints CPU seconds and the largest resident set. The peers get the dependency graph as it is and look for its strongly
-connected components; building theirs takes most of their time, so that --peers is for bundles of some hundred switches.
+Prints CPU seconds and the largest resident set. With --distinct-asns each switch above the hosts has one of its own.
+The peers get the dependency graph as it is and look for its strongly connected components; building theirs takes most
+of their time, so that --peers is for bundles of some hundred switches.
 """
 
 import argparse
 import gc
 import resource
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
+
+import numpy as np
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.routing.fabric import read_fabric
@@ -29,6 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("bundle", type=Path)
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--distinct-asns", action="store_true")
     asked = parser.parse_args()
     gc.disable()  # as the command line does
     lap = _Lap()
@@ -39,15 +44,21 @@ def main() -> None:
     read_s = lap("config_db files to sessions")
     print(f"  {read_s / len(switches) * 1000:.2f} ms for each of {len(switches)} switches")
     traffic, lossless = host_traffic(bundle, fabric), lossless_links(fabric)
-    lap("hosts, lossless classes")
-    base = ground_of(fabric, traffic, lossless).converged()
+    ground_s = lap("hosts, lossless classes")
+    ground = ground_of(fabric, traffic, lossless)
+    if asked.distinct_asns:
+        own = np.where(ground.sources, ground.policy.asn, (1 << 32) + np.arange(len(switches)))
+        ground = replace(ground, policy=replace(ground.policy, asn=own))
+    base = ground.converged()
     print(f"  {'cyclic' if base.is_cyclic else 'free'}: {len(base.dependencies.successors)} dependencies")
-    lap(f"verdict on plane {name!r}")
+    base_s = ground_s + lap("routes, dependencies, order")
+    print(f"  {base_s:.2f} s for the verdict on plane {name!r} once its files are read")
     failures = links_that_fail(bundle, fabric)
-    judge = FailureJudge(base, Failures(3))
-    for depth in (1, 2, 3):
-        verdict = judge.of_depth(failures, depth)
-        lap(f"{verdict.summary.sets} sets of {depth}, by {verdict.how}")
+    for what, asked_for in (("", Failures(3)), ("local repair: ", Failures(2, repair=True))):
+        judge = FailureJudge(base, asked_for)
+        for depth in range(1, asked_for.depth + 1):
+            verdict = judge.of_depth(failures, depth)
+            lap(f"{what}{verdict.summary.sets} sets of {depth}, by {verdict.how}")
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
     if asked.peers:
         _peers(base.dependencies, lap)

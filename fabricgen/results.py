@@ -5,11 +5,22 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class FailureOrbit:
+    """`sets` failure sets that come to the same by symmetry, of which the one named was judged."""
+
+    failed_links: tuple[str, ...]
+    sets: int
+    is_cyclic: bool
+    is_unreachable: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FailureSummary:
     """Counts over the failure sets of exactly `depth` failures.
 
-    Where there are too many, `sampled` of them were drawn at random and the counts are of those; with 95 % confidence
-    no larger share of all sets is cyclic, or unreachable, than the bounds say.
+    Where there are too many, one of each of the `orbits` was judged and counts for all of it. Where these cannot be
+    found, `sampled` of the sets were drawn at random and the counts are of those; with 95 % confidence no larger share
+    of all sets is cyclic, or unreachable, than the bounds say.
     """
 
     depth: int = 0
@@ -19,6 +30,11 @@ class FailureSummary:
     sampled: int | None = None
     cyclic_bound: float | None = None
     unreachable_bound: float | None = None
+    orbits: tuple[FailureOrbit, ...] = ()
+
+    def stands_for(self, failed_links: tuple[str, ...]) -> int | None:
+        """How many sets a judged one stands for; None where each stands for itself."""
+        return next((one.sets for one in self.orbits if one.failed_links == failed_links), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +169,7 @@ class PacketFlow:
     hol_factor: float | None = None
     slowdown: float | None = None
     victim: bool = False
+    priority: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +188,7 @@ class PfcStorm:
 
     port: tuple[str, str]
     priority: int
-    time_ns: int
+    detected_ns: int
     restored_ns: int | None
 
 
@@ -201,6 +218,8 @@ class QueueUse:
     most_ns: int
     kmin_bytes: int | None
     marked: int
+    drops: int  # what a limit of its own kept out
+    lossless: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +262,12 @@ class PacketsResult:
     def finished(self) -> int:
         """Flows that came to their end."""
         return sum(flow.fct_ns is not None for flow in self.flows)
+
+    @property
+    def dropped(self) -> list[GroupUse | QueueUse]:
+        """Where packets were dropped: for want of room in their group, or by the limit of their queue."""
+        used: list[GroupUse | QueueUse] = [*self.groups, *self.queues]
+        return [one for one in used if one.drops]
 
     @property
     def collective_ns(self) -> int | None:

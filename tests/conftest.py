@@ -74,10 +74,11 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 @pytest.fixture(scope="session")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundle of the quickstart, to read."""
-    folder = tmp_path_factory.mktemp("quickstart") / "bundle"
+    folder = tmp_path_factory.mktemp("quickstart")
+    copy = shutil.copytree(QUICKSTART, folder / "inventory")
     with pytest.raises(SystemExit):
-        run(["-q", "render", str(QUICKSTART), "--output", str(folder)])
-    return folder
+        run(["-q", "render", str(copy), "--output", str(folder / "bundle")])
+    return folder / "bundle"
 
 
 @pytest.fixture

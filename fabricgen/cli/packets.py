@@ -38,6 +38,11 @@ _DEFAULT_SIZE = "4MiB"
 @click.option("--series", type=click.Path(path_type=Path, file_okay=False), help="Folder for time series and pictures.")
 @click.option("--svg", type=click.Path(path_type=Path, file_okay=False), help="Folder for the pictures alone.")
 @click.option("--plane", help="Only this plane.")
+@click.option(
+    "--priorities",
+    metavar="LIST",
+    help="Run the pattern on each of these at once, as 3,4,0.  [default: the first lossless one]",
+)
 @expand_option
 @inventory_option
 @output_options
@@ -55,6 +60,7 @@ def command(
     series: Path | None,
     svg: Path | None,
     plane: str | None,
+    priorities: str | None,
     expand: bool,
     inventory: Path | None,
     fmt: str,
@@ -64,8 +70,8 @@ def command(
     """Run traffic packet by packet: buffers, pause frames, marks, rates; freezes, drops and victims as they happen."""
     if lists_patterns(pattern):
         return 0
-    require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane)
-    size_bytes = message_bytes(size or _DEFAULT_SIZE)
+    require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities)
+    size_bytes = message_bytes(_DEFAULT_SIZE if size is None else size)
     if scenario is None and compat is not None:
         raise UsageError("--compat is for scenarios: files of switches are simulated as they are")
     from fabricgen.simulate.packets import prepare
@@ -78,7 +84,7 @@ def command(
         outcome, counts = _run_scenario(settings, scenario, compat, seed, watch, own, lines)
     else:
         verdicts = open_verdicts(settings, paths, links, lldp)
-        _run_bundle(settings, verdicts, pattern, size_bytes, plane, seed, watch)
+        _run_bundle(settings, verdicts, pattern, size_bytes, plane, seed, watch, _priorities(priorities))
         outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
         counts, own, lines = verdicts.counts, verdicts.own, verdicts.lines
     print_result(
@@ -125,6 +131,7 @@ def _run_bundle(
     plane: str | None,
     seed: int,
     watch: Watch,
+    priorities: Sequence[int],
 ) -> None:
     from fabricgen.simulate.packets.findings import packet_findings
     from fabricgen.simulate.packets.planes import simulate_bundle
@@ -133,7 +140,7 @@ def _run_bundle(
 
     check_pattern(pattern or DEFAULT_PATTERN)
     clock = Clock(settings)
-    runs = simulate_bundle(verdicts.bundle, pattern or DEFAULT_PATTERN, size_bytes, plane, seed, watch)
+    runs = simulate_bundle(verdicts.bundle, pattern or DEFAULT_PATTERN, size_bytes, plane, seed, watch, priorities)
     results = [run.result for run in runs]
     clock.lap("simulated", f"{sum(result.wire_transmissions for result in results)} packet hops")
     for result in results:
@@ -160,3 +167,10 @@ def demonstrate(settings: Settings, verdicts: Verdicts, results: Sequence[Deadlo
     verdicts.findings.append(finding)
     verdicts.own["packets"] = packets_object(result)
     verdicts.lines += packets_lines(result)
+
+
+def _priorities(text: str | None) -> list[int]:
+    found = [part.strip() for part in text.split(",")] if text is not None else []
+    if any(len(part) != 1 or part not in "01234567" for part in found):
+        raise UsageError(f"--priorities: {text!r} is no list of priorities from 0 to 7, such as 3,4")
+    return list(dict.fromkeys(int(part) for part in found))

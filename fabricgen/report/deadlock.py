@@ -32,6 +32,7 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
         yield f"deadlock  {name}{verdict} on priorities {priorities} ({size})"
         if result.failures.depth:
             yield f"deadlock  {name}{_failures(result.failures)}"
+            yield from (f"deadlock  {name}{line}" for line in _orbits(result.failures))
 
 
 def _failures(failures: FailureSummary) -> str:
@@ -44,6 +45,24 @@ def _failures(failures: FailureSummary) -> str:
     return f"{failures.sampled} of {failures.sets} {kind} failures drawn: {found}; {bounds}"
 
 
+def _orbits(failures: FailureSummary) -> Iterator[str]:
+    """What was judged for all sets like it, and what it stands for: the sets that do harm, largest orbits first."""
+    if not failures.orbits:
+        return
+    kind = {1: "one", 2: "pair"}[failures.depth]
+    judged = f"by symmetry one of each of {len(failures.orbits)} orbits was judged"
+    harmful = [one for one in failures.orbits if one.is_cyclic or one.is_unreachable]
+    yield judged if harmful else f"{judged}, none does harm"
+    for one in sorted(harmful, key=lambda one: (-one.sets, one.failed_links))[:_ORBITS_SHOWN]:
+        harm = " and ".join(
+            word for word, holds in (("cyclic", one.is_cyclic), ("cuts hosts off", one.is_unreachable)) if holds
+        )
+        yield f"{' and '.join(one.failed_links)}: {harm}; this {kind} stands for {one.sets}"
+    if len(harmful) > _ORBITS_SHOWN:
+        yield f"and {len(harmful) - _ORBITS_SHOWN} smaller orbits"
+
+
+_ORBITS_SHOWN = 5
 _GROUNDS = {
     "opensm": "tables of the real OpenSM",
     "lfts": "the dumped tables",
@@ -78,6 +97,7 @@ def _plane(result: DeadlockResult) -> dict[str, Any]:
             "cyclic_sets": failures.cyclic_sets,
             "unreachable_sets": failures.unreachable_sets,
             **_sampled(failures),
+            **_by_orbits(failures),
         },
         "cycles": [
             {
@@ -85,10 +105,33 @@ def _plane(result: DeadlockResult) -> dict[str, Any]:
                 "hops": [list(hop) for hop in cycle.hops],
                 "failed_links": list(cycle.failed_links),
                 "witnesses": list(cycle.witnesses),
+                **_standing_for(failures, cycle.failed_links),
             }
             for cycle in result.cycles
         ],
     }
+
+
+def _by_orbits(failures: FailureSummary) -> dict[str, Any]:
+    """Where one set of each orbit was judged: what it was, and how many it stands for."""
+    if not failures.orbits:
+        return {}
+    return {
+        "orbits": [
+            {
+                "failed_links": list(one.failed_links),
+                "stands_for": one.sets,
+                "cyclic": one.is_cyclic,
+                "unreachable": one.is_unreachable,
+            }
+            for one in failures.orbits
+        ]
+    }
+
+
+def _standing_for(failures: FailureSummary, failed_links: tuple[str, ...]) -> dict[str, int]:
+    count = failures.stands_for(failed_links)
+    return {} if count is None else {"stands_for": count}
 
 
 def _sampled(failures: FailureSummary) -> dict[str, Any]:

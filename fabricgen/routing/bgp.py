@@ -56,13 +56,14 @@ def solve(
         pending = [(np.arange(first, min(first + words_per_pass, words)), np.empty(0, np.int64))]
         while pending:
             columns, tracked = pending.pop()
-            plain = plain and not len(tracked)
             layers = solver.layers(columns, tracked)
+            plain = plain and not layers.has_refused
+            # what is not settled is written again, with more ASNs tracked
+            part = columns if len(tracked) else slice(first, first + words_per_pass)
+            routes.nexthops[:, part] = layers.nexthops
+            routes.reached[:, part] = layers.reached
+            routes.ambiguous[:, part] = layers.ambiguous
             settled = ~layers.suspects.any(axis=0)
-            chosen = columns[settled]
-            routes.nexthops[:, chosen] = layers.nexthops[:, settled]
-            routes.reached[:, chosen] = layers.reached[:, settled]
-            routes.ambiguous[:, chosen] = layers.ambiguous[:, settled]
             pending += _by_suspects(columns[~settled], layers.suspects[:, ~settled], tracked)
     return replace(routes, plain=plain)
 
@@ -78,12 +79,14 @@ def _by_suspects(columns: Indices, suspects: Flags, tracked: Indices) -> Iterato
 
 @dataclass
 class _Layers:
-    """Outcome of one run over some word columns; `suspects` (ASNs x columns) are loop checks that were left out."""
+    """Outcome of one run over some word columns; `suspects` (ASNs x columns) are loop checks that were left out,
+    `has_refused` tells whether one may have refused a path."""
 
     nexthops: Words
     reached: Words
     ambiguous: Words
     suspects: Flags
+    has_refused: bool
 
 
 class _Solver:
@@ -135,7 +138,8 @@ class _Solver:
         run.suspects[tracked] = False
         if self.narrow is not None:
             run.ambiguous |= self.narrow.undecided(run.nexthops, net.switches)
-        return _Layers(run.nexthops, run.possible, run.ambiguous, run.suspects)
+        has_refused = run.trail is not None and run.trail.has_refused
+        return _Layers(run.nexthops, run.possible, run.ambiguous, run.suspects, has_refused)
 
     def _advertised(self, front: Words, columns: Indices) -> Words:
         """The part of `front` that peers hear of: under TSA only the switch's own loopbacks."""

@@ -53,6 +53,45 @@ def forwarding(network: Network, routes: Routes, discards: Sequence[Sequence[Add
     return hops
 
 
+class Fallbacks:
+    """Which destinations fall back on which, and which switches drop their packets instead: row i says that what goes
+    to `column[i]` falls back on `other[i]`, but for the switches that are set in row `mask[i]` of `masks`. `shortest`
+    is the length of the shortest prefix of each destination: longer ones are looked at later."""
+
+    def __init__(
+        self, destinations: Sequence[Destination], discards: Sequence[Sequence[Address]], switches: int
+    ) -> None:
+        pairs = [(column, other) for column, others in enumerate(covering(destinations)) for other in sorted(others)]
+        self.column, self.other = np.array(pairs, np.int64).reshape(-1, 2).T
+        lengths = [min((address.length for address in _addresses(one)), default=0) for one in destinations]
+        self.shortest = np.array(lengths, np.int64) if pairs else np.zeros(len(destinations), np.int64)
+        dropping = _dropping(discards, switches) if pairs else {}
+        numbers: dict[bytes, int] = {}
+        found = []
+        for column, other in pairs:
+            dropped = _dropped(dropping, destinations[column], destinations[other])
+            row = np.broadcast_to(dropped, switches).tobytes()
+            found.append(numbers.setdefault(row, len(numbers)))
+        self.mask = np.array(found, np.int64)
+        self.masks = np.array([np.frombuffer(row, bool) for row in numbers], bool).reshape(len(numbers), switches)
+        self.numbers = numbers
+
+    def keep(self, switch: NDArray[np.int64], column: NDArray[np.int64]) -> bool:
+        """Whether all stays the same with `switch[u]` in place of switch u, and `column[c]` of destination c."""
+        if not len(self.column):
+            return True
+        if (self.shortest[self.other] >= self.shortest[self.column]).any():  # prefixes of several lengths: order counts
+            return False
+        moved = np.empty_like(self.masks)
+        moved[:, switch] = self.masks
+        image = np.array([self.numbers.get(row.tobytes(), -1) for row in moved], np.int64)
+        near, far = column[self.column], column[self.other]
+        order = np.lexsort((far, near))
+        after = (near[order], far[order], image[self.mask[order]])
+        before = (self.column, self.other, self.mask)
+        return all(bool((one == other).all()) for one, other in zip(after, before, strict=True))
+
+
 def _dropping(discards: Sequence[Sequence[Address]], switches: int) -> dict[Address, NDArray[np.bool_]]:
     """Discarded prefix -> the switches that discard it."""
     found: dict[Address, NDArray[np.bool_]] = {}

@@ -19,6 +19,7 @@ class Trail:
         origin: Words,
     ) -> None:  # fmt: skip
         self.network, self.allowas_in = network, allowas_in
+        self.has_refused = False  # whether some receiver may refuse some path
         self.members = [asn == number for number in tracked]
         self.may: list[Words] = []
         for member in self.members:
@@ -36,6 +37,7 @@ class Trail:
         for member, may, must in zip(self.members, self.may, self.must, strict=True):
             checking = member[source].nonzero()[0]
             limit, sender = self.allowas_in[candidates[checking]], target[checking]
+            self.has_refused = self.has_refused or bool((accepted[checking] & may[limit, sender]).any())
             offer[checking] &= ~must[limit, sender]
             accepted[checking] &= ~may[limit, sender]
         return accepted & offer

@@ -196,21 +196,6 @@ def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:
     assert outcome.code == 2 and problem in outcome.err
 
 
-def test_all_mistakes_of_a_trace_are_told(rendered: Path, tmp_path: Path, cli: Cli) -> None:
-    ends = {"src": "gpu-000|rail0", "dst": "gpu-001|rail0"}
-    flows = [
-        ends | {"bytes": 0}, ends | {"bytes": 5, "src": "nobody"}, 7, ends | {"bytes": 5, "start_ns": -1},
-        ends | {"bytes": 5, "dst": "gpu-000"}, ends | {"bytes": 5, "qps": 2}, {"src": "gpu-000", "bytes": 5},
-    ]  # fmt: skip
-    file = tmp_path / "trace.json"
-    file.write_text(json.dumps({"flows": flows}))
-    outcome = cli("simulate", "congestion", rendered, "--pattern", f"trace:{file}")
-    assert outcome.code == 2
-    for told in ("flows[0]: bytes is 0", "flows[1]: src 'nobody'", "flows[2]: no object", "flows[3]: start_ns is -1",
-                 "flows[4]: ends where it begins", "and 2 more"):  # fmt: skip
-        assert told in outcome.err
-
-
 def test_bare_numbers_in_a_file_are_its_digits(bundle: Path) -> None:
     """sonic-cfggen takes them; a buffer that is not read would make another fabric."""
     edit(bundle, narrowed)

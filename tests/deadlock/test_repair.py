@@ -1,6 +1,5 @@
 """Local repair: closed forms for leaf-spine and fat trees, a brute force of its own, and Tagger's two tags."""
 
-from collections.abc import Iterable
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -16,10 +15,9 @@ from fabricgen.simulate.deadlock.failures import FailureJudge
 from fabricgen.simulate.deadlock.repair import Repaired
 from fabricgen.simulate.deadlock.state import Ground, State
 from tests.bgp_fabric import ConfigDbs, open_configs
+from tests.deadlock.brute_force import BruteForce
 from tests.deadlock.grounds import every_link, fat_tree, ground, leaf_spine
 from tests.deadlock.test_fabrics import clos
-
-Link = tuple[int, int]
 
 
 def of_leaf_spine(leaves: int, spines: int) -> int:
@@ -31,49 +29,6 @@ def of_fat_tree(k: int) -> int:
     """Below: different middle switches of any pods; above: same group, different cores. From k = 6 on."""
     half = k // 2
     return comb(k * half**2, 2) - half * comb(k * half, 2) + half * (comb(half * k, 2) - half * comb(k, 2))
-
-
-class Slow:
-    """Local repair in sets and dicts, straight from its definition."""
-
-    def __init__(self, base: State) -> None:
-        net = base.ground.network
-        self.links = [(int(a), int(b)) for a, b in zip(net.source, net.target, strict=True)]
-        self.hops: dict[tuple[int, int], set[int]] = {}
-        for number, (near, far) in enumerate(self.links):
-            for column in bits.columns_of(base.hops[number]):
-                self.hops.setdefault((near, column), set()).add(far)
-        self.columns = range(len(base.ground.destinations))
-        self.sources = np.flatnonzero(base.ground.sources).tolist()
-        self.before = set(self.turns(dict(self.hops)))
-
-    def turns(self, hops: dict[tuple[int, int], set[int]]) -> Iterable[tuple[Link, Link]]:
-        for column in self.columns:
-            todo = [(source, far) for source in self.sources for far in hops.get((source, column), ())]
-            seen = set(todo)
-            while todo:
-                near, here = todo.pop()
-                for far in hops.get((here, column), set()) - {near}:
-                    yield (near, here), (here, far)
-                    if (here, far) not in seen:
-                        seen.add((here, far))
-                        todo.append((here, far))
-
-    def is_cyclic(self, dead: set[Link]) -> bool:
-        live = {key: {far for far in fars if (key[0], far) not in dead} for key, fars in self.hops.items()}
-        hops = dict(live)
-        for (near, column), fars in live.items():
-            if not fars:
-                around = {far for a, far in self.links if a == near and (near, far) not in dead}
-                hops[near, column] = {far for far in around if live.get((far, column), set()) - {near}}
-        edges = {(a, b) for a, b in self.before | set(self.turns(hops)) if a not in dead and b not in dead}
-        after: dict[Link, set[Link]] = {}
-        for a, b in edges:
-            after.setdefault(a, set()).add(b)
-        while ends := [a for a, following in after.items() if not following & after.keys()]:
-            for a in ends:
-                del after[a]
-        return bool(after)
 
 
 def pairs_of(ground: Ground) -> tuple[State, list[Failure], int]:
@@ -100,7 +55,7 @@ def test_leaf_spine_8x4_is_384_of_496() -> None:
 def test_fat_tree_of_4_against_brute_force() -> None:
     """In so small a tree two failures meet in each other's detours: the closed form says 96, and 80 are true."""
     base, failures, cyclic = pairs_of(fat_tree(4))
-    slow, net = Slow(base), base.ground.network
+    slow, net = BruteForce(base), base.ground.network
     ends = [{(int(net.source[link]), int(net.target[link])) for link in one.links} for one in failures]
     truth = [slow.is_cyclic(one | other) for one, other in combinations(ends, 2)]
     assert (cyclic, sum(truth)) == (80, 80)
@@ -118,7 +73,7 @@ def test_fat_tree_of_8() -> None:
     pairs = around.pairs()
     assert pairs is not None
     assert not len(pairs.unsure)
-    slow, net = Slow(base), base.ground.network
+    slow, net = BruteForce(base), base.ground.network
     chance = np.random.default_rng(8)
     for first, second in np.sort(chance.choice(len(failures), (6, 2)), axis=1).tolist():
         links = [*failures[first].links, *failures[second].links]

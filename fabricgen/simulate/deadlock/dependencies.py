@@ -50,10 +50,10 @@ def carried(network: Network, nexthops: Words, sources: NDArray[np.bool_]) -> Wo
     """
     incoming = network.incoming
     source, target = network.source[incoming], network.target[incoming]
-    flow = nexthops[incoming]
+    flow = np.empty_like(nexthops)
     for first in range(0, flow.shape[1], _WORDS_PER_PASS):
         part = np.s_[:, first : first + _WORDS_PER_PASS]
-        hops = np.ascontiguousarray(flow[part])
+        hops = nexthops[part][incoming]
         active: Words = np.zeros((network.switches, hops.shape[1]), np.uint64)
         active[sources] = ALL
         grown = sources

@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Severity
+from fabricgen.results import FailureSummary
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
 from fabricgen.simulate.deadlock.failures import DepthVerdict
 
@@ -30,7 +31,7 @@ def _cut_off(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterat
     link = failure.links[0] if failure.links else 0
     switch = fabric.names[fabric.network.source[link]]
     summary = one.summary
-    names = " and ".join(one.first_cut_off.names)
+    names = " and ".join(one.first_cut_off.names) + standing_for(summary, one.first_cut_off.names)
     often = (
         f"{one.name or _KINDS[summary.depth]}: {summary.unreachable_sets} of {summary.sampled or summary.sets} sets cut"
     )
@@ -45,6 +46,12 @@ def _cut_off(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterat
         confidence=Confidence.PROVED,
         count=summary.unreachable_sets,
     )
+
+
+def standing_for(summary: FailureSummary, failed_links: tuple[str, ...]) -> str:
+    """What a set stands for, where one of each orbit was judged."""
+    count = summary.stands_for(failed_links)
+    return "" if count is None else f"; this {'one' if summary.depth == 1 else 'pair'} stands for {count}"
 
 
 def maintenance_findings(bundle: Bundle) -> Iterator[Finding]:

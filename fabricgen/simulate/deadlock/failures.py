@@ -3,7 +3,8 @@
 Several things are tried in turn. Enough spare parts: with more parts of the fabric than things that fail, each of which
 carries everything on shortest paths, packets keep to old next hops (`loss`). A graph of all next hops that any failures
 could bring about: free of cycles, it is free after each (`possible_routes`). Singles and pairs under local repair are
-judged many at a time (`bounces`). Else each set is judged by itself, or, where there are too many, a sample of them.
+judged many at a time (`bounces`). Else each set is judged by itself; where these are too many, one of each orbit of
+singles or pairs (`orbits`), and where there is too little symmetry for that, a sample.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fabricgen.results import FailureSummary
+from fabricgen.results import FailureOrbit, FailureSummary
 from fabricgen.routing import bits
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.possible import possible_routes
@@ -20,12 +22,14 @@ from fabricgen.simulate.deadlock.bounces import Bounces, bounces
 from fabricgen.simulate.deadlock.bound import upper_bound
 from fabricgen.simulate.deadlock.failing import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.loss import ShortestPaths, spares
+from fabricgen.simulate.deadlock.orbits import Orbits
 from fabricgen.simulate.deadlock.repair import Repaired
 from fabricgen.simulate.deadlock.state import State
 from fabricgen.simulate.deadlock.sweep import (
     AMBIGUOUS,
     CUT_OFF,
     CYCLIC,
+    Judge,
     Question,
     Spread,
     Verdicts,
@@ -33,8 +37,11 @@ from fabricgen.simulate.deadlock.sweep import (
     sweep,
 )
 
-MOST_SETS = 50_000  # judged one by one; of more, SAMPLE are drawn
-SAMPLE = 5_000
+MOST_SETS = 50_000  # judged one by one
+MOST_WORK = 1 << 30  # sets times links, beyond which symmetry is looked for
+MOST_ORBITS = 2_000
+SAMPLE = 5_000  # drawn where there are more
+_FEW_SETS = 8  # for which what any failures could bring about is not worked out
 
 
 @dataclass(frozen=True)
@@ -62,8 +69,8 @@ class FoundCycle:
 @dataclass(frozen=True)
 class DepthVerdict:
     """What holds for the sets of one depth, or for those that `name` names. `how`: "spares" (one proof for all),
-    "bounces" (many at once), "each" or "sample". `first_cyclic` and `first_cut_off` are the first such sets.
-    `is_planned`: somebody means to take the set out of service."""
+    "bounces" (many at once), "each", "orbits" (one of each) or "sample". `first_cyclic` and `first_cut_off` are the
+    first such sets. `is_planned`: somebody means to take the set out of service."""
 
     summary: FailureSummary
     how: str
@@ -81,20 +88,18 @@ class FailureJudge:
         self.ground, self.options = base.ground.expecting(base.routes.reached), failures
         self.base = base
         self._bounces: tuple[tuple[Failure, ...], Bounces | None] | None = None
-
-    @cached_property
-    def possible(self) -> State:
-        """Next hops as any failures could bring them about."""
-        ground = self.ground
-        routes = possible_routes(ground.network, ground.policy, ground.destinations)
-        return State(ground, routes, forwarding(ground.network, routes, ground.discards))
+        self._orbits: tuple[tuple[Failure, ...], Orbits] | None = None
 
     @cached_property
     def question(self) -> Question:
-        """What is asked of single sets, with what is proved for all."""
-        free = not self.base.is_cyclic and not self.possible.is_cyclic
-        exact = free and bool((self.possible.hops == self.base.hops).all())
-        return Question(self.ground, self.options.repair, free, exact)
+        """What is asked of single sets, with what is proved for all by next hops as any failures could bring them
+        about."""
+        ground = self.ground
+        routes = possible_routes(ground.network, ground.policy, ground.destinations)
+        possible = State(ground, routes, forwarding(ground.network, routes, ground.discards))
+        exact = not self.base.is_cyclic and bool((possible.hops == self.base.hops).all())
+        free = exact or not (self.base.is_cyclic or possible.is_cyclic)
+        return Question(ground, self.options.repair, free, exact, self.base)
 
     @cached_property
     def paths(self) -> ShortestPaths:
@@ -111,11 +116,23 @@ class FailureJudge:
         if has_spares and depth < 3 and (around := self._around(failures)) is not None:
             verdict = self._of_bounces(failures, around, summary)
             if verdict is not None:
-                return verdict
+                return self._with_orbits(failures, verdict, has_spares)
+        many = sets.count > MOST_SETS or sets.count * self.ground.network.links > MOST_WORK
+        if many and depth < 3 and (found := self.of_orbits(failures, summary, has_spares)) is not None:
+            return found
         if depth > 1 and sets.count > MOST_SETS:
             drawn = sets.sample(SAMPLE, self.options.seed)
             return self._judged(drawn, replace(summary, sampled=SAMPLE), "sample")
-        return self._judged(sets.all(), summary, "each")
+        return self._with_orbits(failures, self._judged(sets.all(), summary, "each"), has_spares)
+
+    def _with_orbits(self, failures: Sequence[Failure], verdict: DepthVerdict, has_spares: bool) -> DepthVerdict:
+        """The verdict on all sets, with what the cyclic ones stand for where symmetry comes to the same counts."""
+        if verdict.first_cyclic is None or verdict.summary.depth > 2:
+            return verdict
+        again = self.of_orbits(failures, replace(verdict.summary, cyclic_sets=0, unreachable_sets=0), has_spares)
+        if again is None or replace(again.summary, orbits=()) != verdict.summary:
+            return verdict
+        return replace(verdict, summary=again.summary)
 
     def _around(self, failures: Sequence[Failure]) -> Bounces | None:
         """The detours of these failures, kept for the next depth."""
@@ -142,6 +159,50 @@ class FailureJudge:
         first = FailureSet((failures[least[0]], failures[least[1]])) if least else None
         count = len(found) + bits.count(pairs.cyclic)
         return DepthVerdict(replace(summary, cyclic_sets=count), "bounces", first_cyclic=first)
+
+    def of_orbits(self, failures: Sequence[Failure], summary: FailureSummary, has_spares: bool) -> DepthVerdict | None:
+        """One or two failures, one set of each orbit; None where there is too little symmetry."""
+        if self._orbits is None or self._orbits[0] != tuple(failures):
+            self._orbits = tuple(failures), Orbits(self.ground, failures, MOST_ORBITS)
+        known = self._orbits[1]
+        orbits = known.singles() if summary.depth == 1 else known.pairs()
+        if orbits is None:
+            return None
+        sets = [FailureSet(tuple(failures[number] for number in one.members)) for one in orbits]
+        verdicts = np.zeros(len(sets), np.uint8) if has_spares else self._converged(sets)
+        if self.options.repair:
+            verdicts |= self._repaired(sets)
+        size = [one.size for one in orbits]
+        count = {flag: _total(size, verdicts & flag != 0) for flag in (CYCLIC, CUT_OFF, AMBIGUOUS)}
+        parts = tuple(
+            FailureOrbit(one.names, orbit.size, bool(flags & CYCLIC), bool(flags & CUT_OFF))
+            for one, orbit, flags in zip(sets, orbits, verdicts.tolist(), strict=True)
+        )
+        summary = replace(summary, cyclic_sets=count[CYCLIC], unreachable_sets=count[CUT_OFF], orbits=parts)
+        first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, CUT_OFF)}
+        return DepthVerdict(summary, "orbits", count[AMBIGUOUS], first[CYCLIC], first[CUT_OFF])
+
+    def _converged(self, sets: Sequence[FailureSet]) -> Verdicts:
+        """The verdicts on sets in the state that BGP settles in."""
+        found = np.zeros(len(sets), np.uint8)
+        calm = not self.base.is_cyclic and self.paths.are_telling
+        left = [number for number, one in enumerate(sets) if not calm or self.paths.lost(one.dead, one.gone)]
+        if len(left) > _FEW_SETS:
+            question = replace(self.question, repair=False)
+            found[left] = sweep(question, [(sets[one].dead, sets[one].gone) for one in left], self.options.spread)
+        else:
+            judge = Judge(Question(self.ground, repair=False, free=False, exact=False, base=self.base))
+            found[left] = [judge.verdict(sets[one].dead, sets[one].gone) for one in left]
+        return found
+
+    def _repaired(self, sets: Sequence[FailureSet]) -> Verdicts:
+        """CYCLIC for sets that close a circle under local repair; each set is taken for one failure."""
+        together = [Failure(" and ".join(one.names), tuple(one.dead.tolist())) for one in sets]
+        around = bounces(self.base, together)
+        if around is not None:
+            return np.where(around.singles(), CYCLIC, 0).astype(np.uint8)
+        closing = [Repaired.of(self.base, one.dead).is_cyclic for one in sets]
+        return np.where(np.array(closing, bool), CYCLIC, 0).astype(np.uint8)
 
     def of_set(self, name: str, members: FailureSet) -> DepthVerdict:
         """The verdict on one set that people have named."""
@@ -177,6 +238,11 @@ class FailureJudge:
             summary = replace(summary, cyclic_bound=0.0 if proved else bounds[0], unreachable_bound=bounds[1])
         first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, CUT_OFF)}
         return DepthVerdict(summary, how, counts[AMBIGUOUS], first[CYCLIC], first[CUT_OFF])
+
+
+def _total(sizes: Sequence[int], chosen: NDArray[np.bool_]) -> int:
+    """The sum of the sizes chosen, however large."""
+    return sum(size for size, taken in zip(sizes, chosen.tolist(), strict=True) if taken)
 
 
 def _first(sets: Sequence[FailureSet], verdicts: Verdicts, flag: int) -> FailureSet | None:

@@ -10,7 +10,7 @@ from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
-from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings
+from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings, standing_for
 from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -76,7 +76,8 @@ def _how_often(result: PlaneDeadlock, cycle: Cycle) -> str:
         return ""
     summary = alike[0].summary
     looked_at = summary.sets if summary.sampled is None else summary.sampled
-    return f" ({summary.cyclic_sets} of {looked_at} sets of {summary.depth} close one)"
+    often = f"{summary.cyclic_sets} of {looked_at} sets of {summary.depth} close one"
+    return f" ({often}{standing_for(summary, cycle.failed_links)})"
 
 
 def _failed(bundle: Bundle, evidence: Evidence, cycle: Cycle) -> Iterator[Related]:

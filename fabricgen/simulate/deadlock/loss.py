@@ -3,9 +3,10 @@
 Let no loop check have refused anything in the state as configured (`Routes.plain`): then lengths are those of the
 wiring, which failures cannot shorten. By induction from the destination outwards, a switch that keeps one of its next
 hops, towards a switch that keeps one of its own, keeps its length, and its next hops are the old ones that are left.
-What a switch learns that has lost all of them is longer than before, so that nobody who kept some points there. Hence,
-while no switch with hosts loses all of its next hops to a destination, packets follow old next hops only: removing
-next hops removes dependencies, and nobody is cut off. All other failures have to be looked at one by one.
+What a switch learns that has lost all of them is longer than before, so that nobody who kept some points there. (Where
+no failures can bring about other next hops, nothing is learned at all, and loop checks may have refused what they
+like.) Hence, while no switch with hosts loses all of its next hops to a destination, packets follow old next hops only:
+removing next hops removes dependencies, and nobody is cut off. All other failures have to be looked at one by one.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,8 @@ class ShortestPaths:
                 [(switch, column) for column, one in enumerate(ground.destinations) for switch in one.origins], np.int64
             ).reshape(-1, 2).T,
         )  # fmt: skip
-        self.are_telling = routes.plain and state.hops is routes.nexthops and not routes.ambiguous.any()
+        self.are_certain = state.hops is routes.nexthops and not routes.ambiguous.any()
+        self.are_telling = routes.plain and self.are_certain
 
     def lost(self, dead: Indices, gone: Sequence[int] = (), among: Words | None = None) -> bool:
         """Whether some switch with hosts loses all shortest paths to a destination (`among`: a row of bits; None for

@@ -13,7 +13,7 @@ from fabricgen.errors import UsageError
 from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.loss import ShortestPaths
 from fabricgen.simulate.deadlock.repair import Repaired
-from fabricgen.simulate.deadlock.state import Ground
+from fabricgen.simulate.deadlock.state import Ground, State
 
 CYCLIC, CUT_OFF, AMBIGUOUS = 1, 2, 4
 _BATCH = 256
@@ -27,12 +27,17 @@ Spread = Callable[["Question", list[Batch]], Iterator[Verdicts]]
 @dataclass(frozen=True, eq=False)
 class Question:
     """What is asked of each set. `free`: no failures whatever can close a circle by BGP, that is proved already.
-    `exact`: no failures can bring about a next hop that the state as configured does not have."""
+    `exact`: no failures can bring about a next hop that the state as configured does not have. `base` is that state,
+    where it is known; other machines work it out for themselves."""
 
     ground: Ground
     repair: bool
     free: bool
     exact: bool
+    base: State | None = None
+
+    def __reduce__(self) -> tuple[type["Question"], tuple[object, ...]]:
+        return Question, (self.ground, self.repair, self.free, self.exact)
 
 
 class Judge:
@@ -40,9 +45,10 @@ class Judge:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.base = question.ground.converged()
+        self.base = question.base or question.ground.converged()
         self.paths = ShortestPaths(self.base)
-        self.calm = not self.base.is_cyclic and self.paths.are_telling
+        old_ways_only = self.paths.are_telling or (question.exact and self.paths.are_certain)
+        self.calm = not self.base.is_cyclic and old_ways_only
 
     def verdict(self, dead: Indices, gone: tuple[int, ...]) -> int:
         """CYCLIC, CUT_OFF and AMBIGUOUS, as they hold in the state that BGP settles in, or, under local repair,
