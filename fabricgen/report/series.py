@@ -25,15 +25,17 @@ def series_files(series: Series) -> Iterator[tuple[str, bytes]]:
 
 
 def queues_svg(series: Series) -> str:
-    """Depths of the fullest queues in kB, with the thresholds of the fullest."""
+    """Depths of the fullest queues in kB, with the thresholds of the fullest one that has any."""
     lines = {queue.name: _scaled(queue.bytes) for queue in series.queues}
     limits: dict[str, list[float]] = {}
     if series.queues:
-        first, count = series.queues[0], len(series.times_ns)
+        marking = [queue for queue in series.queues if queue.kmin_bytes is not None]
+        first, count = (marking or series.queues)[0], len(series.times_ns)
         for name, value in (("Kmin", first.kmin_bytes), ("Kmax", first.kmax_bytes)):
             if value is not None:
                 limits[name] = [value / 1000] * count
-        limits["XOFF of a group"] = _scaled(series.xoff_bytes)
+        if series.xoff_bytes:
+            limits["XOFF of a group"] = _scaled(series.xoff_bytes)
     return _chart(f"{series.name}: queues, kB", series.times_ns, lines, limits)
 
 

@@ -125,12 +125,14 @@ class _Solver:
         run = _Run(self, columns, tracked)
         while run.front.any():
             front = self._advertised(run.front, columns)
-            listening: Flags = np.any(~run.sure & self.valid[columns], axis=1)
+            unsettled = ~run.sure & self.valid[columns]
+            listening: Flags = np.any(unsettled, axis=1)
             speaking: Flags = np.any(front, axis=1)
             candidates = (speaking[net.target] & listening[net.source]).nonzero()[0]
             if not len(candidates):
                 break
-            offer = front[net.target[candidates]] & ~run.sure[net.source[candidates]]
+            offer = front[net.target[candidates]]
+            offer &= unsettled[net.source[candidates]]
             if self.families is not None:
                 offer &= self.families[:, columns][self.policy.hears[candidates]]
             if not run.advance(candidates, offer):

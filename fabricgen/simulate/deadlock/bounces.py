@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from fabricgen.routing import bits
 from fabricgen.routing.bits import ALL, Indices, Words
+from fabricgen.simulate.deadlock.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.detours import Around, Detours
 from fabricgen.simulate.deadlock.failing import Failure
+from fabricgen.simulate.deadlock.peel import peel, shortest_cycle, successors_of
 from fabricgen.simulate.deadlock.reach import Reach
 from fabricgen.simulate.deadlock.state import State
 from fabricgen.simulate.deadlock.ways import Ways
@@ -87,6 +89,34 @@ class Bounces:
             closing = np.array(others)[self._closes(number, others)]
             cyclic[number] |= bits.row_of(closing, failures)
         return PairVerdicts(cyclic, unsure)
+
+    def circle(self, number: int) -> tuple[int, ...]:
+        """A shortest circle that a failure closes alone, by link; empty where there is none."""
+        one, graph = self.detours[number], self.reach.graph
+        alive = np.ones(self.channels, bool)
+        alive[self.around.place[one.dead]] = False
+        marks = np.zeros((self.channels, 1), np.uint64)
+        marks[one.tail] = ALL
+        leads = self.reach.run(marks, np.where(alive, ALL, np.uint64(0))[:, None])[:, 0] != 0
+        on = np.zeros(self.channels, bool)  # what detours lead to and what leads to them
+        front = np.unique(one.head[leads[one.head]])
+        while len(front):
+            on[front] = True
+            after = np.unique(successors_of(graph, front))
+            front = after[leads[after] & ~on[after]]
+        members = np.flatnonzero(on)
+        place = np.cumsum(on) - 1
+        fan = graph.offsets[members + 1] - graph.offsets[members]
+        tail = np.concatenate((np.repeat(members, fan), one.tail))
+        head = np.concatenate((successors_of(graph, members), one.head))
+        inside = on[tail] & on[head]
+        edges = np.unique(place[tail[inside]] * len(members) + place[head[inside]])
+        tails, heads = np.divmod(edges, max(1, len(members)))
+        counts = np.bincount(tails, minlength=len(members))
+        part = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), heads.astype(np.int32))
+        left = peel(part).left
+        found = shortest_cycle(part, left) if len(left) else []
+        return tuple(self.around.network.incoming[members[found]].tolist())
 
     def _leads_to_itself(self) -> Flags:
         number = np.arange(len(self.detours))

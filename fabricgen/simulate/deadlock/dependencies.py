@@ -59,14 +59,15 @@ def carried(network: Network, nexthops: Words, sources: NDArray[np.bool_]) -> Wo
         grown = sources
         while grown.any():
             links = grown[source].nonzero()[0]
-            arriving = hops[links] & active[source[links]]
+            arriving = hops[links]
+            arriving &= active[source[links]]
             starts = bits.segment_starts(target[links])
             rows = target[links[starts]]
             before = active[rows]
             active[rows] = before | bits.any_of(arriving, starts)
             grown = np.zeros_like(sources)
             grown[rows] = np.any(active[rows] != before, axis=1)
-        flow[part] = hops & active[source]
+        np.bitwise_and(hops, active[source], out=flow[part])
     return flow
 
 

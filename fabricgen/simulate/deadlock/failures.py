@@ -23,7 +23,7 @@ from fabricgen.simulate.deadlock.bound import upper_bound
 from fabricgen.simulate.deadlock.failing import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.loss import ShortestPaths, spares
 from fabricgen.simulate.deadlock.orbits import Orbits
-from fabricgen.simulate.deadlock.repair import Repaired
+from fabricgen.simulate.deadlock.repair import Repaired, repaired_witnesses
 from fabricgen.simulate.deadlock.state import State
 from fabricgen.simulate.deadlock.sweep import (
     AMBIGUOUS,
@@ -197,8 +197,7 @@ class FailureJudge:
 
     def _repaired(self, sets: Sequence[FailureSet]) -> Verdicts:
         """CYCLIC for sets that close a circle under local repair; each set is taken for one failure."""
-        together = [Failure(" and ".join(one.names), tuple(one.dead.tolist())) for one in sets]
-        around = bounces(self.base, together)
+        around = bounces(self.base, [_as_one(each) for each in sets])
         if around is not None:
             return np.where(around.singles(), CYCLIC, 0).astype(np.uint8)
         closing = [Repaired.of(self.base, one.dead).is_cyclic for one in sets]
@@ -210,6 +209,12 @@ class FailureJudge:
 
     def cycles_after(self, failed: FailureSet) -> Iterator[FoundCycle]:
         """The shortest cycles after a set, one for each priority."""
+        if self.options.repair and (around := bounces(self.base, [_as_one(failed)])) is not None:
+            links = around.circle(0)
+            for priority in self.base.graphs[0].stands_for if links else ():
+                yield FoundCycle(failed, priority, links, repaired_witnesses(self.base, failed.dead, links))
+            if links:
+                return
         ground, kept = self.ground.after(failed.dead, failed.gone)
         state = ground.converged()
         if self.options.repair and not state.is_cyclic:
@@ -238,6 +243,11 @@ class FailureJudge:
             summary = replace(summary, cyclic_bound=0.0 if proved else bounds[0], unreachable_bound=bounds[1])
         first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, CUT_OFF)}
         return DepthVerdict(summary, how, counts[AMBIGUOUS], first[CYCLIC], first[CUT_OFF])
+
+
+def _as_one(failed: FailureSet) -> Failure:
+    """A set of failures as a single one."""
+    return Failure(" and ".join(failed.names), tuple(failed.dead.tolist()))
 
 
 def _total(sizes: Sequence[int], chosen: NDArray[np.bool_]) -> int:

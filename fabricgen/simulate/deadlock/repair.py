@@ -5,6 +5,7 @@ than itself; that neighbor sends them on, never straight back. Everybody else fo
 state before stay as far as their links are alive, for buffers are still full of it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +14,7 @@ import numpy as np
 from fabricgen.routing import bits
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
-from fabricgen.simulate.deadlock.dependencies import ChannelGraph, link_dependencies
+from fabricgen.simulate.deadlock.dependencies import ChannelGraph, carried, link_dependencies
 from fabricgen.simulate.deadlock.loss import links_of
 from fabricgen.simulate.deadlock.state import State
 
@@ -40,6 +41,31 @@ def _onward(network: Network, live: Words, links: Indices) -> Words:
     rows = live[after]
     rows[back] = 0
     return bits.any_of(rows, starts)
+
+
+def repaired_witnesses(before: State, dead: Indices, links: Sequence[int]) -> tuple[str, ...]:
+    """For each link of a circle under local repair a prefix that comes over it and goes on over the next one: now, else
+    before the failure. Only destinations that some switch has lost are looked at anew."""
+    network = before.ground.network
+    lost = np.zeros(before.hops.shape[1], np.uint64)
+    for switch in np.unique(network.source[dead]).tolist():
+        own = np.arange(network.offsets[switch], network.offsets[switch + 1])
+        gone = np.isin(own, dead)
+        lost |= np.bitwise_or.reduce(before.hops[own[gone]], axis=0) & ~np.bitwise_or.reduce(
+            before.hops[own[~gone]], axis=0
+        )
+    words = np.flatnonzero(lost)
+    hops = repaired_hops(network, np.ascontiguousarray(before.hops[:, words]), dead)
+    flow = carried(network, hops, before.ground.sources)
+    place = np.empty(network.links, np.int64)
+    place[network.incoming] = np.arange(network.links)
+    found = []
+    for link, after in zip(links, [*links[1:], links[0]], strict=True):
+        row = np.zeros_like(lost)
+        row[words] = flow[place[link]] & hops[after]
+        shared = row if row.any() else before.shared(int(place[link]), after)
+        found.append(before.ground.witness[bits.columns_of(shared)[0]])
+    return tuple(found)
 
 
 @dataclass(frozen=True)
