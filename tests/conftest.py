@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from fabricgen.cli.main import run
 from fabricgen.simulate.opensm import PACKAGES, Tools, find_tools
+from tests.inventories import QUICKSTART
 
 # How long an example takes depends on who else uses the machine; speed is measured in benchmarks/.
 settings.register_profile("fabricgen", deadline=None)
@@ -68,6 +69,22 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
         return Outcome(int(stop.value.code or 0), text.out, text.err)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of the quickstart, to read."""
+    folder = tmp_path_factory.mktemp("quickstart")
+    copy = shutil.copytree(QUICKSTART, folder / "inventory")
+    with pytest.raises(SystemExit):
+        run(["-q", "render", str(copy), "--output", str(folder / "bundle")])
+    return folder / "bundle"
+
+
+@pytest.fixture
+def bundle(rendered: Path, tmp_path: Path) -> Path:
+    """A copy of it, to change."""
+    return Path(shutil.copytree(rendered, tmp_path / "bundle"))
 
 
 @pytest.fixture(scope="session")

@@ -12,24 +12,23 @@ from fabricgen.cli.output import exit_code, expand_option, inventory_option, out
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.progress import Watch, watching
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import tell
+from fabricgen.cli.traffic import lists_patterns, message_bytes, require_one_source, traffic_options
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.packets import packets_lines, packets_object, packets_objects
 from fabricgen.report.summary import Counts
 from fabricgen.results import DeadlockResult
-from fabricgen.units import parse_bytes
 
 CODES = ("FG64", "FG75", "FG76", "FG79")
+_DEFAULT_SIZE = "4MiB"
 
 
 @click.command("packets")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
-@click.option("--pattern", metavar="NAME", help="Traffic pattern; `list` prints them.  [default: ring-all-reduce]")
-@click.option("--scenario", type=click.Path(path_type=Path, dir_okay=False), help="A scenario file instead of PATHS.")
-@click.option("--size", metavar="BYTES", default="4MiB", show_default=True, help="Buffer of one rank, as 64MB or 4MiB.")
+@traffic_options
+@click.option("--size", metavar="BYTES", help="Buffer of one rank, as 64MB or 4MiB.  [default: 4MiB]")
 @click.option(
     "--compat",
     type=click.Choice(["hpcc", "none"]),
@@ -55,7 +54,7 @@ def command(
     lldp: Path | None,
     pattern: str | None,
     scenario: Path | None,
-    size: str,
+    size: str | None,
     compat: str | None,
     seed: int,
     series: Path | None,
@@ -69,15 +68,10 @@ def command(
     fail_on: str,
 ) -> int:
     """Run traffic packet by packet: buffers, pause frames, marks, rates; freezes, drops and victims as they happen."""
-    if pattern == "list":
-        from fabricgen.simulate.patterns import PATTERNS
-
-        tell("\n".join(PATTERNS))
+    if lists_patterns(pattern):
         return 0
-    if bool(paths) == (scenario is not None):
-        raise UsageError("give a bundle or config_db files, or one scenario with --scenario")
-    if scenario is not None and not pattern is plane is priorities is None:
-        raise UsageError("a scenario brings its own flows: --pattern, --plane and --priorities are for bundles")
+    require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities)
+    size_bytes = message_bytes(_DEFAULT_SIZE if size is None else size)
     if scenario is None and compat is not None:
         raise UsageError("--compat is for scenarios: files of switches are simulated as they are")
     from fabricgen.simulate.packets import prepare
@@ -90,7 +84,7 @@ def command(
         outcome, counts = _run_scenario(settings, scenario, compat, seed, watch, own, lines)
     else:
         verdicts = open_verdicts(settings, paths, links, lldp)
-        _run_bundle(settings, verdicts, pattern, _bytes(size), plane, seed, watch, _priorities(priorities))
+        _run_bundle(settings, verdicts, pattern, size_bytes, plane, seed, watch, _priorities(priorities))
         outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
         counts, own, lines = verdicts.counts, verdicts.own, verdicts.lines
     print_result(
@@ -183,13 +177,3 @@ def _priorities(text: str | None) -> list[int]:
     if any(len(part) != 1 or part not in "01234567" for part in found):
         raise UsageError(f"--priorities: {text!r} is no list of priorities from 0 to 7, such as 3,4")
     return list(dict.fromkeys(int(part) for part in found))
-
-
-def _bytes(text: str) -> int:
-    try:
-        size = parse_bytes(text)
-    except ValueError as error:
-        raise UsageError(f"--size: {error}") from error
-    if not size:
-        raise UsageError("--size: a buffer of no bytes sends nothing")
-    return size

@@ -14,11 +14,10 @@ from fabricgen.cli.output import exit_code, expand_option, inventory_option, out
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.proof import proof_options, write_proof
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import tell
+from fabricgen.cli.traffic import lists_patterns, message_bytes, require_one_source, traffic_options
 from fabricgen.errors import UsageError
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionResult
-from fabricgen.units import parse_bytes
 
 
 @click.group("simulate")
@@ -72,13 +71,10 @@ def deadlock(
         raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
     clock = Clock(settings)
     verdicts = open_verdicts(settings, paths, links, lldp)
-    if (
-        plane is not None
-        and verdicts.bundle.wiring
-        and plane not in [each.name for each in verdicts.bundle.wiring.planes]
-    ):
-        known = ", ".join(each.name for each in verdicts.bundle.wiring.planes)
-        raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
+    if lfts is None:
+        from fabricgen.simulate.planes import require_plane
+
+        require_plane(verdicts.bundle, plane)
     wanted = FailureChoice(failures, switch_failures, repair, seed, scheduler)
     results = simulate_deadlock(settings, verdicts, plane, lfts, wanted)
     of_failures = [
@@ -104,8 +100,7 @@ def deadlock(
 @command.command("congestion")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
-@click.option("--pattern", metavar="NAME", help="Traffic pattern; `list` prints them.  [default: ring-all-reduce]")
-@click.option("--scenario", type=click.Path(path_type=Path, dir_okay=False), help="A scenario file instead of PATHS.")
+@traffic_options
 @click.option("--size", metavar="BYTES", help="Buffer of one rank, as 64MB or 256MiB.  [default: 256MiB]")
 @click.option(
     "--placement",
@@ -146,26 +141,18 @@ def congestion(
     fail_on: str,
 ) -> int:
     """Say who would hold up whom: link loads, fair rates, congestion trees and victims under PFC, by arithmetic."""
-    if pattern == "list":
-        from fabricgen.simulate.patterns import PATTERNS
-
-        tell("\n".join(PATTERNS))
+    if lists_patterns(pattern):
         return 0
-    if bool(paths) == (scenario is not None):
-        raise UsageError("give a bundle or config_db files, or one scenario with --scenario")
+    require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane)
     clock = Clock(settings)
     if scenario is not None:
-        if pattern is not None or plane is not None:
-            raise UsageError("a scenario brings its own flows: --pattern and --plane are for bundles")
         return _congestion_of_scenario(settings, scenario, svg, fmt, output, fail_on)
     from fabricgen.simulate.congestion.analysis import Options
     from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern
 
     check_pattern(pattern or DEFAULT_PATTERN)
-    options = Options(
-        pattern or DEFAULT_PATTERN, _bytes(size) if size else DEFAULT_BYTES, _placement(placement), queue_pairs, seed,
-        draws,
-    )  # fmt: skip
+    size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
+    options = Options(pattern or DEFAULT_PATTERN, size_bytes, _placement(placement), queue_pairs, seed, draws)
     verdicts = open_verdicts(settings, paths, links, lldp)
     results = simulate_congestion(verdicts, options, plane)
     clock.lap("simulated", f"{options.pattern} on {len(verdicts.bundle.devices)} devices")
@@ -210,16 +197,6 @@ def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in tree_pictures(results):
         write_atomically(folder / name, picture.encode())
-
-
-def _bytes(text: str) -> int:
-    try:
-        size = parse_bytes(text)
-    except ValueError as error:
-        raise UsageError(f"--size: {error}") from error
-    if not size:
-        raise UsageError("--size: a message has at least one byte")
-    return size
 
 
 def _placement(text: str) -> str | tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from fabricgen.results import CongestionResult, CongestionTree
+from fabricgen.units import counted
 
 Port = tuple[str, str]
 
@@ -30,12 +31,14 @@ def tree_svg(tree: CongestionTree) -> str:
     }
     width = len(columns) * _COLUMN + _MARGIN
     height = (max(len(ports) for ports in columns) + 2) * _ROW + _MARGIN
-    title = f"{tree.kind} at {' '.join(tree.root)}: {tree.channels} ports paused, {tree.victims} victims"
+    title = f"{tree.kind} at {' '.join(tree.root)}: pauses {counted(tree.channels, 'port')}, "
+    title += counted(tree.victims, "victim")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" '
         f'font-size="12" role="img"><title>{escape(title)}</title>',
         f'<rect width="{width}" height="{height}" fill="white"/>',
         f'<text x="{_MARGIN}" y="{_ROW - 8}" font-weight="bold">{escape(title)}</text>',
+        f'<text x="{_MARGIN}" y="{_ROW + 10}" fill="#555">lines lead from paused ports to what they wait for</text>',
         *(_line(place[port], place[awaited]) for port, awaited in tree.links),
         *(_box(port, at, _COLORS[tree.kind] if port == tree.root else _PAUSED) for port, at in place.items()),
     ]

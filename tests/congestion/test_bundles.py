@@ -12,29 +12,15 @@ import pytest
 
 from benchmarks.congestion_scale import synthetic_plane
 from fabricgen.bundle.read import open_bundle
-from fabricgen.cli.main import run
+from fabricgen.resources import resource
 from fabricgen.results import CongestionResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.congestion.analysis import Options, analyse_congestion, judge_plane
 from fabricgen.simulate.congestion.findings import congestion_findings
 from fabricgen.simulate.congestion.plane import read_plane
 from tests.conftest import Cli
-from tests.inventories import QUICKSTART
 
 LEAF = "compute-su00-r0-leaf"
-
-
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("congestion") / "bundle"
-    with pytest.raises(SystemExit):
-        run(["-q", "render", str(QUICKSTART), "--output", str(folder)])
-    return folder
-
-
-@pytest.fixture
-def bundle(rendered: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(rendered, tmp_path / "bundle"))
 
 
 def edit(bundle: Path, change: Callable[[dict[str, Any]], None], device: str = "*") -> None:
@@ -199,6 +185,8 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
         ([], "give a bundle"),
         (["x", "--pattern", "ring"], "no pattern is called 'ring'"),
         (["x", "--size", "much"], "--size"),
+        (["x", "--size", "0"], "at least one byte"),
+        (["--scenario", "x", "--size", "1MB"], "--size: for bundles only"),
         (["x", "--placement", "odd"], "--placement"),
         (["--scenario", "x", "--pattern", "incast"], "brings its own flows"),
     ],
@@ -206,6 +194,34 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
 def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:
     outcome = cli("simulate", "congestion", *arguments)
     assert outcome.code == 2 and problem in outcome.err
+
+
+def test_bare_numbers_in_a_file_are_its_digits(bundle: Path) -> None:
+    """sonic-cfggen takes them; a buffer that is not read would make another fabric."""
+    edit(bundle, narrowed)
+    name = trace(bundle, INCAST + BESIDE)
+    usual = judged(bundle, pattern=name).victims[0].fct_ns
+
+    def bare(config: dict[str, Any]) -> None:
+        for table in ("BUFFER_POOL", "BUFFER_PROFILE", "PORT"):
+            for row in config[table].values():
+                row |= {key: int(value) for key, value in row.items() if value.lstrip("-").isdecimal()}
+
+    edit(bundle, bare)
+    assert judged(bundle, pattern=name).victims[0].fct_ns == usual
+
+
+def test_infiniband_planes_are_told(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "inventory"
+    shutil.copytree(resource("inventories", "infiniband"), folder)
+    cli("-q", "render", folder, "--output", tmp_path / "bundle")
+    outcome = cli("simulate", "congestion", tmp_path / "bundle", "--format", "json")
+    found = json.loads(outcome.out)
+    assert [one["code"] for one in found["findings"]] == ["FG708", "FG708"]
+    assert {(one["name"], one["model"]) for one in found["congestion"]["planes"]} == {
+        ("compute", "skipped"), ("storage", "skipped"),
+    }  # fmt: skip
+    assert all("InfiniBand" in one["reason"] for one in found["congestion"]["planes"])
 
 
 def test_patterns_are_listed(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""Rendered bundles that packet runs start from."""
+"""Rendered bundles that packet runs start from, besides the quickstart that all tests share."""
 
 import shutil
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabricgen.cli.main import run
-from tests.inventories import QUICKSTART, rail_optimized, write
+from tests.inventories import rail_optimized, write
 
 
 def render(inventory: Path, folder: Path) -> Path:
@@ -15,18 +15,6 @@ def render(inventory: Path, folder: Path) -> Path:
     with pytest.raises(SystemExit):
         run(["-q", "render", str(copy), "--output", str(folder / "bundle")])
     return folder / "bundle"
-
-
-@pytest.fixture(scope="session")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The quickstart."""
-    return render(QUICKSTART, tmp_path_factory.mktemp("packets"))
-
-
-@pytest.fixture
-def bundle(rendered: Path, tmp_path: Path) -> Path:
-    """A quickstart to edit."""
-    return Path(shutil.copytree(rendered, tmp_path / "bundle"))
 
 
 @pytest.fixture(scope="session")

@@ -94,7 +94,7 @@ def test_command_refuses(cli: Cli, rendered: Path) -> None:
         ((), "give a bundle"),
         ((str(rendered), "--pattern", "rings"), "no pattern is called 'rings'"),
         ((str(rendered), "--compat", "hpcc"), "--compat is for scenarios"),
-        ((str(rendered), "--plane", "storage"), "no plane 'storage'"),
+        ((str(rendered), "--plane", "storage"), "no plane is called 'storage'"),
         ((str(rendered), "--size", "big"), "--size"),
         ((str(rendered), "--size", "0"), "--size"),
     ):

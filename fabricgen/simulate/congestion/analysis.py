@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.errors import UsageError
 from fabricgen.results import CongestionResult, FlowTime
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
@@ -18,12 +17,13 @@ from fabricgen.simulate.congestion.plane import HostNetwork, read_plane
 from fabricgen.simulate.congestion.spread import polarised, spread, worst_collisions
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import Verdict, judge, offered_load
-from fabricgen.simulate.deadlock.analysis import planes
 from fabricgen.simulate.deadlock.lossless import lossless_links
 from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, Everyone, Messages, make_job, make_traffic
 from fabricgen.simulate.patterns.choice import OF_STORAGE
 from fabricgen.simulate.patterns.job import ALIGNED
+from fabricgen.simulate.planes import planes, require_plane
 from fabricgen.simulate.scenario import Scenario
+from fabricgen.units import counted
 
 MOST_FINITE = 4096  # flows whose completions are followed in time; more are judged by steady rates, or as dense demand
 MOST_FINITE_AT_GATE = 1024
@@ -71,11 +71,9 @@ def analyse_congestion(
 
     Raises UnreadableInputError when a file is no JSON, UsageError for an unknown plane.
     """
+    require_plane(bundle, plane)
     away = [one.name for one in (bundle.wiring.planes if bundle.wiring else ()) if one.technology == "infiniband"]
     chosen = [(name, switches) for name, switches in planes(bundle) if is_meant(bundle, name, plane, options)]
-    if plane is not None and not chosen and plane not in away:
-        known = ", ".join(filter(None, [*(name for name, _ in planes(bundle)), *away])) or "none: loose files are one"
-        raise UsageError(f"no plane {plane!r} here; planes are {known}")
     found = []
     for name, switches in chosen:
         fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
@@ -126,7 +124,11 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
     job = make_job(plane.adapters, options.placement, options.seed)
     traffic = make_traffic(options.pattern, job, plane.adapters, options.size_bytes, options.seed)
     if not len(traffic):
-        return replace(basic, model="idle", reason=f"{job.nodes} node sends nothing over the network")
+        return replace(
+            basic,
+            model="idle",
+            reason=f"{options.pattern} of {counted(job.nodes, 'node')} sends nothing over the network",
+        )
     stood_in = job.stand_in and options.pattern in OF_STORAGE
     basic = replace(
         basic,

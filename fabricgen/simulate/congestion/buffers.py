@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.physics import headroom_floor_bytes
 from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.sonic.image import text
 from fabricgen.sonic.tables import Row, parse_priorities
 from fabricgen.units import parse_length_m
 
@@ -15,10 +16,12 @@ _DEFAULT_MTU_BYTES = 9100
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One lossless priority group: it pauses its sender at alpha of what the pool has left, above its own reserve."""
+    """One lossless priority group: it pauses its sender at alpha of what the pool has left, above its own reserve, and
+    lets it go on `xon_offset_bytes` below that."""
 
     alpha: float
     reserve_bytes: float
+    xon_offset_bytes: float = 0.0
 
 
 class SwitchGroups:
@@ -35,11 +38,11 @@ class SwitchGroups:
 
     def group(self, port: str) -> Group | None:
         """The group of what comes in by a port; None where nothing pauses its sender."""
-        enabled = parse_priorities(field_text(self.qos_of.get(port, {}), "pfc_enable"))
+        enabled = parse_priorities(text(self.qos_of.get(port, {}), "pfc_enable"))
         row = self.profile_of.get(port)
         if self.priority not in enabled or row is None:
             return None
-        name = field_text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
+        name = text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
         if name not in self._known:
             self._known[name] = self._read(name)
         return self._known[name]
@@ -52,7 +55,7 @@ class SwitchGroups:
         """CABLE_LENGTH of a port; 0 where the file has none."""
         for row in self.device.table("CABLE_LENGTH").values():
             try:
-                return parse_length_m(field_text(row, port)) if isinstance(row, Mapping) else 0.0
+                return parse_length_m(text(row, port)) if isinstance(row, Mapping) else 0.0
             except ValueError:
                 return 0.0  # the rules report it
         return 0.0
@@ -82,7 +85,7 @@ class SwitchGroups:
         exponent = _number(row, "dynamic_th")
         if exponent is None and static is not None:
             return Group(0.0, float(static))
-        return Group(2.0 ** (exponent or 0), reserve)
+        return Group(2.0 ** (exponent or 0), reserve, float(_number(row, "xon_offset") or 0))
 
 
 def _by_port(table: Mapping[str, Row], wanted: Callable[[str], bool]) -> dict[str, Row]:
@@ -94,12 +97,6 @@ def _by_port(table: Mapping[str, Row], wanted: Callable[[str], bool]) -> dict[st
     return found
 
 
-def field_text(row: Row, field: str) -> str:
-    """A field's text, "" where it is absent or none."""
-    value = row.get(field, "")
-    return value if isinstance(value, str) else ""
-
-
 def _number(row: Row, field: str) -> int | None:
-    text = field_text(row, field)
-    return int(text) if text.lstrip("-").isdecimal() else None
+    digits = text(row, field)
+    return int(digits) if digits.lstrip("-").isdecimal() else None

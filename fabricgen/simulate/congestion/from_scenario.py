@@ -36,6 +36,7 @@ def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
         peer_of=lambda index: ends[index ^ 1],
         packet_bytes=transport.packet_bytes,
         ack_bytes=transport.ack_bytes,
+        xon_offset_bytes=np.array([one.xon_offset_bytes if one else 0.0 for one in fed], float),
     )
     nic = {a: index for (a, _), index in port.items() if ports.is_nic[index]}
 

@@ -39,6 +39,7 @@ class Ports:
     peer_of: Callable[[int], tuple[str, str]] = field(repr=False)
     packet_bytes: int = 4178
     ack_bytes: float = 0.0  # on the way back for every packet; 0 where adapters merge them
+    xon_offset_bytes: Floats | float = 0.0  # how far below its threshold a group lets its port go on
     response_bytes: Floats | float = 0.0  # what a port still sends while it makes up its mind to obey a pause
 
     def __len__(self) -> int:

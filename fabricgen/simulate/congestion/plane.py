@@ -173,6 +173,7 @@ def _ports(
         name_of=_namer(names, near, links),
         peer_of=_namer(names, far, links, beyond=True),
         packet_bytes=packet_bytes,
+        xon_offset_bytes=np.array([group.xon_offset_bytes if group else 0.0 for group in everyone]),
         response_bytes=np.array(response, float),
     )
 

@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.simulate.congestion.compiled import WORTH_COMPILING, compiled_window
-from fabricgen.simulate.congestion.finite import SOFTNESS_OF_THRESHOLD, least_threshold_bytes
+from fabricgen.simulate.congestion.groups import least_threshold_bytes
 from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Floats, Flows, Ports, crossings
 
-_SOFTNESS_OF_REACTION = 1.5  # as in `finite`, where nobody tells what goes on at once
+# How softly a group pauses: between not at all and entirely lie this part of T and this many reaction times, with which
+# the mean occupancy of a throttled group agrees. Both are fitted to a packet simulator.
+_SOFTNESS_OF_THRESHOLD = 0.1
+_SOFTNESS_OF_REACTION = 1.5
 _STEP = 0.2
 _WINDOW_STEPS = 50
 _MOST_WINDOWS = 40
@@ -132,7 +135,7 @@ def _softness(ports: Ports, crossed: Crossings) -> Floats:
     """How softly each group pauses, as part of its threshold, with all groups of its switch that are in use full."""
     used = crossed.ports
     reaction = ports.reaction_bytes[used] / np.maximum(least_threshold_bytes(ports, used), 1.0)
-    softness: Floats = np.clip(SOFTNESS_OF_THRESHOLD + _SOFTNESS_OF_REACTION * reaction, _HARDEST, _SOFTEST)
+    softness: Floats = np.clip(_SOFTNESS_OF_THRESHOLD + _SOFTNESS_OF_REACTION * reaction, _HARDEST, _SOFTEST)
     return softness
 
 

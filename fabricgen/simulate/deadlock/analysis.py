@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.errors import UsageError
 from fabricgen.results import Cycle, DeadlockResult, FailureSummary
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
@@ -17,6 +16,7 @@ from fabricgen.simulate.deadlock.hosts import HostTraffic, host_traffic
 from fabricgen.simulate.deadlock.lossless import LosslessLinks, lossless_links
 from fabricgen.simulate.deadlock.maintenance import maintenance_sets
 from fabricgen.simulate.deadlock.state import Ground, State
+from fabricgen.simulate.planes import planes, require_plane
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,8 @@ def analyse_deadlock(
 
     Loose files are one plane. Raises UnreadableInputError when a file is no JSON, UsageError for an unknown plane.
     """
+    require_plane(bundle, plane)
     chosen = [(name, switches) for name, switches in planes(bundle) if plane in (None, name)]
-    if plane is not None and not chosen:
-        known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
-        raise UsageError(f"no plane {plane!r} here; planes with switch configurations are {known}")
     found = [_analyse(bundle, name, switches, failures) for name, switches in chosen]
     return sorted(found, key=from_worst)
 
@@ -76,14 +74,6 @@ def analyse_deadlock(
 def from_worst(result: DeadlockResult) -> tuple[bool, bool, bool, str]:
     """Order of verdicts; of equal ones, a plane that carries lossless traffic comes before one that does not."""
     return result.verdict != "cyclic", result.claim == "proved", not result.priorities, result.name
-
-
-def planes(bundle: Bundle) -> list[tuple[str, list[str]]]:
-    """(plane, its switches), for planes that config_db files configure."""
-    groups: dict[str, list[str]] = {}
-    for name, device in bundle.devices.items():
-        groups.setdefault(device.wired.plane if device.wired else "", []).append(name)
-    return list(groups.items())
 
 
 def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures) -> PlaneDeadlock:

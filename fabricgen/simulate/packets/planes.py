@@ -9,13 +9,13 @@ from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.congestion.analysis import Options, is_meant, judged_priority
 from fabricgen.simulate.congestion.plane import read_plane
-from fabricgen.simulate.deadlock.analysis import planes
 from fabricgen.simulate.deadlock.lossless import lossless_links
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, plane_scenario
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import Observer, run
+from fabricgen.simulate.planes import planes, require_plane
 
 DEFAULT_BYTES = 4 << 20
 USUAL_PRIORITY = 3  # of RoCE, in files without PFC
@@ -41,10 +41,10 @@ def simulate_bundle(
     """One run per RoCE plane, with the pattern on each of `priorities` at once; without any, on the first lossless one.
     Raises UsageError for an unknown plane and where nothing can be simulated."""
     options = Options(pattern, size_bytes, seed=seed)
+    require_plane(bundle, plane)
     chosen = [(name, switches) for name, switches in planes(bundle) if is_meant(bundle, name, plane, options)]
     if not chosen:
-        known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
-        raise UsageError(f"no plane {plane!r} here; planes are {known}" if plane else "no plane that this is for")
+        raise UsageError(f"{pattern} runs on no plane here that config_db files configure: InfiniBand is not simulated")
     found = [
         one for name, switches in chosen if (one := _simulate(bundle, name, switches, options, observers, priorities))
     ]

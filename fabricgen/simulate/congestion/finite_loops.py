@@ -1,0 +1,178 @@
+"""Steps of `finite` as plain loops, compiled by numba: tens of times the speed of whole arrays, with the same results.
+
+Import it late: numba comes with the extra [sim]. Without it, and for small problems, where compiling costs more than it
+saves, the same steps run in numpy.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fabricgen.simulate.compilation import compiled, inlined
+
+
+@inlined
+def _push(p: int, starts: Any, arriving: Any, fifos: Any) -> None:
+    """`Fifos.push` at one port."""
+    cells, filled, head, tail, backlog, cell_bytes = fifos
+    came = 0.0
+    for e in range(starts[p], starts[p + 1]):
+        came += arriving[e]
+    if came <= 0:
+        return
+    behind = (tail[p] + 1) % len(filled)
+    if filled[tail[p], p] >= cell_bytes[p] and behind != head[p]:
+        tail[p] = behind
+    for e in range(starts[p], starts[p + 1]):
+        cells[tail[p], e] += arriving[e]
+    filled[tail[p], p] += came
+    backlog[p] += came
+
+
+@inlined
+def _pop(p: int, rest: float, starts: Any, fifos: Any, moved: Any) -> None:
+    """`Fifos.pop` at one port."""
+    cells, filled, head, tail, backlog, _ = fifos
+    while rest > 0:
+        here = filled[head[p], p]
+        taken = min(rest, here)
+        if taken > 0:
+            stays = 1.0 - taken / here
+            for e in range(starts[p], starts[p + 1]):
+                waiting = cells[head[p], e]
+                cells[head[p], e] = waiting * stays
+                moved[e] += waiting - waiting * stays
+            filled[head[p], p] = here - taken
+            backlog[p] -= taken
+            rest -= taken
+        if taken < here or head[p] == tail[p]:
+            return
+        head[p] = (head[p] + 1) % len(filled)
+
+
+@inlined
+def _shared(p: int, settings: Any, state: Any) -> float:
+    """What a group holds of its switch's pool."""
+    reserve, (held, headroom) = settings[2], state[:2]
+    shared: float = max(held[p] - reserve[p] - headroom[p], 0.0)
+    return shared
+
+
+@inlined
+def _count_shared(ports: int, settings: Any, state: Any, taken: Any) -> None:
+    """What all groups hold of each switch's pool, after the last step."""
+    taken[:] = 0.0
+    held, headroom, gone = state[0], state[1], state[3]
+    for p in range(ports):
+        if settings[0][p] >= 0:
+            headroom[p] = min(max(headroom[p] - gone[p], 0.0), max(held[p], 0.0))
+            taken[settings[0][p]] += _shared(p, settings, state)
+
+
+@inlined
+def _paused(p: int, step: int, settings: Any, state: Any, taken: Any) -> bool:
+    """`Groups.paused` of one port."""
+    switch, alpha, _, pool, resume, lag = settings
+    _, headroom, came, _, full, asked = state
+    if switch[p] < 0:
+        return False
+    shared = _shared(p, settings, state)
+    limit = alpha[p] * max(pool[switch[p]] - taken[switch[p]], 0.0)
+    beyond = min(max(shared - limit, 0.0), came[p])
+    headroom[p] += beyond
+    shared -= beyond
+    over = headroom[p] > 0 or (shared > 0 and shared >= limit)
+    full[p] = over or (full[p] and shared > max(limit - resume[p], 0.0))
+    asked[step % len(asked), p] = full[p]
+    return bool(asked[(step - lag[p]) % len(asked), p])
+
+
+@inlined
+def _send(now: float, nic: Any, left: Any, start_ns: Any, service: Any, takers: Any, sent: Any) -> None:
+    """What each flow's NIC sends of it."""
+    takers[:] = 0.0
+    for f in range(len(left)):
+        if left[f] > 0 and start_ns[f] <= now:
+            takers[nic[f]] += 1
+    for f in range(len(left)):
+        sent[f] = 0.0
+        if left[f] > 0 and start_ns[f] <= now:
+            sent[f] = min(left[f], service[nic[f]] / takers[nic[f]])
+            left[f] -= sent[f]
+
+
+@inlined
+def _move(crossed: Any, moved: Any, arriving: Any, state: Any, due: Any, acked: Any) -> None:
+    """Bytes that left their ports come to the next, or are through."""
+    flow, onward, before, port = crossed
+    held, _, came, gone, _, _ = state
+    came[:] = 0.0
+    gone[:] = 0.0
+    for e in range(len(flow)):
+        if before[e] < len(flow):
+            gone[port[before[e]]] += moved[e]
+            arriving[e] = moved[before[e]]
+        if onward[e] < len(flow):
+            came[port[e]] += moved[e]
+        else:
+            due[flow[e]] -= moved[e]
+            acked[flow[e]] += moved[e]
+    for p in range(len(held)):
+        held[p] += came[p] - gone[p]
+
+
+@inlined
+def _watch(watched_ns: float, least: float, service: Any, backlog: Any, takers: Any, totals: Any) -> None:
+    """Time with packets, at full speed with more waiting, and paused."""
+    for p in range(len(service)):
+        waits = backlog[p] > least * service[p]
+        if waits or takers[p] > 0:
+            totals[0, p] += watched_ns
+            if service[p] == 0:
+                totals[2, p] += watched_ns
+            elif waits:
+                totals[1, p] += watched_ns
+
+
+@inlined
+def _end(at: float, last_bytes: float, due: Any, start_ns: Any, time_ns: Any) -> bool:
+    """Whether flows are through now; their times."""
+    ended = False
+    for f in range(len(due)):
+        if due[f] <= last_bytes and np.isnan(time_ns[f]):
+            time_ns[f] = at - start_ns[f]
+            ended = True
+    return ended
+
+
+@compiled
+def step_loops(
+    steps: Any, limits: Any, starts: Any, crossed: Any, nic: Any, first: Any, flows: Any, capacity: Any, fifos: Any,
+    arriving: Any, settings: Any, state: Any, totals: Any, scratch: Any,
+) -> int:  # fmt: skip
+    """Up to `steps[0]` steps, all arrays changed in place; how many there were: it is over after one in which a flow
+    ended. Flows are those under way; entries of port p are `starts[p]:starts[p + 1]`."""
+    count, begin, now, step_ns = steps
+    watched, last_bytes, least_wait = limits
+    left, due, acked, start_ns, time_ns = flows
+    service, moved, taken, takers, sent = scratch
+    ports = len(capacity)
+    for done in range(count):
+        for p in range(ports):
+            _push(p, starts, arriving, fifos)
+        _count_shared(ports, settings, state, taken)
+        for p in range(ports):
+            service[p] = 0.0 if _paused(p, begin + done, settings, state, taken) else capacity[p] * step_ns
+        _send(now, nic, left, start_ns, service, takers, sent)
+        moved[:] = 0.0
+        for p in range(ports):
+            _pop(p, service[p], starts, fifos, moved)
+        for f in range(len(left)):
+            moved[first[f]] = sent[f]
+        _move(crossed, moved, arriving, state, due, acked)
+        if (begin + done) % watched == 0:
+            _watch(watched * step_ns, least_wait, service, fifos[4], takers, totals)
+        now += step_ns
+        if _end(now, last_bytes, due, start_ns, time_ns):
+            return done + 1
+    return int(count)
