@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Check a deadlock certificate against configuration files, with nothing of fabricgen.
 
-    python certificate_check.py CERTIFICATE FOLDER
+    python certificate_check.py CERTIFICATE FOLDER...
 
 FOLDER is a bundle, or holds config_db.json files. From them alone this reads sessions, routes and lossless priorities,
 follows every packet between hosts, and looks whether all that a buffer can wait for comes later in the order. Where the
-certificate holds whatever fails, it also looks at the ASNs that make it so. Exit code 0: it holds; 1: it does not.
+certificate holds whatever fails, it also looks at the ASNs that make it so. InfiniBand planes are checked by
+certificate_check_infiniband.py, which stands beside this file; their folder is a bundle, or one with dumped tables.
+Exit code 0: it holds; 1: it does not.
 
 It is written to be read: one thing after the other, in the simplest way there is, for fabrics of up to some hundred
 switches. A fabric whose routes depend on the order of events is refused: the simple way does not cover it.
@@ -18,12 +20,11 @@ import sys
 from functools import cache
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))  # python -I leaves it out
+from certificate_check_infiniband import RefusedError, check_subnet
+
 INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "VLAN_SUB_INTERFACE", "LOOPBACK_INTERFACE")
 FAMILIES = {"ipv4": 4, "ipv6": 6}
-
-
-class RefusedError(Exception):
-    """The certificate does not hold for these files, or cannot be checked."""
 
 
 class Switch:
@@ -359,11 +360,11 @@ def up_then_down(fabric, order, level):
         before = stage
 
 
-def read_switches(folder):
-    """name -> Switch, of all configuration files below the folder."""
-    below = folder / "sonic" if (folder / "sonic").is_dir() else folder
+def read_switches(folders):
+    """name -> Switch, of all configuration files below the folders."""
+    roots = [folder / "sonic" if (folder / "sonic").is_dir() else folder for folder in folders]
     found = {}
-    for file in sorted([*below.glob("*/config_db.json"), *below.glob("*.json")]):
+    for file in sorted(file for root in roots for file in [*root.glob("*/config_db.json"), *root.glob("*.json")]):
         config = json.loads(file.read_text())
         localhost = config.get("DEVICE_METADATA", {}).get("localhost", {}) if isinstance(config, dict) else {}
         if localhost:
@@ -371,19 +372,23 @@ def read_switches(folder):
     return found
 
 
-def check(certificate, folder):
+def check(certificate, *folders):
     """The lines to print. Raises RefusedError."""
-    if certificate.get("format") != "fabricgen-deadlock-certificate/1":
+    if not isinstance(certificate, dict) or certificate.get("format") != "fabricgen-deadlock-certificate/1":
         raise RefusedError("no certificate of a known format")
-    switches = read_switches(folder)
-    named = [name for plane in certificate["planes"] for name in plane["switches"]]
+    switches = read_switches(folders)
+    subnets = [plane for plane in certificate["planes"] if plane.get("technology") == "infiniband"]
+    planes = [plane for plane in certificate["planes"] if plane not in subnets]
+    named = [name for plane in planes for name in plane["switches"]]
     if sorted(named) != sorted(switches):
         raise RefusedError(
             f"not the same switches: {', '.join(sorted(set(named) ^ set(switches))) or 'one is named twice'}"
         )
-    if not named:
-        yield "no RoCE plane: nothing to check"
-    for plane in certificate["planes"]:
+    if not planes and not subnets:
+        yield "no plane: nothing to check"
+    for plane in subnets:
+        yield check_subnet(plane, folders)
+    for plane in planes:
         title = f"plane {plane['name']}" if plane["name"] else "the fabric"
         if plane["order"] is None:
             raise RefusedError(f"{title} has no order: its dependencies are cyclic")
@@ -399,8 +404,12 @@ def check(certificate, folder):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit("usage: certificate_check.py CERTIFICATE FOLDER...")
     try:
-        for line in check(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])):
+        for line in check(json.loads(Path(sys.argv[1]).read_text()), *map(Path, sys.argv[2:])):
             print(line)  # noqa: T201
     except RefusedError as refusal:
         sys.exit(f"refused: {refusal}")
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        sys.exit(f"refused: not of the form that is expected: {type(error).__name__}: {error}")

@@ -169,6 +169,7 @@ class PacketFlow:
     hol_factor: float | None = None
     slowdown: float | None = None
     victim: bool = False
+    priority: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ class PfcStorm:
 
     port: tuple[str, str]
     priority: int
-    time_ns: int
+    detected_ns: int
     restored_ns: int | None
 
 
@@ -217,6 +218,8 @@ class QueueUse:
     most_ns: int
     kmin_bytes: int | None
     marked: int
+    drops: int  # what a limit of its own kept out
+    lossless: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +262,12 @@ class PacketsResult:
     def finished(self) -> int:
         """Flows that came to their end."""
         return sum(flow.fct_ns is not None for flow in self.flows)
+
+    @property
+    def dropped(self) -> list[GroupUse | QueueUse]:
+        """Where packets were dropped: for want of room in their group, or by the limit of their queue."""
+        used: list[GroupUse | QueueUse] = [*self.groups, *self.queues]
+        return [one for one in used if one.drops]
 
     @property
     def collective_ns(self) -> int | None:

@@ -33,19 +33,19 @@ def outside_sessions(bundle: Bundle, switch: str, one: Speaker) -> Iterator[tupl
     ports = {end[1]: link for end, link in bundle.external_at.items() if end[0] == switch}
     if not ports:
         return
-    subnets = [(entry.address, entry.interface) for entry in one.addresses if entry.interface in ports]
+    subnets = [(entry.network, entry.interface) for entry in one.addresses if entry.interface in ports]
     for neighbor in one.neighbors:
         if neighbor.peer is None:
             if neighbor.interface in ports:
                 yield neighbor.interface, neighbor
             continue
-        for address, port in subnets:
-            if address.network.covers(neighbor.peer):
+        for network, port in subnets:
+            if network.covers(neighbor.peer):
                 yield port, neighbor
 
 
 def default_routes(bundle: Bundle, switch: str, one: Speaker) -> Iterator[Announcement]:
     """The default routes that a switch takes from outside and passes on as its best path."""
     for _, neighbor in outside_sessions(bundle, switch, one):
-        for version in sorted(neighbor.defaults) if not neighbor.obstacle else ():
+        for version in sorted(neighbor.terms.defaults) if not neighbor.obstacle else ():
             yield Announcement(str(DEFAULTS[version]), ("BGP_NEIGHBOR", neighbor.key))

@@ -38,6 +38,11 @@ CODES = ("FG64", "FG75", "FG76", "FG79")
 @click.option("--series", type=click.Path(path_type=Path, file_okay=False), help="Folder for time series and pictures.")
 @click.option("--svg", type=click.Path(path_type=Path, file_okay=False), help="Folder for the pictures alone.")
 @click.option("--plane", help="Only this plane.")
+@click.option(
+    "--priorities",
+    metavar="LIST",
+    help="Run the pattern on each of these at once, as 3,4,0.  [default: the first lossless one]",
+)
 @expand_option
 @inventory_option
 @output_options
@@ -55,6 +60,7 @@ def command(
     series: Path | None,
     svg: Path | None,
     plane: str | None,
+    priorities: str | None,
     expand: bool,
     inventory: Path | None,
     fmt: str,
@@ -69,8 +75,8 @@ def command(
         return 0
     if bool(paths) == (scenario is not None):
         raise UsageError("give a bundle or config_db files, or one scenario with --scenario")
-    if scenario is not None and (pattern is not None or plane is not None):
-        raise UsageError("a scenario brings its own flows: --pattern and --plane are for bundles")
+    if scenario is not None and not pattern is plane is priorities is None:
+        raise UsageError("a scenario brings its own flows: --pattern, --plane and --priorities are for bundles")
     if scenario is None and compat is not None:
         raise UsageError("--compat is for scenarios: files of switches are simulated as they are")
     from fabricgen.simulate.packets import prepare
@@ -83,7 +89,7 @@ def command(
         outcome, counts = _run_scenario(settings, scenario, compat, seed, watch, own, lines)
     else:
         verdicts = open_verdicts(settings, paths, links, lldp)
-        _run_bundle(settings, verdicts, pattern, _bytes(size), plane, seed, watch)
+        _run_bundle(settings, verdicts, pattern, _bytes(size), plane, seed, watch, _priorities(priorities))
         outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
         counts, own, lines = verdicts.counts, verdicts.own, verdicts.lines
     print_result(
@@ -130,6 +136,7 @@ def _run_bundle(
     plane: str | None,
     seed: int,
     watch: Watch,
+    priorities: Sequence[int],
 ) -> None:
     from fabricgen.simulate.packets.findings import packet_findings
     from fabricgen.simulate.packets.planes import simulate_bundle
@@ -138,7 +145,7 @@ def _run_bundle(
 
     check_pattern(pattern or DEFAULT_PATTERN)
     clock = Clock(settings)
-    runs = simulate_bundle(verdicts.bundle, pattern or DEFAULT_PATTERN, size_bytes, plane, seed, watch)
+    runs = simulate_bundle(verdicts.bundle, pattern or DEFAULT_PATTERN, size_bytes, plane, seed, watch, priorities)
     results = [run.result for run in runs]
     clock.lap("simulated", f"{sum(result.wire_transmissions for result in results)} packet hops")
     for result in results:
@@ -167,8 +174,18 @@ def demonstrate(settings: Settings, verdicts: Verdicts, results: Sequence[Deadlo
     verdicts.lines += packets_lines(result)
 
 
+def _priorities(text: str | None) -> list[int]:
+    found = [part.strip() for part in text.split(",")] if text is not None else []
+    if any(len(part) != 1 or part not in "01234567" for part in found):
+        raise UsageError(f"--priorities: {text!r} is no list of priorities from 0 to 7, such as 3,4")
+    return list(dict.fromkeys(int(part) for part in found))
+
+
 def _bytes(text: str) -> int:
     try:
-        return max(1, parse_bytes(text))
+        size = parse_bytes(text)
     except ValueError as error:
         raise UsageError(f"--size: {error}") from error
+    if not size:
+        raise UsageError("--size: a buffer of no bytes sends nothing")
+    return size

@@ -14,11 +14,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 proof_options = several(
     click.option(
         "--certificate", type=_FILE, metavar="FILE",
-        help="File for the order of channels that proves RoCE planes free of deadlock.",
+        help="File for the order of channels that proves planes free of deadlock, and InfiniBand tables.",
     ),
     click.option(
         "--routes", type=_FILE, metavar="FILE",
-        help="File for the next hops that the verdict on RoCE planes rests on, as JSON by switch and prefix.",
+        help="File for the next hops that the verdict rests on, as JSON by switch and prefix, or InfiniBand port GUID.",
     ),
     click.option(
         "--svg", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",

@@ -79,16 +79,14 @@ def deadlock(
         raise UsageError(f"no plane is called {plane!r}; the bundle has: {known}")
     wanted = FailureChoice(failures, switch_failures, repair, seed, scheduler)
     results = simulate_deadlock(settings, verdicts, plane, lfts, wanted)
-    asked = {
-        "--failures": failures,
-        "--switch-failures": switch_failures,
-        "--certificate": certificate,
-        "--routes": routes,
-    }
-    if left_out := [option for option, given in asked.items() if given]:
-        from fabricgen.simulate.deadlock.infiniband_findings import not_asked
+    of_failures = [
+        name for name, given in {"--failures": failures, "--switch-failures": switch_failures}.items() if given
+    ]
+    of_tables = [name for name, given in {"--certificate": certificate, "--routes": routes}.items() if given]
+    if of_failures or of_tables:
+        from fabricgen.simulate.deadlock.infiniband_findings import left_out
 
-        verdicts.findings += not_asked(results, left_out)
+        verdicts.findings += left_out(results, of_failures, of_tables)
     write_proof(verdicts.bundle, results, certificate, routes, svg)
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     if demonstrate:

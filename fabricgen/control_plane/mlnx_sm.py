@@ -17,7 +17,7 @@ from fabricgen.inventory.references import error
 from fabricgen.origin import Value, value
 from fabricgen.platforms.mlnx_sm import DIALECT, NODE_NAME_MAP, option_facts
 
-_UP_DOWN = ("single switches", "regular tree", "tree")
+_UP_DOWN = ("single switches", "regular tree", "tree of one leaf", "tree")
 _ADAPTIVE = {**dict.fromkeys(_UP_DOWN, "ar_updn"), "dragonfly-plus": "dfp2"}
 _STATIC = dict.fromkeys(_UP_DOWN, "updn")
 _PLANARIZED_MBPS = 800_000  # XDR: ConnectX-8 Firmware Release Notes 40.44.0208, Planarized Topology Network

@@ -10,8 +10,8 @@ run. What was not measured says so. nue takes as many VLs as `nue_max_num_vls` s
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from fabricgen.design.model import Fabric, PlaneDesign, Switch
-from fabricgen.design.subnets import SubnetDesign, largest_subnet
+from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
+from fabricgen.design.subnets import SubnetDesign, largest_subnet, split_subnets
 from fabricgen.design.torus import is_ring
 from fabricgen.findings import Finding
 from fabricgen.inventory.references import error
@@ -67,6 +67,11 @@ _OPTIONS: Mapping[str, tuple[_Option, ...]] = {
         _NUE,
         _Option("dfsssp", 1, _TREE),
         _Option("lash", 3, f"{_TREE}; 3 VLs in three tiers, and one spine of four in use"),
+    ),
+    "tree of one leaf": (
+        _Option("updn", 1, f"{_TREE}; ftree wants compute nodes on two leaves"),
+        _Option("minhop", 1, _TREE),
+        _NUE,
     ),
     "tree": (
         _Option("updn", 1, f"{_TREE}; ftree gives up where one leaf-spine link is missing"),
@@ -124,6 +129,7 @@ _MINHOP: Mapping[str, str] = {
     "listed links": "it knows no order of the switches, and links between equals can close loops",
 }
 _WHY_NOT: Mapping[tuple[str, str], str] = {
+    ("tree of one leaf", "ftree"): "measured: it wants compute nodes on two leaves, else OpenSM falls back to minhop",
     ("2D torus", "dor"): "its rings loop: measured on 5x5, 20 loops of 5 channels",
     ("3D torus", "dor"): "its rings loop: measured on 4x4x4, 48 loops of 4 channels",
     ("ring", "dor"): "the ring loops: one VL, no dateline",
@@ -204,7 +210,15 @@ def kind_of(design: PlaneDesign) -> str:
     if not any(isinstance(link.a, Switch) for link in design.links):
         return "single switches"
     find = _KINDS.get(design.plane.design)
-    return find(design) if find else "regular tree"
+    if find:
+        return find(design)
+    return "regular tree" if all(map(_has_leaves, split_subnets(design))) else "tree of one leaf"
+
+
+def _has_leaves(subnet: SubnetDesign) -> bool:
+    """Whether compute nodes, or where there are none the other hosts, are on several switches."""
+    computing = [link for link in subnet.host_links if isinstance(link.a, Host) and link.a.model.gpus]
+    return len({link.b.key for link in computing or subnet.host_links}) > 1
 
 
 def _listed(design: PlaneDesign) -> str:

@@ -22,7 +22,7 @@ from fabricgen.sonic.secrets import PLACEHOLDER
 
 SITE_LOCAL = 0xFEC0 << 48  # with a 16-bit subnet number at its end (InfiniBand Architecture Specification, 4.1.1)
 MASTER_PRIORITY = 14  # of 15: one above is left for a takeover by hand
-_TREES = ("regular tree", "tree")
+_TREES = ("regular tree", "tree of one leaf", "tree")
 _READS_ROOTS = ("updn", "dnup", "ftree")
 _READS_NODES = ("ftree", "dfsssp")
 _READS_ORDER = ("minhop", "updn", "dnup")

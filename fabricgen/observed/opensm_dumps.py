@@ -61,7 +61,8 @@ class Dumps:
 
 
 def read_dumps(folder: Path) -> Dumps:
-    """The dumps of one subnet. Raises UnreadableInputError when topology or forwarding tables are missing."""
+    """The dumps of one subnet. Raises UnreadableInputError when topology or forwarding tables are missing, or files are
+    not of one subnet."""
     if not folder.is_dir():
         raise UnreadableInputError("no such folder", Location(str(folder)))
     tables = _needed(folder, FORWARDING, "forwarding tables, such as opensm-lfts.dump")
@@ -74,15 +75,23 @@ def read_dumps(folder: Path) -> Dumps:
     if not len(destinations):
         raise UnreadableInputError("no LID of an adapter is known", Location(str(tables)))
     forwarding = _forwarding(subnet, text, int(destinations.max()) + 1)
+    if (forwarding[:, destinations] == NO_PORT).all():
+        raise UnreadableInputError(f"has no forwarding table of a switch in {topology.name}", Location(str(tables)))
     lanes, path_sls = _first(folder, SL2VL), _first(folder, PATH_SLS)
     return Dumps(
         subnet,
         forwarding,
         destinations,
         owners,
-        _sl2vl(subnet, read_bytes(lanes)) if lanes else None,
+        _sl2vl(subnet, lanes) if lanes else None,
         read_path_sls(path_sls, subnet, destinations) if path_sls else None,
     )
+
+
+def dump_files(folder: Path) -> dict[str, Path | None]:
+    """What `read_dumps` reads of a folder, by what it tells; `levels` are the SLs of paths."""
+    kinds = {"topology": TOPOLOGY, "tables": FORWARDING, "lanes": SL2VL, "levels": PATH_SLS}
+    return {kind: _first(folder, patterns) for kind, patterns in kinds.items()}
 
 
 def topology_file(folder: Path) -> Path | None:
@@ -194,14 +203,21 @@ def _forwarding(subnet: Subnet, text: bytes, lids: int) -> Bytes:
     return table
 
 
-def _sl2vl(subnet: Subnet, text: bytes) -> Bytes:
+def _sl2vl(subnet: Subnet, file: Path) -> Bytes:
+    text = read_bytes(file)
     raw = np.frombuffer(text, np.uint8)
     lanes = np.zeros((len(subnet.switches), subnet.ports, subnet.ports, 16), np.uint8)
+    lacking = np.array((subnet.peer_switch >= 0).any(axis=1))
     for lines, owner in _rows(subnet, text, 57):
         starts, switch = lines[owner >= 0], owner[owner >= 0]
         into, out = _decimal(raw, starts, 3), _decimal(raw, starts + 4, 3)
         known = (into >= 0) & (into < subnet.ports) & (out >= 0) & (out < subnet.ports)
         place = (switch[known], into[known], out[known])
+        lacking[place[0]] = False
         for service_level in range(16):
             lanes[(*place, service_level)] = _decimal(raw, starts[known] + 10 + 3 * service_level, 2)
+    if lacking.any():
+        name = subnet.switches[int(lacking.argmax())].name
+        others = f" and {lacking.sum() - 1} more switches" if lacking.sum() > 1 else ""
+        raise UnreadableInputError(f"has no SL-to-VL table of {name}{others}", Location(str(file)))
     return lanes

@@ -1,21 +1,21 @@
-"""partitions.conf as it was meant: which P_Keys each adapter port is to have.
+"""partitions.conf as it was meant: which P_Keys each adapter port, and each switch, is to have.
 
 Read by the words of OpenSM's partition-config.txt, without the leniency of its parser, so that what the parser makes of
 a slip shows as a difference.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 DEFAULT_KEY, FULL = 0x7FFF, 0x8000
-_GROUPS = ("ALL", "ALL_CAS", "SELF", "ALL_SWITCHES", "ALL_ROUTERS", "NONE")
+_NOBODY = ("ALL_ROUTERS", "NONE")
 _MEMBER = re.compile(r"(\w+)(?:=(\w+))?$")
 
 
 @dataclass
 class IntendedKeys:
-    """`keys` are each port's P_Keys by port GUID. `strangers` are members that are no adapter port of this subnet.
+    """`keys` are each port's P_Keys by port GUID. `strangers` are members that are no port of this subnet.
     `has_generated` tells of a partition whose key OpenSM makes up."""
 
     keys: dict[int, set[int]]
@@ -23,9 +23,10 @@ class IntendedKeys:
     has_generated: bool = False
 
 
-def intended_keys(text: str, ports: Iterable[int], sm_port: int) -> IntendedKeys:
-    """What the file gives to the ports (GUIDs), of which `sm_port` is the subnet manager's."""
-    all_ports = list(ports)
+def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], sm_port: int) -> IntendedKeys:
+    """What the file gives to adapter ports, of which `sm_port` is the subnet manager's, and to switches (GUIDs)."""
+    groups: dict[str, Collection[int]] = {"ALL_CAS": [*adapters], "ALL_SWITCHES": [*switches], "SELF": [sm_port]}
+    groups["ALL"] = all_ports = dict.fromkeys([*groups["ALL_CAS"], *groups["ALL_SWITCHES"]])
     members: dict[int, dict[int, str]] = {DEFAULT_KEY: dict.fromkeys(all_ports, "limited") | {sm_port: "full"}}
     result = IntendedKeys({port: set() for port in all_ports})
     has_default = False
@@ -43,7 +44,7 @@ def intended_keys(text: str, ports: Iterable[int], sm_port: int) -> IntendedKeys
             members[key], has_default = {}, True
         usual = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), "limited")
         for word in _words(body):
-            chosen, membership = _chosen(word, all_ports, sm_port)
+            chosen, membership = _chosen(word, groups)
             if chosen is None:
                 result.strangers.append(word)
             else:
@@ -69,16 +70,16 @@ def _words(body: str) -> Iterable[str]:
             yield from filter(None, re.split(r"[,\s]+", line.strip()))
 
 
-def _chosen(word: str, ports: list[int], sm_port: int) -> tuple[list[int] | None, str]:
+def _chosen(word: str, groups: Mapping[str, Collection[int]]) -> tuple[Collection[int] | None, str]:
     """The ports that a member stands for and the membership it states; None for no port at all."""
     found = _MEMBER.match(word)
     if not found:
         return None, ""
     name, membership = found[1], found[2] or ""
-    if name in _GROUPS:
-        return {"ALL": ports, "ALL_CAS": ports, "SELF": [sm_port]}.get(name, []), membership
+    if name in (*groups, *_NOBODY):
+        return groups.get(name, []), membership
     try:
         guid = int(name, 16)
     except ValueError:
         return None, ""
-    return ([guid] if guid in set(ports) else None), membership
+    return ([guid] if guid in groups["ALL"] else None), membership

@@ -50,7 +50,11 @@ def read_path_sls(file: Path, subnet: Subnet, destinations: Ints) -> NDArray[np.
         level, level_digits = _leading_number(tail >> (digits + np.uint64(1) << np.uint64(3)))
         level[level_digits == 0] = NO_PATH
         table[row * width + column_of[np.minimum(lid, np.uint64(_LIDS)).view(np.int64)]] = level
-    return table.reshape(-1, width)[node_of, :-1]
+    found = table.reshape(-1, width)[node_of, :-1]
+    if (found == NO_PATH).all():
+        form = "0x<source node GUID, 16 digits> <destination LID> <SL>"
+        raise UnreadableInputError(f"has no line `{form}` of a path between adapters here", Location(str(file)))
+    return found
 
 
 def _blocks(file: Path) -> Iterator[bytes]:

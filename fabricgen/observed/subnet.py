@@ -1,6 +1,6 @@
 """An InfiniBand subnet as somebody saw it: switches, adapter ports, and which port is cabled to which."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int32]
 
 SWITCH, ADAPTER = "SW", "CA"
+
+GuidEnd = tuple[int, int]  # GUID and port of a switch, or port GUID of an adapter and 0
+GuidCable = tuple[GuidEnd, GuidEnd]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,20 @@ def subnet_of(cables: Iterable[tuple[PortEnd, PortEnd]]) -> Subnet:
     return Subnet(
         tuple(switches.values()), tuple(adapters.values()), peer_switch, peer_port, adapter_at, attached[0], attached[1]
     )
+
+
+def cables_by_guid(subnet: Subnet) -> Iterator[GuidCable]:
+    """Every cable once: an adapter first, of two switches the one with the lower GUID."""
+    switches = [one.node_guid for one in subnet.switches]
+    for row, port in zip(*(axis.tolist() for axis in (subnet.peer_switch >= 0).nonzero()), strict=True):
+        near = switches[row], port
+        far = switches[subnet.peer_switch[row, port]], int(subnet.peer_port[row, port])
+        if near < far:
+            yield near, far
+    pairs = zip(subnet.adapters, subnet.attached_switch.tolist(), subnet.attached_port.tolist(), strict=True)
+    for adapter, row, port in pairs:
+        if row >= 0:
+            yield (adapter.port_guid, 0), (switches[row], port)
 
 
 def levels(subnet: Subnet) -> NDArray[np.int64]:

@@ -22,6 +22,11 @@ class SubnetFiles:
     folder: Path
 
     @property
+    def place(self) -> str:
+        """The folder below that of the bundle, or of the loose folder that was given."""
+        return f"infiniband/{self.name}" if self.plane else "."
+
+    @property
     def netlist(self) -> Path:
         """The wiring that was meant, as ibsim reads it."""
         return self.folder / NETLIST

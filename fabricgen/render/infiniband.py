@@ -28,7 +28,7 @@ from fabricgen.render.templates import TemplateLibrary
 FOLDER = "infiniband"
 CONF = "opensm.conf"
 _CONF_TEMPLATE, _GUIDS_TEMPLATE = f"{CONF}.j2", "guids.j2"
-_TREES = ("regular tree", "tree")
+_TREES = ("regular tree", "tree of one leaf", "tree")
 
 Context = Mapping[str, object]
 

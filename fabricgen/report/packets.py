@@ -1,9 +1,11 @@
 """A packet run as the JSON object of the contract, and in lines for people."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from fabricgen.results import Freeze, GroupUse, PacketFlow, PacketsResult, PauseRoot, PfcStorm, QueueUse
+from fabricgen.results import PacketFlow, PacketsResult
+from fabricgen.units import counted
 
 MOST_QUEUES = 64
 
@@ -16,7 +18,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "pattern": result.pattern or None,
         "compat": result.compat or None,
         "seed": result.seed,
-        "flows": [_flow(flow) for flow in result.flows],
+        "flows": [asdict(flow) for flow in result.flows],
         "finished": result.finished,
         "collective_ns": result.collective_ns,
         "fct_ns": dict(zip(("p50", "p99", "p99.9"), percentiles(result.flows), strict=True)),
@@ -27,15 +29,15 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "retransmissions": result.retransmissions,
         "ecn_marked": result.marked,
         "frozen": result.freeze is not None,
-        "freeze": _freeze(result.freeze) if result.freeze else None,
-        "watchdog": [_storm(storm) for storm in result.storms],
-        "roots": [_root(root) for root in result.roots],
+        "freeze": asdict(result.freeze) if result.freeze else None,
+        "watchdog": [asdict(storm) for storm in result.storms],
+        "roots": [asdict(root) for root in result.roots],
         "wire_transmissions": result.wire_transmissions,
         "events": result.events,
         "simulated_ns": result.simulated_ns,
         "max_queue_bytes": result.max_queue_bytes,
-        "groups": [_group(group) for group in result.groups],
-        "queues": [_queue(queue) for queue in result.queues[:MOST_QUEUES]],
+        "groups": [asdict(group) for group in result.groups],
+        "queues": [asdict(queue) for queue in result.queues[:MOST_QUEUES]],
         "victims": [
             {"flow": index, "src": flow.src, "dst": flow.dst, "hol_factor": flow.hol_factor, "slowdown": flow.slowdown}
             for index, flow in enumerate(result.flows)
@@ -68,6 +70,9 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         line = ", ".join(f"{name} {_time(value)}" for name, value in zip(("p50", "p99", "p99.9"), times, strict=True))
         whole = f", all in {_time(result.collective_ns)}" if result.collective_ns is not None else ""
         yield f"          completion {line}{whole}"
+    priorities = sorted({flow.priority for flow in result.flows})
+    for priority in priorities if len(priorities) > 1 else ():
+        yield f"          priority {priority}: {_class_line(result, priority)}"
     pauses = sum(kind for _, _, kind in result.pfc_frames)
     yield (
         f"          {pauses} pause frames, {result.drops} drops, {result.marked} packets marked, "
@@ -88,6 +93,16 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         yield f"          and {len(victims) - 5} more victims"
 
 
+def _class_line(result: PacketsResult, priority: int) -> str:
+    """One priority of several."""
+    flows = [flow for flow in result.flows if flow.priority == priority]
+    done = sum(flow.fct_ns is not None for flow in flows)
+    drops = sum(one.drops for one in result.dropped if one.priority == priority)
+    p50, p99, _ = percentiles(flows)
+    times = f", p50 {_time(p50)}, p99 {_time(p99)}" if p50 is not None else ""
+    return f"{done} of {counted(len(flows), 'flow')} finished{times}, {counted(drops, 'drop')}"
+
+
 def percentiles(flows: Sequence[PacketFlow]) -> tuple[int | None, int | None, int | None]:
     """p50, p99 and p99.9 of the completion times, each one of them (nearest rank); None where no flow finished."""
     times = sorted(flow.fct_ns for flow in flows if flow.fct_ns is not None)
@@ -99,61 +114,3 @@ def percentiles(flows: Sequence[PacketFlow]) -> tuple[int | None, int | None, in
 
 def _time(nanoseconds: int | None) -> str:
     return f"{(nanoseconds or 0) / 1000:.1f} us"
-
-
-def _flow(flow: PacketFlow) -> dict[str, Any]:
-    return {
-        "src": flow.src,
-        "dst": flow.dst,
-        "bytes": flow.bytes,
-        "start_ns": flow.start_ns,
-        "fct_ns": flow.fct_ns,
-        "ideal_fct_ns": flow.ideal_fct_ns,
-        "hol_factor": flow.hol_factor,
-        "victim": flow.victim,
-    }
-
-
-def _freeze(freeze: Freeze) -> dict[str, Any]:
-    return {"time_ns": freeze.time_ns, "cycle": [list(hop) for hop in freeze.cycle], "over_ns": freeze.over_ns}
-
-
-def _storm(storm: PfcStorm) -> dict[str, Any]:
-    return {
-        "port": list(storm.port),
-        "priority": storm.priority,
-        "detected_ns": storm.time_ns,
-        "restored_ns": storm.restored_ns,
-    }
-
-
-def _root(root: PauseRoot) -> dict[str, Any]:
-    return {
-        "port": list(root.port),
-        "kind": root.kind,
-        "paused_links": root.paused_links,
-        "paused_share": root.paused_share,
-    }
-
-
-def _queue(queue: QueueUse) -> dict[str, Any]:
-    return {
-        "port": list(queue.port),
-        "priority": queue.priority,
-        "most_bytes": queue.most_bytes,
-        "most_ns": queue.most_ns,
-        "kmin_bytes": queue.kmin_bytes,
-        "marked": queue.marked,
-    }
-
-
-def _group(group: GroupUse) -> dict[str, Any]:
-    return {
-        "port": list(group.port),
-        "priority": group.priority,
-        "headroom_bytes": group.headroom_bytes,
-        "headroom_most_bytes": group.headroom_most_bytes,
-        "pauses": group.pauses,
-        "early_pauses": group.early_pauses,
-        "drops": group.drops,
-    }

@@ -9,7 +9,7 @@ from fabricgen.results import Series
 
 Point = tuple[float, float]
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _LEGEND = 960, 420, 70, 40, 260
+_WIDTH, _HEIGHT, _LEFT, _TOP, _LETTER = 960, 420, 70, 40, 6.5
 _ROW, _MOST_ROWS = 16, 60
 _COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf")
 _LIMITS = {"Kmin": "#27ae60", "Kmax": "#16a085", "XOFF of a group": "#c0392b"}
@@ -25,15 +25,17 @@ def series_files(series: Series) -> Iterator[tuple[str, bytes]]:
 
 
 def queues_svg(series: Series) -> str:
-    """Depths of the fullest queues in kB, with the thresholds of the fullest."""
+    """Depths of the fullest queues in kB, with the thresholds of the fullest one that has any."""
     lines = {queue.name: _scaled(queue.bytes) for queue in series.queues}
     limits: dict[str, list[float]] = {}
     if series.queues:
-        first, count = series.queues[0], len(series.times_ns)
+        marking = [queue for queue in series.queues if queue.kmin_bytes is not None]
+        first, count = (marking or series.queues)[0], len(series.times_ns)
         for name, value in (("Kmin", first.kmin_bytes), ("Kmax", first.kmax_bytes)):
             if value is not None:
                 limits[name] = [value / 1000] * count
-        limits["XOFF of a group"] = _scaled(series.xoff_bytes)
+        if series.xoff_bytes:
+            limits["XOFF of a group"] = _scaled(series.xoff_bytes)
     return _chart(f"{series.name}: queues, kB", series.times_ns, lines, limits)
 
 
@@ -50,7 +52,7 @@ def pauses_svg(series: Series) -> str:
     height = _TOP + _ROW * (len(names) + 3)
     more = len(totals) - len(names)
     title = f"{series.name}: paused ports" + (f", {more} more not shown" if more > 0 else "")
-    parts = [_head(_WIDTH + _LEGEND, height, title)]
+    parts = [_head(height, title, names)]
     for row, name in enumerate(names):
         y = _TOP + row * _ROW
         parts.append(f'<text x="{_WIDTH + 8}" y="{y + 11}">{escape(name)}</text>')
@@ -67,11 +69,11 @@ def _chart(
     last = max([*times_ns, 1])
     top = max([1e-9, *(value for values in (*lines.values(), *_within(lines, limits)) for value in values)]) * 1.05
     bottom = _HEIGHT - 30
-    parts = [_head(_WIDTH + _LEGEND, _HEIGHT, title)]
+    parts = [_head(_HEIGHT, title, [*lines, *limits])]
     for part in range(5):
         y = bottom - (bottom - _TOP) * part / 4
         parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.0f}" y2="{y:.0f}" stroke="#eee"/>')
-        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.0f}" text-anchor="end">{top * part / 4:.4g}</text>')
+        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.0f}" text-anchor="end">{_plain(top * part / 4)}</text>')
 
     def curve(values: Sequence[float], style: str) -> str:
         points = (
@@ -102,7 +104,9 @@ def _within(lines: Mapping[str, Sequence[float]], limits: Mapping[str, Sequence[
     return [values for values in limits.values() if max(values, default=0.0) < 4 * highest]
 
 
-def _head(width: int, height: int, title: str) -> str:
+def _head(height: int, title: str, names: Sequence[str]) -> str:
+    """The beginning of a picture, with room for names on the right."""
+    width = round(_WIDTH + 80 + _LETTER * max(map(len, names), default=0))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" '
         f'font-size="11" role="img"><title>{escape(title)}</title>\n<rect width="{width}" height="{height}" '
@@ -112,9 +116,14 @@ def _head(width: int, height: int, title: str) -> str:
 
 def _time_axis(last: int, y: int) -> list[str]:
     return [
-        f'<text x="{_x(last * part / 8, last):.0f}" y="{y}" text-anchor="middle">{last * part / 8000:.4g} us</text>'
+        f'<text x="{_x(last * part / 8, last):.0f}" y="{y}" text-anchor="middle">{_plain(last * part / 8000)} us</text>'
         for part in range(9)
     ]
+
+
+def _plain(value: float) -> str:
+    """Four digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _x(time: float, last: int) -> float:

@@ -58,11 +58,12 @@ def solve(
             columns, tracked = pending.pop()
             layers = solver.layers(columns, tracked)
             plain = plain and not layers.has_refused
+            # what is not settled is written again, with more ASNs tracked
+            part = columns if len(tracked) else slice(first, first + words_per_pass)
+            routes.nexthops[:, part] = layers.nexthops
+            routes.reached[:, part] = layers.reached
+            routes.ambiguous[:, part] = layers.ambiguous
             settled = ~layers.suspects.any(axis=0)
-            chosen = columns[settled]
-            routes.nexthops[:, chosen] = layers.nexthops[:, settled]
-            routes.reached[:, chosen] = layers.reached[:, settled]
-            routes.ambiguous[:, chosen] = layers.ambiguous[:, settled]
             pending += _by_suspects(columns[~settled], layers.suspects[:, ~settled], tracked)
     return replace(routes, plain=plain)
 
@@ -124,12 +125,14 @@ class _Solver:
         run = _Run(self, columns, tracked)
         while run.front.any():
             front = self._advertised(run.front, columns)
-            listening: Flags = np.any(~run.sure & self.valid[columns], axis=1)
+            unsettled = ~run.sure & self.valid[columns]
+            listening: Flags = np.any(unsettled, axis=1)
             speaking: Flags = np.any(front, axis=1)
             candidates = (speaking[net.target] & listening[net.source]).nonzero()[0]
             if not len(candidates):
                 break
-            offer = front[net.target[candidates]] & ~run.sure[net.source[candidates]]
+            offer = front[net.target[candidates]]
+            offer &= unsettled[net.source[candidates]]
             if self.families is not None:
                 offer &= self.families[:, columns][self.policy.hears[candidates]]
             if not run.advance(candidates, offer):

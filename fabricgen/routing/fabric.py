@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -29,11 +29,15 @@ class RoutedFabric:
     destinations: tuple[Destination, ...]
     announced: Mapping[tuple[str, str], tuple[str, str]]
 
+    @cached_property
+    def ports(self) -> tuple[str, ...]:
+        """Per link the interface from which it leaves its source."""
+        ends = [interface for session in self.sessions for _, interface, _ in session]
+        return tuple([ends[place] for place in self.network.order.tolist()])
+
     def port(self, link: int) -> str:
         """The interface from which link l leaves its source."""
-        pair, backwards = divmod(int(self.network.order[link]), 2)
-        session = self.sessions[pair]
-        return (session.b if backwards else session.a).interface
+        return self.ports[link]
 
     def row(self, link: int) -> str:
         """The BGP_NEIGHBOR key by which the source of link l hears its target."""
@@ -60,34 +64,38 @@ def read_fabric(bundle: Bundle, switches: list[str]) -> RoutedFabric:
     spoken = find_sessions(bundle, switches)
     names = tuple(switches)
     number = {name: index for index, name in enumerate(names)}
-    cables = _by_cable(spoken.sessions)
-    sessions = tuple(cable[0] for cable in cables)
-    network = build_network(len(names), [number[s.a.switch] for s in sessions], [number[s.b.switch] for s in sessions])
+    sessions, cable = _by_cable(spoken.sessions)
+    network = build_network(
+        len(names), [number[a.switch] for a, _ in sessions], [number[b.switch] for _, b in sessions]
+    )
     destinations, announced = _destinations(bundle, spoken, number)
-    policy = _policy(spoken, cables, names, network)
+    policy = _policy(spoken, cable, names, network)
     return RoutedFabric(names, spoken, sessions, network, policy, destinations, announced)
 
 
-def _by_cable(sessions: Sequence[Session]) -> list[list[Session]]:
-    """The sessions over each pair of interfaces."""
-    found: dict[tuple[str, ...], list[Session]] = {}
-    for one in sessions:
-        found.setdefault((one.a.switch, one.a.interface, one.b.switch, one.b.interface), []).append(one)
-    return list(found.values())
+def _by_cable(sessions: Sequence[Session]) -> tuple[tuple[Session, ...], list[int]]:
+    """The first session over each pair of interfaces, and for every session the number of its pair."""
+    known: dict[tuple[str, ...], int] = {}
+    first: list[Session] = []
+    cable: list[int] = []
+    for session in sessions:
+        (a, a_port, _), (b, b_port, _) = session
+        place = known.setdefault((a, a_port, b, b_port), len(first))
+        if place == len(first):
+            first.append(session)
+        cable.append(place)
+    return tuple(first), cable
 
 
-def _policy(
-    spoken: SpokenFabric, cables: Sequence[Sequence[Session]], names: tuple[str, ...], network: Network
-) -> Policy:
-    hears, allowed = [], []
-    for sessions in cables:
-        there = back = 0
-        for one in sessions:
-            a, b = one.a.neighbor, one.b.neighbor
-            there |= _families(a.accepts, b.sends)
-            back |= _families(b.accepts, a.sends)
-        hears += [there, back]
-        allowed += [max([s.a.neighbor.allowas_in for s in sessions]), max([s.b.neighbor.allowas_in for s in sessions])]
+def _policy(spoken: SpokenFabric, cable: Sequence[int], names: tuple[str, ...], network: Network) -> Policy:
+    terms = [(a.neighbor.terms, b.neighbor.terms) for a, b in spoken.sessions]
+    heard = [(_families(a.accepts, b.sends), _families(b.accepts, a.sends)) for a, b in terms]
+    lenience = [(a.allowas_in, b.allowas_in) for a, b in terms]
+    hears = np.zeros((network.links // 2, 2), np.uint8)
+    allowed = np.zeros((network.links // 2, 2), np.int64)
+    if terms:
+        np.bitwise_or.at(hears, cable, np.array(heard, np.uint8))
+        np.maximum.at(allowed, cable, np.array(lenience, np.int64))
     speakers = [spoken.speakers[name] for name in names]
     # A switch that speaks no BGP has no sessions; it gets an ASN of its own so that it is never taken for another.
     return Policy(
@@ -95,8 +103,8 @@ def _policy(
         isolated=np.array([one.isolated for one in speakers], bool),
         multipath_relax=np.array([one.multipath_relax for one in speakers], bool),
         maximum_paths=np.array([one.maximum_paths for one in speakers], np.int64),
-        hears=np.array(hears, np.uint8)[network.order],
-        allowas_in=np.array(allowed, np.int64)[network.order],
+        hears=hears.ravel()[network.order],
+        allowas_in=allowed.ravel()[network.order],
     )
 
 

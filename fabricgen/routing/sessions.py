@@ -11,12 +11,7 @@ from typing import NamedTuple
 from fabricgen.bundle.outside import outside_sessions, read_speaker
 from fabricgen.bundle.read import Bundle
 from fabricgen.sonic.addresses import Address
-from fabricgen.sonic.image import (
-    InterfaceAddress,
-    Neighbor,
-    Speaker,
-    rows,
-)
+from fabricgen.sonic.image import InterfaceAddress, Neighbor, Speaker, rows
 from fabricgen.sonic.tables import ConfigDb
 
 _LOSSLESS_TABLES = (
@@ -35,7 +30,8 @@ class SessionEnd(NamedTuple):
 
 
 class Session(NamedTuple):
-    """An eBGP session that comes up as configured. Parallel links have one session each."""
+    """An eBGP session that comes up as configured, `a` the switch whose name comes first. Parallel links have one
+    session each."""
 
     a: SessionEnd
     b: SessionEnd
@@ -81,7 +77,8 @@ class _Pairing:
         for name in switches:
             config = bundle.devices[name].passing()
             self.speakers[name] = read_speaker(config)
-            self.ports_down[name] = {key for key, row in rows(config, "PORT") if row.get("admin_status") == "down"}
+            ports = rows(config, "PORT").items()
+            self.ports_down[name] = {port for port, row in ports if row.get("admin_status") == "down"}
             self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
         speakers = self.speakers
         self.by_peer = {name: {n.peer: n for n in one.neighbors if n.peer} for name, one in speakers.items()}
@@ -92,18 +89,19 @@ class _Pairing:
         self.by_subnet: dict[str, dict[Address, InterfaceAddress]] = {}
         for name, one in speakers.items():
             usable = [entry for entry in one.addresses if not entry.vrf]
-            self.owner.update((entry.address.host, (name, entry)) for entry in usable)
+            self.owner.update([(entry.host, (name, entry)) for entry in usable])
             routed = [entry for entry in usable if entry.bound and entry.table != "LOOPBACK_INTERFACE"]
-            self.by_subnet[name] = {entry.address.network: entry for entry in routed}
+            self.by_subnet[name] = {entry.network: entry for entry in routed}
 
     def run(self) -> SpokenFabric:
         sessions: list[Session] = []
         absent: list[AbsentSession] = []
-        answered: set[tuple[str, str]] = set()  # rows whose session was found from the far end
+        answered: dict[str, set[str]] = {name: set() for name in self.speakers}  # rows whose session is found already
         for name, one in self.speakers.items():
+            done = answered[name]
             beyond = {neighbor.key for _, neighbor in outside_sessions(self.bundle, name, one)}
             for neighbor in one.neighbors:
-                if (name, neighbor.key) in answered or (neighbor.key in beyond and not neighbor.obstacle):
+                if neighbor.key in done or (neighbor.key in beyond and not neighbor.obstacle):
                     continue
                 far = self._far_end(name, neighbor)
                 if isinstance(far, str):
@@ -111,8 +109,8 @@ class _Pairing:
                     absent.append(AbsentSession(name, neighbor.key, far, inside, far.startswith(_FAR_END)))
                     continue
                 near, other = SessionEnd(name, far[0], neighbor), far[1]
-                answered.add((other.switch, other.neighbor.key))
-                sessions.append(Session(near, other) if _place(near) < _place(other) else Session(other, near))
+                answered[other.switch].add(other.neighbor.key)
+                sessions.append(Session(near, other) if name < other.switch else Session(other, near))
         return SpokenFabric(self.speakers, tuple(sessions), tuple(absent), self.tables)
 
     def _far_end(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
@@ -141,9 +139,10 @@ class _Pairing:
         return ""
 
     def _port_down(self, name: str, near: str, far: SessionEnd) -> str:
-        for switch, port in ((name, near), (far.switch, far.interface)):
-            if port in self.ports_down[switch]:
-                return f"{switch} {port} is shut down"
+        if near in self.ports_down[name]:
+            return f"{name} {near} is shut down"
+        if far.interface in self.ports_down[far.switch]:
+            return f"{far.switch} {far.interface} is shut down"
         return ""
 
     def _by_address(self, name: str, peer: Address) -> tuple[str, SessionEnd] | str:
@@ -153,16 +152,16 @@ class _Pairing:
         other, entry = owner
         if not entry.bound:
             return f"{other} {entry.interface} has {peer.ip} but no base row"
-        near = self._interface_towards(name, entry.address)
+        near = self._interface_towards(name, entry)
         if near is None:
             return f"no interface shares a subnet with {peer.ip}"
-        answer = self.by_peer[other].get(near.address.host)
+        answer = self.by_peer[other].get(near.host)
         if answer is None:
-            return f"{other} has no BGP_NEIGHBOR {near.address.ip}"
+            return f"{other} has no BGP_NEIGHBOR {near.host.ip}"
         unplugged = self._unplugged((name, near.interface), (other, entry.interface))
         return unplugged or (near.interface, SessionEnd(other, entry.interface, answer))
 
-    def _interface_towards(self, name: str, far: Address) -> InterfaceAddress | None:
+    def _interface_towards(self, name: str, far: InterfaceAddress) -> InterfaceAddress | None:
         """The interface whose subnet holds the far address; FRR takes its source address from there."""
         subnets = self.by_subnet[name]
         same = subnets.get(far.network)
@@ -189,7 +188,3 @@ class _Pairing:
         if answer is None:
             return f"{switch} has no unnumbered BGP_NEIGHBOR on {port}"
         return interface, SessionEnd(switch, port, answer)
-
-
-def _place(end: SessionEnd) -> tuple[str, str, str]:
-    return end.switch, end.interface, end.neighbor.key

@@ -67,10 +67,11 @@ def silent_family(fabric: Fabric) -> Iterator[Defect]:
         for neighbor in _neighbors(fabric)[switch.name]:
             end = ends.get(neighbor.interface)
             for version, family in _FAMILIES.items() if end and end.far and not neighbor.obstacle else ():
-                if f"default|{family}" in held and not (version in neighbor.accepts and version in neighbor.sends):
-                    silent = " and ".join(
-                        word for word, on in (("in", neighbor.accepts), ("out", neighbor.sends)) if version not in on
-                    )
+                if f"default|{family}" in held and not (
+                    version in neighbor.terms.accepts and version in neighbor.terms.sends
+                ):
+                    ways = (("in", neighbor.terms.accepts), ("out", neighbor.terms.sends))
+                    silent = " and ".join(word for word, families in ways if version not in families)
                     message = f"no {family} route passes {silent}: not active, or no route map"
                     place = switch.place("BGP_NEIGHBOR_AF", f"{neighbor.key}|{family}")
                     yield Defect(place, message, "activate the family and give it route maps")

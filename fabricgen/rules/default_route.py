@@ -114,7 +114,7 @@ def _ways_out(fabric: Fabric, switches: list[Switch]) -> list[WayOut]:
             place = end.switch.place("BGP_NEIGHBOR", neighbor.key)
             found += [
                 WayOut(end.switch, version, place, _taken(end.switch, neighbor, version))
-                for version in sorted(neighbor.accepts)
+                for version in sorted(neighbor.terms.accepts)
             ]
     for switch in switches:
         rows = switch.device.table("STATIC_ROUTE").items()
@@ -129,9 +129,9 @@ def _ways_out(fabric: Fabric, switches: list[Switch]) -> list[WayOut]:
 
 def _taken(switch: Switch, neighbor: Neighbor, version: int) -> Callable[[Address], int | None]:
     """What a session takes. One that takes everything counts as one that takes the default route: FG391 tells of it."""
-    if version in neighbor.unfiltered:
+    if version in neighbor.terms.unfiltered:
         return partial(_led, Address(version, 0, 0))
-    return partial(longest_wider, switch.device.config, dict(neighbor.inbound)[version])
+    return partial(longest_wider, switch.device.config, dict(neighbor.terms.inbound)[version])
 
 
 def _prefix(key: str) -> Address | None:

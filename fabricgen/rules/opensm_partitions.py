@@ -41,8 +41,8 @@ def membership_of(partition: PartitionEntry, member: Entry) -> str:
 
 @rule("FG819", Severity.ERROR, "A partitions.conf that OpenSM drops", Basis.SCHEMA)
 def partition_syntax(fabric: Fabric) -> Iterator[Defect]:
-    """What: every definition has its colon on its line and a `;` at its end, every member is a GUID with 0x or a word
-    that OpenSM has, and no line is longer than 4,094 bytes.
+    """What: there is a partition, every definition has its colon on its line and a `;` at its end, every member is a
+    GUID with 0x or a word that OpenSM has, and no line is longer than 4,094 bytes.
 
     Why: OpenSM drops the whole file for one mistake and makes every port a full member of 0x7fff: isolation fails open.
     A longer line is cut in the middle of a GUID, a missing `;` makes one partition of two.
@@ -54,7 +54,11 @@ def partition_syntax(fabric: Fabric) -> Iterator[Defect]:
     Source: opensm 3.3.23, osm_prtn_config.c; measured with the real one.
     """
     for subnet, file in with_partitions(fabric):
-        for fault in subnet.partition_file.faults if subnet.partition_file else ():
+        faults = subnet.partition_file.faults if subnet.partition_file else ()
+        if not faults and not subnet.partitions:
+            message = "no partition is in it; OpenSM drops the file, and every port is a full member of 0x7fff"
+            yield Defect(subnet.place(file), message, "Default=0x7fff, ipoib : ALL=limited, SELF=full ;")
+        for fault in faults:
             message = f"{fault.message}; OpenSM drops the file, and every port is a full member of 0x7fff"
             yield Defect(subnet.place(file, fault.word), message, "correct it; nothing of this file holds before")
 

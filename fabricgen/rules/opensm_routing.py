@@ -7,7 +7,7 @@ from fabricgen.findings import Severity
 from fabricgen.platforms.opensm import ENGINES, LAST_VL, NO_FALLBACK, VL_CODES
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.fabric import Fabric
-from fabricgen.rules.opensm_files import OTHER, TREE, ManagerFile, managed_subnets, manager_files
+from fabricgen.rules.opensm_files import OTHER, TREE, ManagedSubnet, ManagerFile, managed_subnets, manager_files
 from fabricgen.rules.registry import Basis, rule
 
 _UNICAST_LIDS = 49_151
@@ -69,7 +69,7 @@ def engine_for_wiring(fabric: Fabric) -> Iterator[Defect]:
     """What: every engine that may get to work can route the wiring free of credit loops: on trees all but dor and
     torus-2QoS; on a torus torus-2QoS, nue, lash, in two dimensions dfsssp; on a mesh torus-2QoS, nue, dor and dfsssp;
     on a dragonfly dfsssp, nue and lash. lash on a tree is a warning: it leaves spines idle. ftree and lash need lmc
-    0, and connect_roots is FALSE.
+    0, ftree compute nodes on two leaves, and connect_roots is FALSE.
 
     Why: minhop's shortest paths wait for each other in a circle on anything with rings, and so do those of engines that
     give up and leave the subnet to minhop.
@@ -103,6 +103,8 @@ def engine_for_wiring(fabric: Fabric) -> Iterator[Defect]:
 
 def _unfit(manager: ManagerFile, engine: str) -> str:
     subnet = manager.subnet
+    if engine == "ftree" and subnet.kind != OTHER and _has_one_leaf(subnet):
+        return "it wants compute nodes on two leaves; it gives up where all are on one"
     if subnet.kind == TREE:
         return "it is for tori and meshes" if engine in ("dor", "torus-2QoS") else ""
     if subnet.kind != OTHER:
@@ -121,6 +123,16 @@ def _unfit(manager: ManagerFile, engine: str) -> str:
     return ""
 
 
+def _has_one_leaf(subnet: ManagedSubnet) -> bool:
+    """Whether the adapters that cn_guids lists, or all where it lists none, are on one switch."""
+    if subnet.topology is None:
+        return False
+    listed = subnet.guids("cn_guid_file")
+    place = zip(subnet.topology.adapters, subnet.topology.attached_switch.tolist(), strict=True)
+    leaves = {row for port, row in place if row >= 0 and (listed is None or port.port_guid in listed[1].words)}
+    return len(leaves) == 1
+
+
 def _most_neighbours(manager: ManagerFile) -> int:
     subnet = manager.subnet.topology
     return (
@@ -132,7 +144,7 @@ def _most_neighbours(manager: ManagerFile) -> int:
 
 def _fitting(manager: ManagerFile) -> str:
     if manager.subnet.kind == TREE:
-        return "ftree or updn"
+        return "updn" if _has_one_leaf(manager.subnet) else "ftree or updn"
     return "torus-2QoS" if manager.subnet.design in _GRIDS else "dfsssp with 8 lanes, or nue"
 
 

@@ -79,7 +79,7 @@ def default_partition(fabric: Fabric) -> Iterator[Defect]:
     Source: opensm 3.3.23, doc/partition-config.txt and osm_prtn.c; measured with the real one.
     """
     for subnet, file in with_partitions(fabric):
-        if subnet.partition_file is None or subnet.partition_file.faults:
+        if not subnet.partitions:
             continue
         default = [one for one in subnet.partitions if key_of(one) == _DEFAULT_KEY]
         tenants = [one for one in subnet.partitions if key_of(one) != _DEFAULT_KEY]

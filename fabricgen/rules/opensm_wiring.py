@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from fabricgen.findings import Severity
 from fabricgen.guids import guid_text
@@ -14,19 +15,20 @@ from fabricgen.rules.fabric import Fabric
 from fabricgen.rules.opensm_files import ManagedSubnet, managed_subnets
 from fabricgen.rules.registry import rule
 
+if TYPE_CHECKING:
+    from fabricgen.observed.subnet import GuidCable, GuidEnd
+
 _NODE = re.compile(r"^(?:switch|ca)guid=0x([0-9a-fA-F]+)", re.MULTILINE)
 _NODE_LINE = re.compile(r'^(?:((?:switch|ca)guid=\S+)[^\n]*\n)?((?:Switch|Ca)\s+\d+\s+"[^"]+")', re.MULTILINE)
 _NAMED = re.compile(r'0x([0-9a-fA-F]{1,16})\s+"([^"]*)"')
 _NAMES = "node-name-map"
 
-End = tuple[int, int]  # switch GUID and port, or port GUID of an adapter and 0
-Cable = tuple[End, End]
-
 
 @rule("FG838", Severity.ERROR, "The netlist or the names are not those of the fabric that was meant")
 def netlist(fabric: Fabric) -> Iterator[Defect]:
-    """What: in topology.ibsim every node has a GUID of its own, and every cable stands at both ends; the cables are
-    those of fabric.json, and the names in node-name-map (a warning) those of its switches and hosts.
+    """What: in topology.ibsim there are switches with cables, every node has a GUID of its own, and every cable stands
+    at both ends; the cables are those of fabric.json, and the names in node-name-map (a warning) those of its switches
+    and hosts.
 
     Why: engine, lists and proofs are judged on the netlist. A GUID that two nodes have makes OpenSM exit, a wrong name
     sends somebody to the wrong switch.
@@ -38,6 +40,8 @@ def netlist(fabric: Fabric) -> Iterator[Defect]:
     Source: fabric.json; opensm 3.3.23, exit_on_fatal.
     """
     for subnet in managed_subnets(fabric):
+        if subnet.text(NETLIST) is not None and subnet.topology is None:
+            yield Defect(subnet.place(NETLIST), "no switch with a cable is in it: ibsim refuses it", "render again")
         guids = Counter(int(guid, 16) for guid in _NODE.findall(subnet.text(NETLIST) or ""))
         for guid, count in guids.items():
             if count > 1:
@@ -68,42 +72,27 @@ def _one_sided(subnet: ManagedSubnet) -> Iterator[Defect]:
 
 
 def _cables(subnet: ManagedSubnet) -> Iterator[Defect]:
+    from fabricgen.observed.subnet import cables_by_guid
+
     if subnet.text(NETLIST) is None or subnet.topology is None:
         return
-    there, meant = set(_seen(subnet)), set(_meant(subnet))
+    there, meant = set(cables_by_guid(subnet.topology)), set(_meant(subnet))
     for ends in sorted(there - meant):
         yield Defect(_at(subnet, ends), f"{_told(subnet, ends)} is no cable of fabric.json", "render again")
     for ends in sorted(meant - there):
         yield Defect(_at(subnet, ends), f"the netlist lacks {_told(subnet, ends)}", "render again")
 
 
-def _at(subnet: ManagedSubnet, ends: Cable) -> FilePlace:
+def _at(subnet: ManagedSubnet, ends: "GuidCable") -> FilePlace:
     return subnet.place_of(NETLIST, f"{ends[0][0]:x}")
 
 
-def _seen(subnet: ManagedSubnet) -> Iterator[Cable]:
-    topology = subnet.topology
-    assert topology is not None
-    switches = [one.node_guid for one in topology.switches]
-    for row, port in zip(*(axis.tolist() for axis in (topology.peer_switch >= 0).nonzero()), strict=True):
-        near, far = (
-            (switches[row], port),
-            (switches[topology.peer_switch[row, port]], int(topology.peer_port[row, port])),
-        )
-        if near < far:
-            yield near, far
-    pairs = zip(topology.adapters, topology.attached_switch.tolist(), topology.attached_port.tolist(), strict=True)
-    for adapter, row, port in pairs:
-        if row >= 0:
-            yield (adapter.port_guid, 0), (switches[row], port)
-
-
-def _meant(subnet: ManagedSubnet) -> Iterator[Cable]:
+def _meant(subnet: ManagedSubnet) -> Iterator["GuidCable"]:
     assert subnet.wiring is not None
     guids = {device.name: guid for guid, device in subnet.devices.items() if guid in (subnet.switches or {})}
     ports = {(host.name, nic.name): guid for guid, (host, nic) in subnet.adapters.items()}
 
-    def end(name: str, port: str) -> End | None:
+    def end(name: str, port: str) -> "GuidEnd | None":
         if name not in guids:
             return (ports[name, port], 0) if (name, port) in ports else None
         number = port_number(subnet.devices[guids[name]], port)
@@ -115,7 +104,7 @@ def _meant(subnet: ManagedSubnet) -> Iterator[Cable]:
             yield (near, far) if near[1] == 0 or near < far else (far, near)
 
 
-def _told(subnet: ManagedSubnet, ends: Iterable[End]) -> str:
+def _told(subnet: ManagedSubnet, ends: Iterable["GuidEnd"]) -> str:
     return " – ".join(
         f"{(subnet.switches or {}).get(guid, guid_text(guid))} port {port}"
         if port

@@ -89,7 +89,7 @@ def unfiltered_session(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 8212; sonic-buildimage dockers/docker-fpm-frr/frr/bgpd/templates/general/policies.conf.j2.
     """
     for end, neighbor in external_sessions(fabric):
-        if neighbor.unfiltered and not neighbor.obstacle:
+        if neighbor.terms.unfiltered and not neighbor.obstacle:
             message = f"every prefix that {end.far_name} announces is taken"
             yield Defect(end.switch.place("BGP_NEIGHBOR", neighbor.key), message, "filter by prefix what comes in")
 

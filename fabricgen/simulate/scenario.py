@@ -52,6 +52,13 @@ class SwitchBuffers:
     static_threshold_bytes: int = 0  # in place of alpha
     pfc: bool = True
     watchdog: Watchdog | None = None
+    egress_pool_bytes: int = 0  # what queues share; 0: no limit but that of the groups
+    egress_alpha: float = 0  # of a queue: its share of what is free there; 0: `egress_static_bytes`
+    egress_static_bytes: int = 0  # 0: all of it
+    egress_reserve_bytes: int = 0  # a queue's own, before it takes of the pool
+    egress_pool: str = ""  # a switch may have several
+    scheduler: str = ""  # of a queue, with its weight, in place of its class's
+    weight: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,7 @@ class Transport:
     ack_lossless: bool
     congestion_control: str  # none | dcqcn
     dcqcn: Dcqcn | None = None
-    retransmission_timeout_ns: int = 1_000_000
+    retransmission_timeout_ns: int | None = None  # 0: never; None: 1 ms, and never with compat hpcc
 
     @property
     def packet_bytes(self) -> int:
@@ -102,7 +109,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cable between two nodes. `a_buffers`, `b_buffers`: what the port at that end has other than its switch."""
+    """A cable between two nodes. `a_buffers`, `b_buffers`: what the port at that end has other than its switch;
+    `a_classes`, `b_classes`: by priority, what it has in place of that."""
 
     a: str
     b: str
@@ -113,6 +121,8 @@ class Link:
     a_port: str = ""  # what the ends are called, where nodes have names for their ports
     b_port: str = ""
     response_ns: int | None = None  # in place of the one of `pfc`
+    a_classes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    b_classes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +193,15 @@ class Scenario:
     pfc: Pfc = Pfc()
     storms: tuple[PauseStorm, ...] = ()
     failures: tuple[LinkFailure, ...] = ()
+
+    @property
+    def priorities(self) -> list[int]:
+        """Those that flows have, in order."""
+        return sorted({flow.priority for flow in self.flows})
+
+    def traffic_class(self, priority: int) -> TrafficClass:
+        """What the file says of a priority, or the default."""
+        return next((one for one in self.classes if one.priority == priority), TrafficClass(priority))
 
 
 def read_scenario(file: Path) -> Scenario:

@@ -21,13 +21,13 @@ def check_scenario(file: Path) -> list[Finding]:
     mistakes = list(_schema_mistakes(tree)) or list(_name_mistakes(tree))
     if not mistakes:
         return []
-    places = _Places(text)
+    places = Places(text)
     return [
         Finding(
             code="FG790",
             severity=Severity.ERROR,
-            message=f"{_dotted(path)}: {what}",
-            path=_dotted(path),
+            message=f"{dotted(path)}: {what}",
+            path=dotted(path),
             location=Location(str(file), *places.of(path)),
             hint="`fabricgen schema scenario` prints what may stand in a scenario file.",
         )
@@ -98,7 +98,7 @@ def _link_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
             yield ("failures", index), f"no link joins {failure['a']} and {failure['b']}"
 
 
-class _Places:
+class Places:
     """Lines and columns of a JSON text. YAML's reader knows them, and JSON is YAML."""
 
     def __init__(self, text: bytes) -> None:
@@ -125,6 +125,7 @@ class _Places:
         return (mark.line + 1, mark.column + 1) if mark else (0, 0)
 
 
-def _dotted(path: Sequence[Step]) -> str:
+def dotted(path: Sequence[Step]) -> str:
+    """flows[2].src."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.lstrip(".") or "the scenario"

@@ -15,6 +15,7 @@ from fabricgen.sonic.image import (
     InterfaceAddress,
     Neighbor,
     Speaker,
+    Terms,
     discards,
     interface_addresses,
     parse_asn,
@@ -32,10 +33,10 @@ DEFAULT_ALLOWAS_IN = 3  # FRR's own, when allow_as_in comes without allow_as_cou
 
 def framework_speaker(config: ConfigDb) -> Speaker:
     """The switch as frrcfgd configures it."""
-    instance = dict(rows(config, "BGP_GLOBALS")).get("default", {})
+    instance = rows(config, "BGP_GLOBALS").get("default", {})
     asn = parse_asn(text(instance, "local_asn"))
     addresses = interface_addresses(config)
-    family = dict(rows(config, "BGP_GLOBALS_AF")).get("default|ipv4_unicast", {})
+    family = rows(config, "BGP_GLOBALS_AF").get("default|ipv4_unicast", {})
     width = text(family, "max_ebgp_paths")
     return Speaker(
         asn=asn,
@@ -51,28 +52,29 @@ def framework_speaker(config: ConfigDb) -> Speaker:
 
 def framework_announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
     """BGP_GLOBALS_AF_NETWORK rows, and what ROUTE_REDISTRIBUTE takes from connected and static routes."""
-    for key, _ in rows(config, "BGP_GLOBALS_AF_NETWORK"):
+    for key in rows(config, "BGP_GLOBALS_AF_NETWORK"):
         vrf, _, prefix = key.split("|", 2) if key.count("|") >= 2 else ("", "", "")
         network = parse_address(prefix)
         if vrf == "default" and network is not None:
             yield Announcement(str(network.network), ("BGP_GLOBALS_AF_NETWORK", key))
-    for key, _ in rows(config, "ROUTE_REDISTRIBUTE"):
+    for key in rows(config, "ROUTE_REDISTRIBUTE"):
         vrf, source, _, family = (*split_key(key), "", "", "", "")[:4]
         version = 6 if family == "ipv6" else 4
         if vrf == "default" and source == "connected":
             for entry in addresses:
-                if entry.address.version == version and entry.bound and not entry.vrf:
+                if entry.host.version == version and entry.bound and not entry.vrf:
                     loopback = entry.table == "LOOPBACK_INTERFACE"
-                    yield Announcement(str(entry.address.network), (entry.table, entry.key), loopback)
+                    yield Announcement(str(entry.network), (entry.table, entry.key), loopback)
         elif vrf == "default" and source == "static":
             yield from (route for route in static_routes(config) if (":" in route.prefix) == (version == 6))
 
 
 def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Neighbor]:
-    groups = dict(rows(config, "BGP_PEER_GROUP"))
-    group_families = dict(rows(config, "BGP_PEER_GROUP_AF"))
-    own_families = dict(rows(config, "BGP_NEIGHBOR_AF"))
-    link_local = {key for key, row in rows(config, "INTERFACE") if text(row, "ipv6_use_link_local_only") == "enable"}
+    groups = rows(config, "BGP_PEER_GROUP")
+    group_families = rows(config, "BGP_PEER_GROUP_AF")
+    own_families = rows(config, "BGP_NEIGHBOR_AF")
+    ports = rows(config, "INTERFACE").items()
+    link_local = {key for key, row in ports if text(row, "ipv6_use_link_local_only") == "enable"}
     known: dict[tuple[str, int], tuple[bool, bool]] = {}  # most neighbors share their route maps
 
     def inbound(family: Row, version: int) -> tuple[bool, bool]:
@@ -83,7 +85,7 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
             known[key] = passes(config, maps, DEFAULTS[version]), is_open(config, maps)
         return known[key]
 
-    for key, row in rows(config, "BGP_NEIGHBOR"):
+    for key, row in rows(config, "BGP_NEIGHBOR").items():
         vrf, _, peer = key.partition("|")
         if vrf != "default" or not peer:  # rows without a VRF belong to the other mode and are ignored
             continue
@@ -111,13 +113,15 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
             peer=address,
             interface="" if address else peer,
             asn=remote,
-            allowas_in=max(allowed),
-            accepts=frozenset(v for v in active if families[v].get("route_map_in")),
-            sends=frozenset(v for v in active if families[v].get("route_map_out")),
+            terms=Terms(
+                allowas_in=max(allowed),
+                accepts=frozenset(v for v in active if families[v].get("route_map_in")),
+                sends=frozenset(v for v in active if families[v].get("route_map_out")),
+                defaults=frozenset(v for v in active if inbound(families[v], v)[0]),
+                unfiltered=frozenset(v for v in active if inbound(families[v], v)[1]),
+                inbound=tuple((v, tuple(_inbound(families[v]))) for v in sorted(active)),
+            ),
             obstacle=obstacle,
-            defaults=frozenset(v for v in active if inbound(families[v], v)[0]),
-            unfiltered=frozenset(v for v in active if inbound(families[v], v)[1]),
-            inbound=tuple((v, tuple(_inbound(families[v]))) for v in sorted(active)),
         )
 
 

@@ -5,12 +5,12 @@ sonic-buildimage @086b03bd70f9 it was read in. `speaker` covers the default mode
 frr_mgmt_framework_config "true" the rows mean something else and `fabricgen.sonic.frr_framework` reads them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
-from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.addresses import Address, parse_address, read_address
 from fabricgen.sonic.tables import ConfigDb, Row
 
 # files/build_templates/constants.yml.j2: bgp.maximum_paths 514 for both families, bgp.multipath_relax enabled; no
@@ -18,20 +18,20 @@ from fabricgen.sonic.tables import ConfigDb, Row
 MAXIMUM_PATHS = 514
 MULTIPATH_RELAX = True
 
-_FAMILIES = {0: frozenset[int](), 4: frozenset({4}), 6: frozenset({6})}
-
 INTERFACE_TABLES = (
     "INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VLAN_SUB_INTERFACE",
 )  # fmt: skip
 
 
 class InterfaceAddress(NamedTuple):
-    """One prefix row of an interface table. `bound` tells whether the interface has the base row it needs."""
+    """One prefix row of an interface table: the address alone, and its subnet. `bound` tells whether the interface has
+    the base row it needs."""
 
     table: str
     key: str
     interface: str
-    address: Address
+    host: Address
+    network: Address
     bound: bool
     vrf: str = ""
 
@@ -44,27 +44,36 @@ class Announcement(NamedTuple):
     loopback: bool = False
 
 
+class Terms(NamedTuple):
+    """What a switch takes from a neighbor and gives to it, the same for most of its neighbors.
+
+    `allowas_in` is how often its own ASN may stand in a path. `accepts` and `sends` are the address families (4, 6) for
+    which routes come in and go out. `defaults` are the families whose default route would be taken, `unfiltered` those
+    of which everything would. `inbound` has the route maps that filter the rest, by family; none in the default mode.
+    """
+
+    allowas_in: int
+    accepts: frozenset[int]
+    sends: frozenset[int]
+    defaults: frozenset[int]
+    unfiltered: frozenset[int]
+    inbound: tuple[tuple[int, tuple[str, ...]], ...] = ()
+
+
 class Neighbor(NamedTuple):
     """One BGP_NEIGHBOR row of the default VRF, in either mode.
 
     `peer` is None when the row names a port (`interface`, unnumbered) or nothing sensible. `asn` is None for
-    "external". `accepts` and `sends` are the address families (4, 6) for which routes come in and go out. `obstacle`
-    says why the session can never come up as far as this file alone tells; "" when nothing in it stands in the way.
-    `defaults` are the families whose default route would be taken from this neighbor, `unfiltered` those of which
-    everything would. `inbound` has the route maps that filter the rest, by family; none in the default mode.
+    "external". `obstacle` says why the session can never come up as far as this file alone tells; "" when nothing in
+    it stands in the way.
     """
 
     key: str
     peer: Address | None
     interface: str
     asn: int | None
-    allowas_in: int
-    accepts: frozenset[int]
-    sends: frozenset[int]
+    terms: Terms
     obstacle: str = ""
-    defaults: frozenset[int] = frozenset()
-    unfiltered: frozenset[int] = frozenset()
-    inbound: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +92,10 @@ class Speaker:
     discards: tuple[Address, ...] = ()  # prefixes whose packets are dropped where nothing longer is known
 
 
-def rows(config: ConfigDb, table: str) -> Iterator[tuple[str, Row]]:
+def rows(config: ConfigDb, table: str) -> Mapping[str, Row]:
     """The rows of a table that are rows; what has another shape is the schema check's to report."""
     found = config.get(table)
-    for key, row in (found if isinstance(found, dict) else {}).items():
-        if isinstance(row, dict):
-            yield key, row
+    return {key: row for key, row in found.items() if isinstance(row, dict)} if isinstance(found, dict) else {}
 
 
 def text(row: Row, field: str) -> str:
@@ -99,7 +106,7 @@ def text(row: Row, field: str) -> str:
 
 def metadata(config: ConfigDb) -> Row:
     """DEVICE_METADATA|localhost; empty when absent."""
-    return dict(rows(config, "DEVICE_METADATA")).get("localhost", {})
+    return rows(config, "DEVICE_METADATA").get("localhost", {})
 
 
 def uses_frr_framework(config: ConfigDb) -> bool:
@@ -117,14 +124,15 @@ def interface_addresses(config: ConfigDb) -> tuple[InterfaceAddress, ...]:
     """Every address that some interface table gives the switch."""
     found = []
     for table in INTERFACE_TABLES:
-        table_rows = dict(rows(config, table))
+        table_rows = rows(config, table)
         for key in table_rows:
             interface, separator, prefix = key.partition("|")
-            address = parse_address(prefix.partition("|")[0]) if separator else None
+            address = read_address(prefix.partition("|")[0]) if separator else None
             if address is not None:
                 base = table_rows.get(interface)
                 vrf = (text(base, "vrf_name") or text(base, "vnet_name")) if base else ""
-                found.append(InterfaceAddress(table, key, interface, address, base is not None, vrf))
+                bound = base is not None
+                found.append(InterfaceAddress(table, key, interface, address.host, address.network, bound, vrf))
     return tuple(found)
 
 
@@ -135,7 +143,7 @@ def allowas_in(config: ConfigDb) -> int:
     when BGP_BBR|all.status is enabled (constants.yml.j2: default_state disabled), else 0.
     """
     kind = text(metadata(config), "type")
-    bbr = text(dict(rows(config, "BGP_BBR")).get("all", {}), "status") == "enabled"
+    bbr = text(rows(config, "BGP_BBR").get("all", {}), "status") == "enabled"
     return int(kind == "ToRRouter" or (kind == "LeafRouter" and bbr))
 
 
@@ -149,19 +157,18 @@ def announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> 
     long_v6 = text(metadata(config), "bgp_adv_lo_prefix_as_128") == "true"
     families = set()
     for entry in addresses:
-        address, version = entry.address, entry.address.version
-        if entry.interface == "Loopback0" and version not in families:
+        if entry.interface == "Loopback0" and (version := entry.host.version) not in families:
             families.add(version)
             length = 32 if version == 4 else 128 if long_v6 else 64
-            yield Announcement(str(address.widened(length)), (entry.table, entry.key), loopback=True)
+            yield Announcement(str(entry.host.widened(length)), (entry.table, entry.key), loopback=True)
         elif entry.table == "VLAN_INTERFACE" and not entry.vrf:
-            yield Announcement(str(address.network), (entry.table, entry.key))
+            yield Announcement(str(entry.network), (entry.table, entry.key))
     yield from static_routes(config)
 
 
 def static_routes(config: ConfigDb) -> Iterator[Announcement]:
     """The STATIC_ROUTE rows that are redistributed; BFD-tracked ones, which staticroutebfd installs, count as up."""
-    for key, row in rows(config, "STATIC_ROUTE"):
+    for key, row in rows(config, "STATIC_ROUTE").items():
         vrf, prefix = key.split("|", 1) if "|" in key else ("default", key)
         route = parse_address(prefix)
         if vrf == "default" and route is not None and text(row, "advertise") != "false":
@@ -172,7 +179,7 @@ def discards(config: ConfigDb) -> tuple[Address, ...]:
     """The prefixes of blackhole routes of the default VRF, announced or not: what is dropped rather than sent by a
     shorter prefix. Whether one hides a BGP route for the same prefix, by its distance, is not asked here."""
     found = []
-    for key, row in rows(config, "STATIC_ROUTE"):
+    for key, row in rows(config, "STATIC_ROUTE").items():
         vrf, prefix = key.split("|", 1) if "|" in key else ("default", key)
         route = parse_address(prefix)
         if vrf == "default" and route is not None and text(row, "blackhole") == "true":
@@ -184,19 +191,19 @@ def speaker(config: ConfigDb) -> Speaker:
     """The switch as bgpcfgd configures it (bgpcfgd/managers_bgp.py)."""
     localhost = metadata(config)
     addresses = interface_addresses(config)
-    loopback = next((a.address.ip for a in addresses if a.interface == "Loopback0" and a.address.version == 4), "")
+    loopback = next((a.host.ip for a in addresses if a.interface == "Loopback0" and a.host.version == 4), "")
     router_id = text(localhost, "bgp_router_id") or loopback
     asn = parse_asn(text(localhost, "bgp_asn"))
     shared = _switch_obstacle(config, asn, router_id)
-    isolation = dict(rows(config, "BGP_DEVICE_GLOBAL")).get("STATE", {})
+    isolation = rows(config, "BGP_DEVICE_GLOBAL").get("STATE", {})
     lenience, status = allowas_in(config), text(localhost, "default_bgp_status")
-    peers = rows(config, "BGP_NEIGHBOR")
-    known = _LocalAddresses([a for a in addresses if a.bound and not a.vrf])
-    neighbors = (_neighbor(key, row, known, lenience, status, shared) for key, row in peers)
+    local = _LocalAddresses([a for a in addresses if a.bound and not a.vrf])
+    peers = rows(config, "BGP_NEIGHBOR").items()
+    neighbors = [_neighbor(key, row, local, lenience, status, shared) for key, row in peers]
     return Speaker(
         asn=asn,
         router_id=router_id,
-        neighbors=tuple(neighbor for neighbor in neighbors if neighbor is not None),
+        neighbors=tuple([neighbor for neighbor in neighbors if neighbor is not None]),
         announcements=tuple(dict.fromkeys(announcements(config, addresses))),
         addresses=addresses,
         isolated=text(isolation, "tsa_enabled") == "true",  # bgpcfgd/managers_device_global.py, bgpd/tsa
@@ -210,7 +217,7 @@ def _switch_obstacle(config: ConfigDb, asn: int | None, router_id: str) -> str:
         return "DEVICE_METADATA|localhost has no bgp_asn: the image starts no BGP"
     if not text(metadata(config), "type"):
         return "DEVICE_METADATA|localhost has no type: bgpcfgd keeps every neighbor waiting"
-    if "Loopback0" not in dict(rows(config, "LOOPBACK_INTERFACE")):
+    if "Loopback0" not in rows(config, "LOOPBACK_INTERFACE"):
         return "LOOPBACK_INTERFACE has no base row Loopback0: bgpcfgd keeps every neighbor waiting"
     if not router_id:
         return "no router id: neither bgp_router_id nor an IPv4 address on Loopback0"
@@ -227,7 +234,7 @@ class _LocalAddresses:
     @cached_property
     def parsed(self) -> set[Address]:
         """Asked for only where a spelling differs."""
-        return {one.address.host for one in self.addresses}
+        return {one.host for one in self.addresses}
 
     def hold(self, text: str) -> bool:
         """Whether an interface has this address, however it is written."""
@@ -240,7 +247,7 @@ def _neighbor(
     vrf, separator, name = key.rpartition("|")
     if separator and vrf != "default":
         return None
-    peer = parse_address(name)
+    peer = read_address(name)
     near = text(row, "local_addr").partition("/")[0]
     asn = parse_asn(text(row, "asn"))
     obstacle = shared
@@ -253,6 +260,11 @@ def _neighbor(
         obstacle = "the neighbor is shut down"
     if not obstacle and asn is None:
         obstacle = "the row has no asn"
-    family = _FAMILIES[peer.version] if peer else _FAMILIES[0]
-    # policies.conf.j2: FROM_BGP_PEER lets everything pass, a default route, too
-    return Neighbor(key, peer, "", asn, lenience, family, family, obstacle, family, family)
+    return Neighbor(key, peer, "", asn, _terms(lenience, peer.version if peer else 0), obstacle)
+
+
+@cache
+def _terms(lenience: int, version: int) -> Terms:
+    """Those of bgpcfgd. policies.conf.j2: FROM_BGP_PEER lets everything pass, a default route, too."""
+    family = frozenset({version} if version else ())
+    return Terms(lenience, family, family, family, family)

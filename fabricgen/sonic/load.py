@@ -4,7 +4,7 @@ In a fabric most tables stand in file after file with the same bytes. A file as 
 its tables, and each distinct piece is parsed once; any other file is parsed whole.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -12,8 +12,7 @@ import orjson
 
 from fabricgen.sonic.tables import ConfigDb
 
-_CUT = b"\n    },\n    "  # the end of one table and the start of the next in the bytes of `config save`
-_END = b"\n    }\n}"
+_BEGIN, _CUT, _END = b"{\n", b"\n    },\n", b"\n    }\n}"  # around and between the tables as `config save` writes them
 
 
 class TableLoader:
@@ -22,7 +21,7 @@ class TableLoader:
 
     def __init__(self, most: int | None = None) -> None:
         self._parse = lru_cache(most)(_parse)
-        self._last: list[bytes] = []  # pieces of the file that was loaded last
+        self._last: dict[bytes, bytes] = {}  # pieces of the file that was loaded last, by their first lines
 
     def load(self, text: bytes) -> ConfigDb:
         """The tables of one file. Raises orjson.JSONDecodeError for no JSON, TypeError for JSON that is no object.
@@ -33,8 +32,9 @@ class TableLoader:
 
     def load_all(self, text: bytes) -> tuple[dict[str, Any], bool]:
         """Every member of one file, whatever its name, and whether the file was parsed whole. Raises as `load` does."""
-        self._last = _cut(text, self._last)
-        config = self._merged(self._last) if self._last else None
+        pieces = _cut(text, self._last)
+        self._last = {_first_line(piece, 0): piece for piece in pieces}
+        config = self._merged(pieces) if pieces else None
         if config is not None:
             return config, False
         whole = orjson.loads(text)
@@ -62,19 +62,27 @@ def _parse(piece: bytes) -> dict[str, Any]:
     return members
 
 
-def _cut(text: bytes, like: Sequence[bytes]) -> list[bytes]:
+def _cut(text: bytes, like: Mapping[bytes, bytes]) -> list[bytes]:
     """The pieces of a file between its brackets; none for another layout.
 
-    Where it begins and ends with pieces of the file before, it takes these, and looks for no cuts there.
+    Where a piece of the file before stands again, it is taken as it is: no cut is looked for there.
     """
-    if not (text.startswith(b"{\n    ") and text.endswith(_END)):
+    if not (text.startswith(_BEGIN) and text.endswith(_END)):
         return []
-    start, end = 1, len(text) - len(_END)
-    first, last = 0, len(like)
-    while first < last and text.startswith(ahead := like[first] + _CUT, start):
-        start += len(ahead)
-        first += 1
-    while first < last and text.endswith(behind := _CUT + like[last - 1], start, end):
-        end -= len(behind)
-        last -= 1
-    return [*like[:first], *text[start:end].split(_CUT), *like[last:]]
+    pieces = []
+    start, stop, end = len(_BEGIN), 0, len(text) - len(_END)
+    while stop < end:
+        piece = like.get(_first_line(text, start), b"")
+        stop = start + len(piece)
+        if not (piece and text.startswith(piece, start) and (stop == end or text.startswith(_CUT, stop, end))):
+            found = text.find(_CUT, start, end)
+            stop = end if found < 0 else found
+            piece = text[start:stop]
+        pieces.append(piece)
+        start = stop + len(_CUT)
+    return pieces
+
+
+def _first_line(text: bytes, start: int) -> bytes:
+    """`    "TABLE": {`."""
+    return text[start : text.find(b"\n", start)]

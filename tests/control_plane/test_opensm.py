@@ -18,6 +18,7 @@ from tests.inventories import GENERIC, Tree, explicit, grid, grouped, rail_optim
 
 DRAGONFLY, PLUS = {"switches": 4, "global_links": 2}, {"leaves": 2, "spines": 2, "global_links": 2}
 FT2, FT3 = rail_optimized(8, 4, 2, GENERIC), rail_optimized(8, 4, 2, GENERIC, core={"platform": GENERIC}, tiers=3)
+FT1 = rail_optimized(2, 2, 1, GENERIC, design="fat-tree")
 T2D, T3D, T3D5 = grid("torus", [5, 5]), grid("torus", [4, 4, 4]), grid("torus", [5, 5, 5])
 DF4 = grouped("dragonfly", DRAGONFLY, 9, 1, 9)
 DFP = grouped("dragonfly-plus", PLUS, 5, 1, 5)
@@ -28,6 +29,7 @@ DF8 = grouped("dragonfly", {"switches": 8, "global_links": 4}, 132, 4, 33)
 MEASURED: list[tuple[str, Tree, dict[str, bool]]] = [
     ("ft2", FT2, dict.fromkeys(["dfsssp", "ftree", "lash", "minhop", "nue", "updn"], True)),
     ("ft3", FT3, dict.fromkeys(["dfsssp", "ftree", "lash", "minhop", "nue", "updn"], True)),
+    ("all compute nodes on one leaf", FT1, {"ftree": False, "minhop": True, "updn": True}),
     ("torus2d_5x5", T2D, {
         "dfsssp": True, "dor": False, "lash": True, "minhop": False, "nue": True, "torus-2QoS": True, "updn": False,
     }),
@@ -92,6 +94,7 @@ PEERS["planes"]["compute"]["links"].append(["leaf1:Ethernet320", "leaf2:Ethernet
 CHOICES = [  # tree, vls, lmc -> engine, VLs in use, QoS
     ("two tiers", FT2, 8, 0, ("ftree", 1, False)),
     ("ftree refuses LMC", FT2, 8, 1, ("updn", 1, False)),
+    ("one leaf", FT1, 8, 0, ("updn", 1, False)),
     ("three tiers", FT3, 1, 0, ("ftree", 1, False)),
     ("leaf-spine, listed", explicit(GENERIC), 8, 0, ("updn", 1, False)),
     ("leaves joined to each other", PEERS, 8, 0, ("nue", 8, True)),

@@ -52,10 +52,22 @@ def test_misleading_layouts(text: bytes) -> None:
     assert loader.load(text) == orjson.loads(text)
 
 
-@pytest.mark.parametrize("text", [b'{\n    "A": {\n    },\n    ,\n    "B": {\n    }\n}', b'{\n    "A": 1', b""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{\n    "A": {\n    },\n    ,\n    "B": {\n    }\n}',
+        b'{\n    "A": {\n        "x": {}\n    },\n    }\n}',
+        b'{\n    "A": {\n        "x": {}\n    },\n\n    }\n}',
+        b'{\n    "A": 1',
+        b"",
+    ],
+)
 def test_no_json(text: bytes) -> None:
-    with pytest.raises(orjson.JSONDecodeError):
-        TableLoader().load(text)
+    loader = TableLoader()
+    loader.load(b'{\n    "A": {\n        "x": {}\n    }\n}')
+    for _ in range(2):  # also where a piece stood in the file before
+        with pytest.raises(orjson.JSONDecodeError):
+            loader.load(text)
 
 
 def test_no_object() -> None:

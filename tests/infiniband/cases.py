@@ -8,7 +8,7 @@ from tests.infiniband.netlists import two_tier
 from tests.infiniband.small import DRAGONFLY, MESH, TORUS, TREE
 
 CONF, PARTS, ROOTS, NODES, STANDBY = "opensm.conf", "partitions.conf", "root_guids", "cn_guids", "standby-1/opensm.conf"
-NET, GRID, POLICY = "topology.ibsim", "torus-2QoS.conf", "qos-policy.conf"
+NET, TOPO, GRID, POLICY = "topology.ibsim", "topology.topo", "torus-2QoS.conf", "qos-policy.conf"
 NODE, PORT, OTHER_PORT = "0x02fab00200000000", "0x02fab00200000001", "0x02fab00200000101"
 SPINE, LEAF, MANAGER = "0x02fab00100000008", "0x02fab00100000000", "0x02fab00200000201"
 FIRST = f"blue=0x8001, ipoib, mtu=4, rate=21 :\n    {PORT}=full"
@@ -87,15 +87,15 @@ def both_member(folder: Path) -> None:
     (folder / PARTS).write_text((folder / PARTS).read_text().replace(f"{PORT}=full", f"{PORT}=both"))
 
 
-def rewired(*pairs: tuple[str, str]) -> Callable[[Path], None]:
-    """Lines of the netlist in another form, each of which must be there."""
+def rewired(*pairs: tuple[str, str], file: str = NET) -> Callable[[Path], None]:
+    """Lines of the netlist, or of another file, in another form, each of which must be there."""
 
     def change(folder: Path) -> None:
-        text = (folder / NET).read_text()
+        text = (folder / file).read_text()
         for old, new in pairs:
             assert old in text, old
             text = text.replace(old, new)
-        (folder / NET).write_text(text)
+        (folder / file).write_text(text)
 
     return change
 
@@ -115,6 +115,13 @@ SWAPPED_RAILS = rewired(
 MISSING_UPLINK = rewired(
     (f'[59]\t"S-{SPINE[2:]}"[1]\t# "compute-spine-00" lid 0 4xHDR\n', ""),
     (f'[1]\t"S-{LEAF[2:]}"[59]\t# "compute-su00-r0-leaf" lid 0 4xHDR\n', ""),
+)
+GENERIC = "GENERIC-64X400G compute-leaf"
+BOTH_ENDS = rewired(  # two cables of one switch in each other's place, at all their ends
+    (f"P9 -> {GENERIC}-01 P10\n   P11 -> {GENERIC}-03 P12", f"P9 -> {GENERIC}-03 P12\n   P11 -> {GENERIC}-01 P10"),
+    (f"P10 -> {GENERIC}-00 P9", f"P10 -> {GENERIC}-00 P11 "),
+    (f"P12 -> {GENERIC}-00 P11\n", f"P12 -> {GENERIC}-00 P9\n"),
+    file=TOPO,
 )
 SPINE_HEAD = f'Switch\t64 "S-{SPINE[2:]}"\t# "compute-spine-00" enhanced port 0 lid 0 lmc 0'
 MANAGER_ON_SPINE = rewired(
@@ -173,6 +180,7 @@ BAD: list[Case] = [
         pitfalls=(46,),
     ),
     option("FG814", "lmc", "0", "2", pitfalls=(24,)),
+    option("FG814", "routing_engine", "updn,no_fallback", "ftree,no_fallback", plane="storage", also=("FG818",)),
     option("FG815", "qos", "TRUE", "FALSE", bundle=TORUS, also=("FG832",), pitfalls=(4,)),
     option("FG815", "qos", "TRUE", "FALSE", bundle=DRAGONFLY, also=("FG832",), pitfalls=(4,)),
     option("FG815", "max_op_vls", "4", "2", bundle=DRAGONFLY, also=("FG816",)),
@@ -327,6 +335,17 @@ BAD: list[Case] = [
     Case("FG838", "compute-leaf", "x", "node-name-map", bundle=MESH, at='"x-00"', severity="warning"),
     Case("FG839", "", "", NET, at=PORT[2:], change=SWAPPED_RAILS, also=("FG838",), pitfalls=(43,)),
     Case("FG839", "", "", NET, at=LEAF[2:], change=MISSING_UPLINK, also=("FG838",), pitfalls=(44, 45)),
+    Case("FG838", "", "", NET, at="_", change=write(NET, "")),
+    Case("FG838", "", "", NET, at="_", change=write(NET, "\x7fELF\x02 no netlist\n\x00"), bundle=MESH),
+    Case("FG819", "", "", PARTS, at="_", change=write(PARTS, "# no tenants yet\n"), also=("FG833",), lenient=True),
+    Case("FG841", "   P1 -> DGX-H100 gpu-000 rail0\n", "", TOPO, at="rail0 -> MQM9700"),
+    Case("FG841", "   P1 -> DGX-H100 gpu-000 rail0", "   P1 -> DGX-H100 gpu-000 rail1", TOPO),
+    Case("FG841", "   P1 -> DGX-H100 gpu-000 rail0", "   P63 -> DGX-H100 gpu-000 rail0", TOPO),
+    Case("FG841", "   P1 -> DGX-H100 gpu-000 rail0", "   P1 -> DGX-H200 gpu-000 rail0", TOPO),
+    Case("FG841", "   P1 -> DGX-H100 gpu-000 rail0", "   P1 - DGX-H100 gpu-000 rail0", TOPO),
+    Case("FG841", "DGX-H100 gpu-001\n", "DGX-H100 gpu-000\n", TOPO),
+    Case("FG841", "", "", TOPO, at="_", change=write(TOPO, "PORT -> no system yet\n\x00\x01 binary")),
+    Case("FG841", "", "", TOPO, at="compute-leaf-00", bundle=MESH, change=BOTH_ENDS),
 ]
 
 # What OpenSM takes as it was meant: silent.
@@ -368,4 +387,5 @@ GOOD: list[Case] = [
     option("FG837", "subnet_prefix", "0xfec0000000000002", "0xfec0000000000099", plane="storage"),
     Case("FG838", "# Subnet", "# The subnet", NET),
     Case("FG839", "4xHDR", "2xHDR", NET),
+    Case("FG841", "   P1 -> DGX-H100 gpu-000 rail0\n", "   P1 -4x -25G -> DGX-H100  gpu-000 rail0 # first\n", TOPO),
 ]

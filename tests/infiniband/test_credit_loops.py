@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from fabricgen.observed.opensm_dumps import read_dumps
+from fabricgen.simulate.deadlock.certificate import certificate
+from fabricgen.simulate.deadlock.infiniband import analyse_dumps
 from fabricgen.simulate.deadlock.virtual_lanes import find_credit_loops
 from fabricgen.simulate.opensm import Tools, prove
 from fabricgen.simulate.opensm.answers import path_levels, port_keys
 from fabricgen.simulate.opensm.bench import swept
 from fabricgen.simulate.opensm.proof import engine_at_work
+from tests.deadlock.test_certificate import checked
 from tests.infiniband.netlists import Net, dragonfly, lines, three_tier, torus, two_tier, write
 from tests.infiniband.peer import credit_loops, path_sl_text
 from tests.infiniband.recorded import recorded
@@ -84,8 +87,10 @@ def test_verdict_equals_ibdmchk(
     assert (found.cycle is not None) == loops == credit_loops(ibdmchk, kept, dumps)
     assert not found.lost_count
     (kept / "path.psl").write_text(path_sl_text(dumps))
-    read_back = find_credit_loops(read_dumps(kept))
-    assert (read_back.cycle is None, read_back.dependencies) == (found.cycle is None, found.dependencies)
+    (read_back,) = analyse_dumps(kept)
+    assert (read_back.verdict == "cyclic", read_back.dependencies) == (loops, found.dependencies)
+    told = checked(certificate([read_back]), kept)
+    assert ("its dependencies are cyclic" if loops else f"{found.dependencies} dependencies checked") in told
 
 
 def test_a_cycle_is_a_walk_over_cables_that_its_witnesses_take(opensm: Tools, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Dumps of every form to the same arrays, and what is missing said in words."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from fabricgen.errors import UnreadableInputError
 from fabricgen.observed import path_sls
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps, read_dumps
+from fabricgen.simulate.deadlock.infiniband import analyse_dumps
+from fabricgen.simulate.deadlock.infiniband_findings import subnet_findings
 from fabricgen.simulate.deadlock.virtual_lanes import find_credit_loops
 from tests.infiniband.netlists import Net, torus
 
@@ -88,7 +91,7 @@ def sl2vl(net: Net, lane_of: dict[tuple[int, int], int]) -> str:
 
 
 def folder(path: Path, **files: str) -> Path:
-    path.mkdir(exist_ok=True)
+    path.mkdir(exist_ok=True, parents=True)
     for name, text in files.items():
         (path / name.replace("__", "-").replace("_", ".")).write_text(text)
     return path
@@ -181,14 +184,59 @@ def test_a_missing_route_is_a_place_where_packets_get_lost(tmp_path: Path) -> No
     assert found.lost == (("sw0", 3),)
 
 
+RIGHT = {"opensm__subnet_lst": subnet_lst(ring()), "opensm__lfts_dump": lfts(ring())}
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [
         ({}, "forwarding tables"),
         ({"opensm__lfts_dump": ""}, "topology"),
         ({"opensm__lfts_dump": "", "opensm__subnet_lst": "{ nothing }\n"}, "no switch"),
+        (
+            {**RIGHT, "opensm__lfts_dump": ""},
+            "lfts.dump: has no forwarding table of a switch in opensm-subnet.lst",
+        ),
+        ({**RIGHT, "opensm__lfts_dump": lfts(ring()).replace("e8ebd303", "e8ebd309")}, "has no forwarding table"),
+        ({**RIGHT, "opensm__sl2vl_dump": ""}, "has no SL-to-VL table of sw0 and 2 more switches"),
+        ({**RIGHT, "opensm__sl2vl_dump": "\x7fELF\x00\n1 2"}, "has no SL-to-VL table of sw0 and 2 more switches"),
+        (
+            {**RIGHT, "opensm__sl2vl_dump": sl2vl(ring(), {}).partition("Switch 0xe8ebd30300000002")[0]},
+            "has no SL-to-VL table of sw2$",
+        ),
+        ({**RIGHT, "paths_psl": "0x00000000deadbeef 1 0\n"}, "has no line .* of a path between adapters here"),
     ],
 )
 def test_what_is_missing_is_named(tmp_path: Path, files: dict[str, str], said: str) -> None:
-    with pytest.raises(UnreadableInputError, match=said):
+    with pytest.raises(UnreadableInputError) as error:
         read_dumps(folder(tmp_path, **files))
+    assert re.search(said, str(error.value))
+
+
+def test_what_a_list_of_sls_lacks_is_not_followed(tmp_path: Path) -> None:
+    net = ring()
+    files = folder(tmp_path, **RIGHT, opensm__sl2vl_dump=sl2vl(net, {(0, 2): 1}))
+    pairs = [(a, b) for a in range(RING) for b in range(RING) if a != b]
+    lines = [f"0x{net.guid(f'H{a}'):016x} {b + 1} 0\n" for a, b in pairs]
+    (files / "paths.psl").write_text("".join(lines))
+    assert [result.claim for result in analyse_dumps(files)] == ["proved"]
+    (files / "paths.psl").write_text("".join(lines[1:]))
+    assert [result.claim for result in analyse_dumps(files)] == ["possible"]
+
+
+def test_dumps_of_another_wiring_are_told(tmp_path: Path) -> None:
+    """Beside a bundle: its own, those of another fabric, and real ones where the bundle has placeholders."""
+    net, bundle = ring(), tmp_path / "bundle"
+    dumps = folder(tmp_path / "dumps", **RIGHT)
+
+    def told(netlist: str) -> list[str]:
+        plane = folder(bundle / "infiniband" / "compute", opensm_conf="", topology_ibsim=netlist)
+        assert plane.is_dir()
+        findings = subnet_findings(analyse_dumps(dumps, bundle, "compute"))
+        return [finding.message for finding in findings if finding.code == "FG852"]
+
+    assert told(net.text()) == []
+    (message,) = told(torus((4,), 1)[0].text())
+    assert "1 of the 6 cables in the dumps are none of plane compute's, 3 of the plane's are not there" in message
+    assert told(net.text().replace("e8ebd303", "02fab001").replace("e8ebd304", "02fab002")) == []
+    assert len(told(net.text().replace("e8ebd303", "e8ebd305"))) == 1

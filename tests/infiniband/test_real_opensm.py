@@ -62,11 +62,22 @@ def test_what_is_not_asked_of_infiniband_is_told(opensm: Tools, tmp_path: Path) 
     options = ("--failures", "1", "--certificate", str(certificate))
     _, report = judged(str(subnet(tmp_path / "b")), *options)
     (told,) = (finding for finding in report["findings"] if finding["code"] == "FG850")
-    assert told["severity"] == "note" and "--failures, --certificate" in told["message"]
+    assert told["severity"] == "note" and "--failures left this plane out" in told["message"]
+    assert len(json.loads(certificate.read_text())["planes"]) == 1
 
 
-def test_good_files_are_proved(opensm: Tools, tmp_path: Path) -> None:
-    code, report = judged(str(subnet(tmp_path, partitions=tenant(range(8)))))
+@pytest.mark.parametrize(
+    ("partitions", "extra"),
+    [
+        (tenant(range(8)), ""),
+        (tenant(range(8)), "part_enforce off"),  # then switches have no P_Keys of their adapters
+        (tenant(range(8), "both"), "allow_both_pkeys TRUE"),  # and of two keys of one number the full one
+        (tenant(range(8)).partition("\n")[2], ""),  # nothing is said of Default
+        (tenant(range(8)) + f"core=0x12 : ALL_SWITCHES=full, {port(NET, 1)}=full ;", ""),
+    ],
+)
+def test_good_files_are_proved(opensm: Tools, tmp_path: Path, partitions: str, extra: str) -> None:
+    code, report = judged(str(subnet(tmp_path, partitions=partitions, extra=extra)))
     assert (code, codes(report)) == (0, [])
     verdict = report["deadlock"]
     assert (verdict["verdict"], verdict["claim"], verdict["model"]) == ("free", "proved", "opensm")
@@ -104,6 +115,15 @@ def test_mistakes_are_found(opensm: Tools, tmp_path: Path, mistake: dict[str, st
     code, report = judged(str(subnet(tmp_path, **mistake)))
     assert code == 1
     assert sorted(set(codes(report))) == expected
+
+
+def test_p_keys_of_switches_are_read_back(opensm: Tools, tmp_path: Path) -> None:
+    """A switch of ibsim has eight P_Keys of its own: of ten it gets eight."""
+    more = "".join(f"t{number}=0x{number + 32:x} : ALL_SWITCHES=full ;\n" for number in range(9))
+    code, report = judged(str(subnet(tmp_path, partitions=tenant(range(8)) + more)))
+    assert code == 1 and set(codes(report)) == {"FG803", "FG804"}
+    (told,) = (finding for finding in report["findings"] if finding["code"] == "FG804")
+    assert told["count"] == 6 and "leaf0 port 0 has 0x" in told["message"], "four leaves and two spines"
 
 
 def test_a_torus_on_minhop_loops_though_updn_was_asked_for(opensm: Tools, tmp_path: Path) -> None:

@@ -6,21 +6,23 @@ that the inventory means, and no credit loop is there. Each subnet is rendered a
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from fabricgen.observed.opensm_dumps import Dumps, read_subnet
 from fabricgen.simulate.opensm import Tools, proof
 from fabricgen.simulate.opensm.answers import Keys
 from fabricgen.simulate.opensm.bench import Bench
 from tests.conftest import Cli
+from tests.deadlock.test_certificate import checked
 from tests.inventories import Tree, grid, grouped, rail_optimized, write
 
 QM9700 = "nvidia-qm9700"
 GROUPS_OF_FOUR = {"switches": 4, "global_links": 2, "arrangement": "absolute"}
-FULL = 0x8000
+FULL, DEFAULT = 0x8000, 0x7FFF
 
 # name -> inventory, hosts, engine; the endpoints are eight a host
 SUBNETS: dict[str, tuple[Callable[[], Tree], int, str]] = {
@@ -71,19 +73,27 @@ class Witness:
     log: str = ""
     said: str = ""
     keys: Keys | None = None
+    switch_keys: dict[tuple[str, int], set[int] | None] | None = None  # by name and port; port 0 is the switch itself
 
 
 @pytest.fixture
 def witness(monkeypatch: pytest.MonkeyPatch) -> Witness:
     """Listens to a run without changing it."""
-    heard, read = Witness(), proof.port_keys
+    heard, read, read_switches = Witness(), proof.port_keys, proof.switch_keys
 
     def port_keys(bench: Bench, *arguments: object) -> Keys:
         heard.log, heard.said = bench.log, bench.said
         heard.keys = read(bench, *arguments)
         return heard.keys
 
+    def switch_keys(bench: Bench, dumps: Dumps) -> Mapping[tuple[int, int], set[int] | None]:
+        found = read_switches(bench, dumps)
+        names = [switch.name for switch in dumps.subnet.switches]
+        heard.switch_keys = {(names[row], port): keys for (row, port), keys in found.items()}
+        return found
+
     monkeypatch.setattr(proof, "port_keys", port_keys)
+    monkeypatch.setattr(proof, "switch_keys", switch_keys)
     return heard
 
 
@@ -92,11 +102,14 @@ def test_the_real_opensm_obeys(opensm: Tools, cli: Cli, tmp_path: Path, witness:
     tree, hosts, engine = SUBNETS[name]
     bundle = tmp_path / "bundle"
     assert cli("render", write(tmp_path / "inventory", with_tenants(tree(), hosts)), "-o", bundle).code == 0
-    outcome = cli("simulate", "deadlock", bundle, "--format", "json")
+    certificate = tmp_path / "certificate.json"
+    outcome = cli("simulate", "deadlock", bundle, "--certificate", certificate, "--format", "json")
     report = json.loads(outcome.out)
     assert (outcome.code, report["findings"]) == (0, [])
     verdict = report["deadlock"]
     assert (verdict["verdict"], verdict["claim"], verdict["model"]) == ("free", "proved", "opensm")
+    told = checked(json.loads(certificate.read_text()), bundle)
+    assert f"{verdict['channels']} channels are in order, {verdict['dependencies']} dependencies checked" in told
 
     assert re.findall(r"osm_ucast_mgr_process: (\S+) tables configured", witness.log) == [engine]
     assert not re.search(r"Unrecognized|[Ii]nvalid|-E-|rror", witness.said)
@@ -112,3 +125,13 @@ def test_the_real_opensm_obeys(opensm: Tools, cli: Cli, tmp_path: Path, witness:
     for guid in manager:
         expected[guid] = expected[guid] - {0x7FFF} | {0xFFFF}
     assert witness.keys == expected
+    assert witness.switch_keys == of_switches(bundle, expected)
+
+
+def of_switches(bundle: Path, keys: dict[int, set[int]]) -> dict[tuple[str, int], set[int]]:
+    """What switches are to have: full membership of Default themselves, a port to an adapter what that one has."""
+    subnet = read_subnet(bundle / "infiniband" / "compute" / "topology.ibsim")
+    found = {(switch.name, 0): {FULL | DEFAULT} for switch in subnet.switches}
+    for adapter, row, port in zip(subnet.adapters, subnet.attached_switch, subnet.attached_port, strict=True):
+        found[subnet.switches[row].name, int(port)] = keys[adapter.port_guid]
+    return found

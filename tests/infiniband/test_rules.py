@@ -13,10 +13,10 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Finding
 from fabricgen.rules.registry import all_rules, run
 from tests.conftest import Cli
-from tests.infiniband.cases import BAD, CONF, GOOD, NET, PARTS, PORT, Case
+from tests.infiniband.cases import BAD, CONF, GOOD, NET, PARTS, PORT, TOPO, Case
 from tests.infiniband.small import DRAGONFLY, MESH, TORUS, TREE, rendered
 
-CODES = {rule.code for rule in all_rules() if re.fullmatch(r"FG8[123]\d", rule.code)}
+CODES = {rule.code for rule in all_rules() if re.fullmatch(r"FG8[123]\d|FG841", rule.code)}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def broken(clean: Path, folder: Path, case: Case) -> Path:
     root = folder / case.bundle
     shutil.copytree(clean / case.bundle, root, copy_function=os.link)
     subnet = root / "infiniband" / case.plane
-    for name in (CONF, PARTS, "root_guids", "cn_guids", NET, "standby-1/opensm.conf"):
+    for name in (CONF, PARTS, "root_guids", "cn_guids", NET, TOPO, "standby-1/opensm.conf"):
         text = (subnet / name).read_text() if (subnet / name).is_file() else None
         if text is not None:
             (subnet / name).unlink()

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.bundle.read import open_bundle
+from fabricgen.rules.registry import run
 from tests.conftest import Cli
+from tests.infiniband.small import MESH, rendered
 from tests.infiniband.test_files import subnet_tree
 from tests.infiniband.test_seeds import grid_tree
 from tests.inventories import Tree, write
@@ -83,3 +86,23 @@ def test_ibdm_would_see_a_wrong_end(old: str, new: str, ibdmchk: str, cli: Cli, 
     write_ibnl(tmp_path / "ibnl", topo)
     assert old in topo
     assert "-E- Fail to parse topology file" in said_by(ibdmchk, tmp_path, topo.replace(old, new, 1), "gpu-000/rail0")
+
+
+def test_a_folder_of_its_own_is_held_against_its_netlist(tmp_path: Path) -> None:
+    """Without fabric.json, and only where both files name the switches alike."""
+    folder = rendered(tmp_path, MESH) / "infiniband" / "compute"
+    topo = folder / "topology.topo"
+    assert "FG841" not in {finding.code for finding in run(open_bundle([folder]))}
+    text = topo.read_text()
+    topo.write_text(text.replace("   P1 -> DGX-H100 gpu-000 rail0", "   P2 -> DGX-H100 gpu-000 rail0", 1))
+    told = [finding.message for finding in run(open_bundle([folder])) if finding.code == "FG841"]
+    assert any("stands twice" in message for message in told)
+    assert any("the file lacks" in message or "no cable of topology.ibsim" in message for message in told)
+    topo.write_text(text.replace("gpu-000 rail0\n", "gpu-000 rail9\n").replace("rail0 ->", "rail9 ->"))
+    told = [finding.message for finding in run(open_bundle([folder])) if finding.code == "FG841"]
+    assert sorted(told) == [
+        "compute-leaf-00 P1 – gpu-000 rail9 is no cable of topology.ibsim",
+        "the file lacks compute-leaf-00 P1 – gpu-000 rail0",
+    ]
+    topo.write_text(re.sub(r"(compute-|gpu-)", "x", text))
+    assert "FG841" not in {finding.code for finding in run(open_bundle([folder]))}

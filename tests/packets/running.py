@@ -1,6 +1,7 @@
 """Scenarios of tests, built and run."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,18 @@ TRANSPORT = {
     "payload_bytes": 1000, "header_bytes": 48, "ack_bytes": 60, "pfc_frame_bytes": 64, "ack_lossless": False,
     "congestion_control": "none",
 }  # fmt: skip
+
+
+Change = Callable[[str, dict[str, Any]], None]
+
+
+def edit(bundle: Path, table: str, change: Change) -> None:
+    """Change every row of a table in every file of a bundle."""
+    for file in (bundle / "sonic").glob("*/config_db.json"):
+        config = json.loads(file.read_text())
+        for key, row in config[table].items():
+            change(key, row)
+        file.write_text(json.dumps(config))
 
 
 def run_file(file: Path, seed: int = 1) -> PacketsResult:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fabricgen.results import PacketsResult
-from tests.packets.running import run_file, simulated
+from tests.packets.running import result, run_file, simulated, star
 from tests.shared_material import shared
 
 DETERMINISTIC = (
@@ -67,13 +67,37 @@ def test_random_marks_agree_on_average() -> None:
     assert mean(means) == pytest.approx(wanted, rel=0.03)
 
 
-def test_small_headroom_drops_and_still_finishes() -> None:
-    """ns-3 has no timeout and never ends this; go-back-N does."""
-    result = result_of("scenarios", "incast8_hdrm_small")
-    assert expected("scenarios", "incast8_hdrm_small")["drops"]
-    assert result.drops > 0
-    assert result.finished == len(result.flows)
-    assert result.freeze is None
+def test_small_headroom_drops_as_in_ns3_and_finishes_only_with_a_timeout() -> None:
+    """ns-3 has no timeout and never ends this; neither does compat hpcc, down to the last pause frame."""
+    case = "incast8_hdrm_small"
+    answer, result = expected("scenarios", case), result_of("scenarios", case)
+    assert (result.drops > 0, result.finished, result.freeze) == (answer["drops"], answer["finished"], None)
+    assert [list(frame) for frame in result.pfc_frames] == answer["pfc_frames"]
+    assert result.wire_transmissions == answer["wire_transmissions"]
+    exact = simulated(shared("data", "scenarios", case, "scenario.json"), compat="")
+    assert exact.drops > 0
+    assert exact.finished == len(exact.flows)
+
+
+def test_priorities_take_turns_as_in_hpcc() -> None:
+    """Round robin goes on from the class that sent last, alone or not. The answer is that of the prototype, once its
+    flows had priorities."""
+    tree = star(3, compat="hpcc", transport={"pfc_frame_bytes": 43})
+    for flow, own in zip(tree["flows"], ((3, 0, 20_000), (4, 400, 9_000), (3, 830, 9_000)), strict=True):
+        flow["priority"], flow["start_ns"], flow["bytes"] = own
+    assert [flow.fct_ns for flow in result(tree).flows] == [7245, 5517, 6332]
+
+
+def test_a_flow_begins_after_what_was_under_way() -> None:
+    """ns-3 starts an application by an event of its own: at 249 ns the NIC has ended its third packet and takes the
+    first flow's fourth, as it does when the second flow begins 1 ns later."""
+
+    def end_ns(start_ns: int) -> int:
+        tree = star(2, 100_000, compat="hpcc")
+        tree["flows"][1] |= {"src": "h0", "start_ns": start_ns, "bytes": 3000}
+        return start_ns + (result(tree).flows[1].fct_ns or 0)
+
+    assert end_ns(249) == end_ns(250) == end_ns(248) + 83
 
 
 def test_freeze_is_where_and_when_ns3_froze() -> None:

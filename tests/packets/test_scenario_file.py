@@ -12,7 +12,7 @@ import pytest
 from fabricgen.resources import resource
 from fabricgen.simulate.scenario_check import check_scenario
 from tests.conftest import Cli
-from tests.packets.running import ring, star
+from tests.packets.running import finished, result, ring, star
 
 
 def written(folder: Path, tree: dict[str, Any]) -> Path:
@@ -58,6 +58,26 @@ def test_command_tells_mistakes_and_exits_with_1(cli: Cli, tmp_path: Path) -> No
     assert told.code == 1
     assert [one["code"] for one in json.loads(told.out)["findings"]] == ["FG790"]
     assert cli("simulate", "packets", "--scenario", str(tmp_path / "none.json")).code == 2
+
+
+def test_flow_that_cannot_be_counted_is_refused(cli: Cli, tmp_path: Path) -> None:
+    tree = star(1, 10**13)
+    told = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
+    assert told.code == 2
+    assert "h0 to h1 has 10000000000 packets" in told.err
+    late = star(1)
+    late["flows"][0]["start_ns"] = 10**19
+    assert [one.path for one in check_scenario(written(tmp_path, late))] == ["flows[0].start_ns"]
+
+
+def test_times_of_odd_speeds_do_not_overflow() -> None:
+    """97.3 Gb/s have a clock of 10 fs: a pause of 65,535 quanta is 3e10 ticks of it, more than 32 bits hold."""
+    tree = star(2)
+    tree["links"][0]["speed_gbps"] = 97.3
+    near = [flow.fct_ns or 0 for flow in result(star(2)).flows]
+    assert [flow.fct_ns for flow in result(tree).flows] == pytest.approx(near, rel=0.03)
+    network = finished(tree).network
+    assert network.ns(network.run.ports["pause"][0]) == int(65_535 * 512 / 97.3)
 
 
 def test_route_that_leads_nowhere_is_refused(cli: Cli, tmp_path: Path) -> None:

@@ -93,15 +93,20 @@ def test_framework_mode_implies_nothing() -> None:
     assert (one.asn, one.multipath_relax, one.maximum_paths) == (65100, True, 64)
     assert sorted(entry.prefix for entry in one.announcements) == ["10.2.0.0/31", "10.3.0.0/24"]
     [neighbor] = one.neighbors
-    assert (neighbor.interface, neighbor.asn, neighbor.allowas_in, neighbor.obstacle) == ("Ethernet0", None, 3, "")
-    assert neighbor.accepts == neighbor.sends == {4}
+    assert (neighbor.interface, neighbor.asn, neighbor.terms.allowas_in, neighbor.obstacle) == (
+        "Ethernet0",
+        None,
+        3,
+        "",
+    )
+    assert neighbor.terms.accepts == neighbor.terms.sends == {4}
 
 
 def test_framework_mode_needs_a_policy_each_way() -> None:
     tables = framework()
     del tables["BGP_NEIGHBOR_AF"]
     [neighbor] = framework_speaker(tables).neighbors
-    assert (neighbor.accepts, neighbor.sends) == ({4}, frozenset())
+    assert (neighbor.terms.accepts, neighbor.terms.sends) == ({4}, frozenset())
 
 
 def test_addresses() -> None:

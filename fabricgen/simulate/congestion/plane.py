@@ -117,7 +117,7 @@ class _Columns:
 
     def __init__(self, fabric: RoutedFabric, destinations: tuple[Destination, ...]) -> None:
         self.address = {
-            (name, entry.interface): entry.address
+            (name, entry.interface): entry.host
             for name in fabric.names
             for entry in fabric.spoken.speakers[name].addresses
             if not entry.vrf
@@ -136,7 +136,7 @@ class _Columns:
         announced = self.announced.get(leaf, ())
         if address is None:  # a VLAN member or a file without addresses: what the leaf announces at all
             return announced[0][1] if announced else NO_COLUMN
-        return next((column for prefix, column in announced if prefix.covers(address.host)), NO_COLUMN)
+        return next((column for prefix, column in announced if prefix.covers(address)), NO_COLUMN)
 
 
 def _ports(

@@ -1,6 +1,6 @@
 """The verdict: free of cyclic buffer dependencies, with an order of channels to prove it, or a cycle that is there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from fabricgen.errors import UsageError
 from fabricgen.results import Cycle, DeadlockResult, FailureSummary
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
-from fabricgen.simulate.deadlock.failing import FailureSet, cables_that_fail, links_that_fail, switch_failure
+from fabricgen.simulate.deadlock.failing import NOTHING, cables_that_fail, links_that_fail, switch_failure
 from fabricgen.simulate.deadlock.failures import DepthVerdict, FailureJudge, Failures, FoundCycle
 from fabricgen.simulate.deadlock.hosts import HostTraffic, host_traffic
 from fabricgen.simulate.deadlock.lossless import LosslessLinks, lossless_links
@@ -94,7 +94,7 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
     base = ground.converged()
     judge = FailureJudge(base, failures)
     judged = _failures(bundle, fabric, judge, failures)
-    cycles = [FoundCycle(FailureSet(()), priority, links, base.witnesses(links)) for priority, links in base.cycles()]
+    cycles = [FoundCycle(NOTHING, priority, links, base.witnesses(links)) for priority, links in base.cycles()]
     worst = [one.first_cyclic for one in judged if one.first_cyclic]
     if not cycles and worst:
         cycles = [found for failed in worst[:1] for found in judge.cycles_after(failed)]
@@ -115,6 +115,25 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
         result,
         Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged)),
     )
+
+
+def cycles_of(verdict: PlaneDeadlock) -> Iterator[FoundCycle]:
+    """The cycles of a verdict, each set of links once; where it is about the state as configured, then others that have
+    no dependency in common with each other."""
+    evidence = verdict.evidence
+    failed = {one.first_cyclic.names: one.first_cyclic for one in evidence.failures if one.first_cyclic}
+    seen = set()
+    for cycle, links in zip(verdict.cycles, evidence.cycle_links, strict=True):
+        if links not in seen:
+            seen.add(links)
+            yield FoundCycle(failed.get(cycle.failed_links, NOTHING), cycle.priority, links, cycle.witnesses)
+    if evidence.orders is not None:
+        return
+    base = ground_of(evidence.fabric, evidence.traffic, evidence.lossless).converged()
+    for priority, links in base.cycles_apart():
+        if links not in seen:
+            seen.add(links)
+            yield FoundCycle(NOTHING, priority, links, base.witnesses(links))
 
 
 def ground_of(fabric: RoutedFabric, traffic: HostTraffic, lossless: LosslessLinks) -> Ground:

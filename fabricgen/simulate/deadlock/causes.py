@@ -137,10 +137,10 @@ def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
 def _host_behind(bundle: Bundle, speaker: Speaker, absent: AbsentSession) -> str:
     """The host that a session without a far end here leads to; "" where it is none, or does not get and send all."""
     neighbor = next(one for one in speaker.neighbors if one.key == absent.key)
-    if neighbor.obstacle or not neighbor.unfiltered:
+    if neighbor.obstacle or not neighbor.terms.unfiltered:
         return ""
     peer = neighbor.peer
-    near = [entry.interface for entry in speaker.addresses if peer and entry.address.network.covers(peer)]
+    near = [entry.interface for entry in speaker.addresses if peer and entry.network.covers(peer)]
     for port in [neighbor.interface, *near]:
         link = bundle.link_at.get((absent.switch, port))
         if link is not None and link.kind == "host-leaf":

@@ -1,7 +1,7 @@
 """The certificate of a verdict: an order of channels that anybody can check against the configuration files.
 
 Every dependency goes from an earlier channel to a later one, so that no circle can be. docs/certificate_check.py checks
-it with nothing of this package; docs/certificate.md has the format.
+it with nothing of this package; docs/certificate.md has the format. Of InfiniBand planes: infiniband_certificate.py.
 """
 
 import hashlib
@@ -14,47 +14,54 @@ from numpy.typing import NDArray
 
 from fabricgen.results import DeadlockResult
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
+from fabricgen.simulate.deadlock.infiniband import SubnetDeadlock
+from fabricgen.simulate.deadlock.infiniband_certificate import subnet_certificate, subnet_next_hops
 from fabricgen.simulate.deadlock.valleys import levels_without_valleys
 from fabricgen.sonic.canonical import natural_key
 
 FORMAT = "fabricgen-deadlock-certificate/1"
+_BY_LINE = ("endpoints", "tables", "levels", "order")
 AS_CONFIGURED, WHATEVER_FAILS = "as configured", "whatever fails"
 
 Channel = tuple[str, str, tuple[int, ...]]  # switch, the interface that it sends from, priorities
 
 
 def certificate(results: Sequence[DeadlockResult]) -> dict[str, Any]:
-    """The certificate of all RoCE planes, sorted by name. A plane with a cycle has no order."""
-    planes = sorted((one for one in results if isinstance(one, PlaneDeadlock)), key=lambda one: one.name)
-    return {"format": FORMAT, "planes": [_plane(one) for one in planes]}
+    """The certificate of all planes, sorted by name, but for InfiniBand planes without tables. A plane with a cycle has
+    no order."""
+    entries = (_entry(one) for one in sorted(results, key=lambda one: one.name))
+    return {"format": FORMAT, "planes": [one for one in entries if one is not None]}
 
 
 def certificate_text(results: Sequence[DeadlockResult]) -> str:
-    """The certificate as JSON, a channel to a line."""
+    """The certificate as JSON, a channel or table to a line."""
     content = certificate(results)
-    planes = content.pop("planes")
-    blocks = []
-    for plane in planes:
-        order = plane.pop("order")
-        lines = "null" if order is None else "[\n" + ",\n".join(map(_json, order)) + "\n]"
-        blocks.append(f'{_json(plane)[:-1]}, "order": {lines}}}')
+    blocks = ["{" + ", ".join(_member(*item) for item in plane.items()) + "}" for plane in content["planes"]]
     return f'{{"format": {_json(content["format"])}, "planes": [\n' + ",\n".join(blocks) + "\n]}\n"
 
 
 def next_hops(results: Sequence[DeadlockResult]) -> dict[str, dict[str, list[str]]]:
-    """{switch: {prefix: [next-hop switches]}} of all RoCE planes as configured, for every prefix that is announced. Of
-    a switch whose next hops depend on history all that are possible; no row where a switch has no route, or announces
-    the prefix itself."""
+    """{switch: {prefix: [next-hop switches]}} of all planes as configured, for every prefix that is announced; of
+    InfiniBand planes {switch: {port GUID: [next-hop switches]}}. Of a switch whose next hops depend on history all that
+    are possible; no row where a switch has no route, or announces the prefix itself."""
     found: dict[str, dict[str, list[str]]] = {}
     for result in results:
         if isinstance(result, PlaneDeadlock):
             found.update(result.evidence.fabric.next_hops())
+        elif isinstance(result, SubnetDeadlock) and result.dumps is not None:
+            found.update(subnet_next_hops(result.dumps))
     return dict(sorted(found.items(), key=lambda row: natural_key(row[0])))
 
 
 def seal(order: Sequence[Sequence[object]]) -> str:
     """A checksum of an order, which tells a damaged certificate from one that was written so."""
     return hashlib.sha256(json.dumps(order, separators=(",", ":")).encode()).hexdigest()
+
+
+def _entry(result: DeadlockResult) -> dict[str, Any] | None:
+    if isinstance(result, SubnetDeadlock):
+        return subnet_certificate(result)
+    return _plane(result) if isinstance(result, PlaneDeadlock) else None
 
 
 def _plane(result: PlaneDeadlock) -> dict[str, Any]:
@@ -84,6 +91,15 @@ def _of_levels(evidence: Evidence, level: NDArray[np.int64]) -> Iterator[Channel
         if mask[link]:
             priorities = tuple(p for p in evidence.lossless.priorities if mask[link] >> p & 1)
             yield fabric.names[network.source[link]], fabric.port(link), priorities
+
+
+def _member(key: str, value: object) -> str:
+    text = _json(value)
+    if key in _BY_LINE and value and isinstance(value, dict):
+        text = "{\n" + ",\n".join(f"{_json(name)}: {_json(one)}" for name, one in value.items()) + "\n}"
+    elif key in _BY_LINE and value and isinstance(value, list):
+        text = "[\n" + ",\n".join(map(_json, value)) + "\n]"
+    return f"{_json(key)}: {text}"
 
 
 def _json(value: object) -> str:

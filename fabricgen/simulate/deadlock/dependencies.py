@@ -50,23 +50,24 @@ def carried(network: Network, nexthops: Words, sources: NDArray[np.bool_]) -> Wo
     """
     incoming = network.incoming
     source, target = network.source[incoming], network.target[incoming]
-    flow = nexthops[incoming]
+    flow = np.empty_like(nexthops)
     for first in range(0, flow.shape[1], _WORDS_PER_PASS):
         part = np.s_[:, first : first + _WORDS_PER_PASS]
-        hops = np.ascontiguousarray(flow[part])
+        hops = nexthops[part][incoming]
         active: Words = np.zeros((network.switches, hops.shape[1]), np.uint64)
         active[sources] = ALL
         grown = sources
         while grown.any():
             links = grown[source].nonzero()[0]
-            arriving = hops[links] & active[source[links]]
+            arriving = hops[links]
+            arriving &= active[source[links]]
             starts = bits.segment_starts(target[links])
             rows = target[links[starts]]
             before = active[rows]
             active[rows] = before | bits.any_of(arriving, starts)
             grown = np.zeros_like(sources)
             grown[rows] = np.any(active[rows] != before, axis=1)
-        flow[part] = hops & active[source]
+        np.bitwise_and(hops, active[source], out=flow[part])
     return flow
 
 

@@ -47,6 +47,9 @@ class FailureSet:
         return tuple(one.switch for one in self.failures if one.switch >= 0)
 
 
+NOTHING = FailureSet(())
+
+
 def links_that_fail(bundle: Bundle, fabric: RoutedFabric) -> list[Failure]:
     """Every link between switches."""
     by_ends: dict[tuple[tuple[str, str], tuple[str, str]], list[int]] = {}

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,17 +68,17 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
 def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Address]:
     """Subnets of ports cabled to hosts; where nothing is known of a cable, of VLANs and routed ports without a BGP
     neighbor."""
-    neighbors = _neighbor_numbers(fabric.spoken.speakers[name])
+    speaker = fabric.spoken.speakers[name]
+    neighbors = cache(lambda: _neighbor_numbers(speaker))
     found = []
-    for entry in fabric.spoken.speakers[name].addresses:
-        if entry.table == "LOOPBACK_INTERFACE" or entry.vrf:
+    for table, _, interface, _, network, _, vrf in speaker.addresses:
+        if table == "LOOPBACK_INTERFACE" or vrf:
             continue
-        network = entry.address.network
-        link = bundle.link_at.get((name, entry.interface))
+        link = bundle.link_at.get((name, interface))
         if link is not None and link.a[0] in bundle.devices and link.b[0] in bundle.devices:
             continue
         if link is None or link.kind == "peer":
-            numbers = neighbors[entry.address.version]
+            numbers = neighbors()[network.version]
             first = bisect_left(numbers, network.number)
             to_host = first == len(numbers) or numbers[first] > network.last
         else:

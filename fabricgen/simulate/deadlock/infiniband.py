@@ -11,6 +11,7 @@ from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
 from fabricgen.results import DeadlockResult, FailureSummary
 from fabricgen.routing.infiniband import LANES
+from fabricgen.simulate.deadlock.planned_wiring import OtherWiring, find_other_wiring
 from fabricgen.simulate.deadlock.updown import UpDown, up_down
 from fabricgen.simulate.deadlock.virtual_lanes import CreditLoops, find_credit_loops
 from fabricgen.simulate.opensm import Proof, find_tools, prove
@@ -21,15 +22,19 @@ _UP_DOWN = ("updn", "ftree")
 
 class SubnetDeadlock(DeadlockResult):
     """A subnet's verdict with what it rests on: exactly one of `proof` (model opensm), `dumps` (lfts) and `wiring`
-    (design) is there. `if_one_lane` is the verdict where all SLs share VL 0: the other reading of tables that nobody
-    programmed."""
+    (design) is there. `place` is `folder` seen from what was given, `dumps` are the tables with their paths' SLs; None
+    where there are none. `if_one_lane` is the verdict where all SLs share VL 0: the other reading of tables that nobody
+    programmed. `other_wiring` tells of dumps that are not of the plane they are taken for."""
 
     files: SubnetFiles | None
     folder: Path
+    place: str
+    dumps: Dumps | None
     loops: CreditLoops | None
     proof: Proof | None
     wiring: UpDown | None
     if_one_lane: CreditLoops | None
+    other_wiring: OtherWiring | None
 
     def __init__(
         self,
@@ -37,14 +42,23 @@ class SubnetDeadlock(DeadlockResult):
         folder: Path,
         *,
         files: SubnetFiles | None = None,
+        place: str = ".",
+        dumps: Dumps | None = None,
         loops: CreditLoops | None = None,
         proof: Proof | None = None,
         wiring: UpDown | None = None,
         if_one_lane: CreditLoops | None = None,
+        other_wiring: OtherWiring | None = None,
     ) -> None:
         super().__init__(**{name: getattr(result, name) for name in DeadlockResult.__dataclass_fields__})
-        kept = {"files": files, "folder": folder, "loops": loops, "proof": proof, "wiring": wiring}
-        for name, value in {**kept, "if_one_lane": if_one_lane}.items():
+        kept: dict[str, object] = {
+            "files": files,
+            "folder": folder,
+            "place": files.place if files else place,
+            "dumps": dumps,
+        }
+        kept |= {"loops": loops, "proof": proof, "wiring": wiring}
+        for name, value in {**kept, "if_one_lane": if_one_lane, "other_wiring": other_wiring}.items():
             object.__setattr__(self, name, value)
 
 
@@ -60,18 +74,30 @@ def analyse_dumps(folder: Path, names: Path | None = None, plane: str | None = N
     if folder.is_dir() and not any(any(folder.glob(pattern)) for pattern in FORWARDING):
         below = [one for one in sorted(folder.iterdir()) if any(any(one.glob(pattern)) for pattern in FORWARDING)]
         found = [SubnetFiles(one.name, one.name, one) for one in below] or found
-    return [_dumped(files, names) for files in found]
+    return [_dumped(files, names, files.folder.relative_to(folder).as_posix()) for files in found]
 
 
-def _dumped(files: SubnetFiles, names: Path | None) -> SubnetDeadlock:
+def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadlock:
     dumps = read_dumps(files.folder)
     maps = [subnet.folder for subnet in subnets_of(names)] if names else []
     for one in (*maps, files.folder):
         dumps = replace(dumps, subnet=with_names(dumps.subnet, one))
     loops = find_credit_loops(dumps)
     other = _one_lane(dumps)
-    sure = other is None and (dumps.path_sl is not None or dumps.sl2vl is None or len(np.unique(dumps.sl2vl)) == 1)
-    return SubnetDeadlock(_result(files.name, "lfts", loops, sure), files.folder, loops=loops, if_one_lane=other)
+    result = _result(files.name, "lfts", loops, other is None and _knows_lanes(dumps))
+    differing = find_other_wiring(dumps.subnet, names, files.name) if names else None
+    return SubnetDeadlock(
+        result, files.folder, place=place, dumps=dumps, loops=loops, if_one_lane=other, other_wiring=differing
+    )
+
+
+def _knows_lanes(dumps: Dumps) -> bool:
+    """Whether the SL of every pair of adapter ports is told, or none of a pair and all SLs have one lane."""
+    if dumps.path_sl is None:
+        return dumps.sl2vl is None or len(np.unique(dumps.sl2vl)) == 1
+    unknown = dumps.path_sl == NO_PATH
+    unknown[dumps.owners, np.arange(len(dumps.owners))] = False  # to itself
+    return not unknown[dumps.subnet.attached_switch >= 0].any()
 
 
 def _one_lane(dumps: Dumps) -> CreditLoops | None:
@@ -96,7 +122,7 @@ def _analyse(files: SubnetFiles) -> SubnetDeadlock:
     dumps = replace(proof.dumps, subnet=with_names(proof.dumps.subnet, files.folder))
     loops, other = find_credit_loops(dumps), _one_lane(dumps)
     result = _result(files.name, "opensm", loops, proof.knows_all_levels and other is None)
-    return SubnetDeadlock(result, files.folder, files=files, loops=loops, proof=proof, if_one_lane=other)
+    return SubnetDeadlock(result, files.folder, files=files, dumps=dumps, loops=loops, proof=proof, if_one_lane=other)
 
 
 def _designed(files: SubnetFiles) -> SubnetDeadlock:

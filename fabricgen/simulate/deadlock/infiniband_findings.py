@@ -11,7 +11,7 @@ from fabricgen.simulate.opensm.findings import proof_findings
 
 def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
     """FG801 to FG805 and FG807 of the run, FG806 a credit loop, FG807 traffic that gets lost, FG808 lanes that nobody
-    programmed, FG809 no run at all."""
+    programmed, FG809 no run at all, FG852 dumps of another wiring than the bundle's."""
     for result in results:
         if isinstance(result, SubnetDeadlock):
             if result.proof and result.files:
@@ -20,20 +20,43 @@ def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
             yield from _lost(result)
             yield from _lanes(result)
             yield from _not_run(result)
+            yield from _other_wiring(result)
 
 
-def not_asked(results: Sequence[DeadlockResult], options: Sequence[str]) -> Iterator[Finding]:
-    """FG850 for each InfiniBand plane that was left out of what these options ask for."""
+def left_out(
+    results: Sequence[DeadlockResult], of_failures: Sequence[str], of_tables: Sequence[str]
+) -> Iterator[Finding]:
+    """What these options ask for and InfiniBand planes have not: FG850 verdicts on failures, FG851 what rests on tables
+    where there are none."""
     for result in results:
-        if isinstance(result, SubnetDeadlock) and options:
+        if not isinstance(result, SubnetDeadlock):
+            continue
+        if of_failures:
             yield Finding(
                 code="FG850",
                 severity=Severity.NOTE,
-                message=_said(result, f"{', '.join(options)} left this plane out: its tables are a subnet manager's"),
+                message=_said(
+                    result, f"{', '.join(of_failures)} left this plane out: its tables are a subnet manager's"
+                ),
                 path=f"{result.name or 'infiniband'}.routing_engine",
                 location=_where(result),
                 hint="For a certain failure take the cable out of topology.ibsim and run this again.",
             )
+        if of_tables and result.dumps is None:
+            why = _why_not_run(result) if result.wiring else "no routing engine took"
+            yield Finding(
+                code="FG851",
+                severity=Severity.WARNING,
+                message=_said(result, f"{', '.join(of_tables)} left this plane out: it has no tables, since {why}"),
+                path=f"{result.name or 'infiniband'}.routing_engine",
+                location=_where(result),
+                hint="Install the packages, or bring the tables of a running subnet with --lfts.",
+            )
+
+
+def _why_not_run(result: SubnetDeadlock) -> str:
+    netlist = result.files.netlist.is_file() if result.files else False
+    return f"OpenSM and ibsim are not installed ({PACKAGES})" if netlist else "there is no topology.ibsim"
 
 
 def _where(result: SubnetDeadlock, word: str = "routing_engine") -> Location:
@@ -94,11 +117,26 @@ def _lanes(result: SubnetDeadlock) -> Iterator[Finding]:
     )
 
 
+def _other_wiring(result: SubnetDeadlock) -> Iterator[Finding]:
+    if (differing := result.other_wiring) is None:
+        return
+    count = f"{differing.strange} of the {differing.cables} cables in the dumps"
+    told = f"{count} are none of plane {differing.plane}'s, {differing.lacking} of the plane's are not there"
+    yield Finding(
+        code="FG852",
+        severity=Severity.WARNING,
+        message=_said(result, f"{told}: the verdict is on the subnet of the dumps"),
+        path=f"{result.name or 'infiniband'}.cables",
+        location=_where(result),
+        hint="`fabricgen diff BUNDLE ibnetdiscover.txt` names the cables; else these are dumps of another fabric.",
+        confidence=Confidence.OBSERVED,
+    )
+
+
 def _not_run(result: SubnetDeadlock) -> Iterator[Finding]:
     if result.wiring is None:
         return
-    netlist = result.files.netlist.is_file() if result.files else False
-    missing = f"OpenSM and ibsim are not installed ({PACKAGES})" if netlist else "there is no topology.ibsim"
+    missing = _why_not_run(result)
     tree = "up-then-down paths of this wiring cannot wait for each other"
     proved = f"the verdict is for the wiring alone: {tree}" if result.wiring.is_legal else "nothing is proved"
     yield Finding(

@@ -7,7 +7,7 @@ it. A channel is a link and the priority group at its far end, lossless when pfc
 A map that a port does not name is taken as the identity, so that PFC without maps is judged and not overlooked.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,10 +53,10 @@ class LosslessLinks:
 
 def lossless_links(fabric: RoutedFabric) -> LosslessLinks:
     """The lossless priorities and maps of every link of the fabric."""
-    reader = _MapReader(fabric.spoken.tables)
-    network = fabric.network
-    near = [(fabric.names[network.source[link]], fabric.port(link)) for link in range(network.links)]
-    ports = [reader.port(*end) for end in near]
+    reader, network, ports = _MapReader(), fabric.network, list[_PortQos]()
+    for switch, name in enumerate(fabric.names):
+        qos = reader.switch(fabric.spoken.tables[name])
+        ports += map(qos.port, fabric.ports[network.offsets[switch] : network.offsets[switch + 1]])
     pfc = np.array([port.pfc for port in ports], np.uint8)
     arrival = np.array([port.arrival for port in ports], np.int64)[network.reverse]
     departure = np.array([port.departure for port in ports], np.int64)
@@ -75,32 +75,19 @@ class _PortQos:
 
 
 class _MapReader:
-    """Reads each distinct PORT_QOS_MAP once and numbers distinct maps across the fabric."""
+    """Reads each distinct set of tables once and numbers distinct maps across the fabric."""
 
-    def __init__(self, tables: Mapping[str, ConfigDb]) -> None:
-        self.tables = tables
+    def __init__(self) -> None:
         self.arrivals: dict[tuple[Map, Map], int] = {}
         self.departures: dict[tuple[Map, Map], int] = {}
-        self.by_port: dict[str, dict[str, Row]] = {}
-        self.resolved: dict[tuple[str, tuple[str, ...]], _PortQos] = {}
+        self.switches: dict[tuple[tuple[str, int], ...], _SwitchQos] = {}
 
-    def port(self, switch: str, interface: str) -> _PortQos:
-        """The QoS of an interface; of a port channel or VLAN, its first member with PFC."""
-        config = self.tables[switch]
-        table = self.by_port.get(switch)
-        if table is None:
-            table = {name: row for key, row in rows(config, "PORT_QOS_MAP") for name in key.split(",")}
-            self.by_port[switch] = table
-        row = table.get(interface, {})
-        if interface.startswith(("PortChannel", "Vlan")):
-            row = next((table[one] for one in _members(config, interface) if "pfc_enable" in table.get(one, {})), row)
-        key = (switch, tuple([v if isinstance(v := row.get(one, ""), str) else text(row, one) for one in _FIELDS]))
-        found = self.resolved.get(key)
-        if found is None:
-            everywhere = table.get("global", {})
-            found = self._resolve(config, {**_only(everywhere, "dscp_to_tc_map"), **row})
-            self.resolved[key] = found
-        return found
+    def switch(self, config: ConfigDb) -> "_SwitchQos":
+        """The ports of a switch. Equal tables of different files are one object."""
+        same = tuple([(name, id(table)) for name, table in config.items()])
+        if same not in self.switches:
+            self.switches[same] = _SwitchQos(config, self._resolve)
+        return self.switches[same]
 
     def onward(self) -> NDArray[np.uint8]:
         """The `onward` array over all maps seen."""
@@ -126,6 +113,33 @@ class _MapReader:
         return _PortQos(pfc, arrival, departure)
 
 
+class _SwitchQos:
+    """The QoS of a switch's interfaces, each distinct row resolved once."""
+
+    def __init__(self, config: ConfigDb, resolve: Callable[[ConfigDb, Row], _PortQos]) -> None:
+        self.config = config
+        self.table = {port: row for key, row in rows(config, "PORT_QOS_MAP").items() for port in key.split(",")}
+        self.everywhere = _only(self.table.get("global", {}), "dscp_to_tc_map")
+        self.resolve = resolve
+        self.by_fields: dict[tuple[str, ...], _PortQos] = {}
+        self.by_port: dict[str, _PortQos] = {}
+
+    def port(self, interface: str) -> _PortQos:
+        """The QoS of an interface; of a port channel or VLAN, its first member with PFC."""
+        found = self.by_port.get(interface)
+        if found is None:
+            row = {**self.everywhere, **self._row(interface)}
+            fields = tuple([text(row, field) for field in _FIELDS])
+            found = self.by_fields.get(fields) or self.resolve(self.config, row)
+            self.by_port[interface] = self.by_fields[fields] = found
+        return found
+
+    def _row(self, interface: str) -> Row:
+        members = _members(self.config, interface)
+        paused = (self.table[one] for one in members if "pfc_enable" in self.table.get(one, {}))
+        return next(paused, self.table.get(interface, {}))
+
+
 def _only(row: Row, field: str) -> Row:
     return {field: row[field]} if field in row else {}
 
@@ -133,7 +147,7 @@ def _only(row: Row, field: str) -> Row:
 def _map(config: ConfigDb, table: str, row: Row, field: str, size: int) -> Map:
     """The named map as a tuple; the identity below 8 and 0 above where a port names none, 0 for entries left out."""
     name = text(row, field).strip("[]").rpartition("|")[2]
-    entries: Mapping[str, object] = dict(rows(config, table)).get(name, {}) if name else {}
+    entries: Mapping[str, object] = rows(config, table).get(name, {}) if name else {}
     if not entries:
         return tuple(value if value < PRIORITIES else 0 for value in range(size))
     return tuple(_number(entries.get(str(value), "0")) for value in range(size))
@@ -151,9 +165,5 @@ def _members(config: ConfigDb, interface: str) -> list[str]:
     """The ports of an interface: its own name, or the members of a port channel or VLAN."""
     for prefix, table in (("PortChannel", "PORTCHANNEL_MEMBER"), ("Vlan", "VLAN_MEMBER")):
         if interface.startswith(prefix):
-            return [
-                key[1]
-                for key in (split_key(name) for name, _ in rows(config, table))
-                if len(key) == 2 and key[0] == interface
-            ]
+            return [key[1] for key in map(split_key, rows(config, table)) if len(key) == 2 and key[0] == interface]
     return [interface]

@@ -1,6 +1,8 @@
 """Is the dependency graph free of cycles: take away what nothing waits for, until nothing or a cycle is left."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,7 @@ from fabricgen.simulate.deadlock.dependencies import ChannelGraph
 
 Indices = NDArray[np.int64]
 _STARTS = 1024  # of searches for the shortest cycle
+_CHANNELS_PER_PASS = 4096
 
 
 @dataclass(frozen=True)
@@ -25,10 +28,13 @@ def peel_along(graph: ChannelGraph, order: Indices) -> Peeled:
     place = np.empty(graph.channels, np.int32)
     place[order] = np.arange(graph.channels, dtype=np.int32)
     waiting = np.flatnonzero(np.diff(graph.offsets))
-    first = np.minimum.reduceat(place[graph.successors], graph.offsets[waiting]) if len(waiting) else place[:0]
-    if (place[waiting] < first).all():
-        return Peeled(order, np.empty(0, np.int64))
-    return peel(graph)
+    begin, end = graph.offsets[waiting], graph.offsets[waiting + 1]
+    for first in range(0, len(waiting), _CHANNELS_PER_PASS):
+        now = slice(first, first + _CHANNELS_PER_PASS)
+        awaited = place[graph.successors[begin[first] : end[now][-1]]]
+        if (place[waiting[now]] >= np.minimum.reduceat(awaited, begin[now] - begin[first])).any():
+            return peel(graph)
+    return Peeled(order, np.empty(0, np.int64))
 
 
 def peel(graph: ChannelGraph) -> Peeled:
@@ -71,6 +77,15 @@ def shortest_cycle(graph: ChannelGraph, left: Indices) -> list[int]:
         if len(best) == 3:  # shorter ones are ruled out by now
             break
     return [int(names[channel]) for channel in best]
+
+
+def cycles_apart(graph: ChannelGraph, left: Indices) -> Iterator[list[int]]:
+    """Shortest cycles one after another, each without the dependencies of those before."""
+    while len(left) and (cycle := shortest_cycle(graph, left)):
+        yield cycle
+        used = [channel * graph.channels + after for channel, after in pairwise([*cycle, cycle[0]])]
+        graph = graph.keep(~np.isin(graph.tails().astype(np.int64) * graph.channels + graph.successors, used))
+        left = peel(graph).left
 
 
 def _core(graph: ChannelGraph, left: Indices) -> tuple[ChannelGraph, Indices]:

@@ -1,6 +1,6 @@
 """One state of one plane: the fabric as configured, or what is left of it, with its routes and dependency graphs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from fabricgen.routing.routes import Destination, Routes
 from fabricgen.routing.survivors import without_links
 from fabricgen.simulate.deadlock.dependencies import ChannelGraph, carried, link_dependencies
 from fabricgen.simulate.deadlock.lossless import LosslessLinks
-from fabricgen.simulate.deadlock.peel import Peeled, peel_along, shortest_cycle
+from fabricgen.simulate.deadlock.peel import Peeled, cycles_apart, peel_along, shortest_cycle
 from fabricgen.simulate.deadlock.priorities import PriorityGraph, priority_graphs
 from fabricgen.simulate.deadlock.tiers import upward_first
 from fabricgen.sonic.addresses import Address
@@ -138,6 +138,12 @@ class State:
                 links = tuple(int(one.link[channel]) for channel in channels)
                 found += [(priority, links) for priority in one.stands_for or (int(one.priority[channels[0]]),)]
         return found
+
+    def cycles_apart(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """(priority, links) of cycles that have no dependency in common, one priority of those that behave alike."""
+        for one, peeled in zip(self.graphs, self.peeled, strict=True):
+            for channels in cycles_apart(one.graph, peeled.left):
+                yield int(one.priority[channels[0]]), tuple(int(one.link[channel]) for channel in channels)
 
     def witnesses(self, links: Sequence[int]) -> tuple[str, ...]:
         """For each link of a cycle a prefix that comes over it and goes on over the next one."""

@@ -116,7 +116,7 @@ class _Switched:
 
 
 def _members(evidence: Evidence, name: str) -> list[str]:
-    return [key for key, _ in rows(evidence.fabric.spoken.tables[name], "VLAN_MEMBER") if key.count("|") == 1]
+    return [key for key in rows(evidence.fabric.spoken.tables[name], "VLAN_MEMBER") if key.count("|") == 1]
 
 
 def _vlans(evidence: Evidence, name: str) -> dict[str, set[str]]:
@@ -135,7 +135,7 @@ def _gateways(evidence: Evidence, name: str) -> set[str]:
 
 def _pfc(evidence: Evidence, end: Endpoint) -> int:
     switch, port = end
-    for key, row in rows(evidence.fabric.spoken.tables[switch], "PORT_QOS_MAP"):
+    for key, row in rows(evidence.fabric.spoken.tables[switch], "PORT_QOS_MAP").items():
         if port in key.split(","):
             return sum(1 << one for one in parse_priorities(text(row, "pfc_enable")))
     return 0

@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -81,20 +81,34 @@ def _may_talk(keys: Keys, one: int, other: int) -> bool:
 def port_keys(bench: Bench, dumps: Dumps) -> Keys:
     """Port GUID -> the P_Keys of its table, read from the port itself; None for a port that does not answer."""
     adapters = dumps.subnet.adapters
-    keys: dict[int, set[int] | None] = {}
-    waiting, block = list(range(len(adapters))), 0
+    found = _key_tables(bench, dumps, [(port.lid, 0) for port in adapters])
+    return {port.port_guid: keys for port, keys in zip(adapters, found, strict=True)}
+
+
+def switch_keys(bench: Bench, dumps: Dumps) -> Mapping[tuple[int, int], set[int] | None]:
+    """The same of switches by (number of the switch, port): port 0, which is the switch itself, and those with
+    adapters. On those between switches OpenSM sets none."""
+    subnet = dumps.subnet
+    places = [(switch, 0) for switch in range(len(subnet.switches))]
+    places += zip(*(axis.tolist() for axis in (subnet.adapter_at >= 0).nonzero()), strict=True)
+    found = _key_tables(bench, dumps, [(subnet.switches[switch].lid, port) for switch, port in places])
+    return dict(zip(places, found, strict=True))
+
+
+def _key_tables(bench: Bench, dumps: Dumps, ports: Sequence[tuple[int, int]]) -> list[set[int] | None]:
+    """The P_Keys of ports, each a LID and the number of a switch's port."""
+    keys: list[set[int] | None] = [None] * len(ports)
+    waiting, block = list(range(len(ports))), 0
     while waiting:
-        queries = np.array([(P_KEYS, adapters[port].lid, block) for port in waiting], np.uint16)
+        queries = np.array([(P_KEYS + ports[one][1], ports[one][0], block) for one in waiting], np.uint16)
         tables = _ask(bench, dumps, queries, _BLOCK).reshape(-1, _BLOCK)
         more = []
-        for port, table in zip(waiting, tables, strict=True):
-            guid = adapters[port].port_guid
+        for one, table in zip(waiting, tables, strict=True):
             if (table == NONE).all():
-                keys.setdefault(guid, None)
                 continue
-            keys[guid] = (keys.get(guid) or set()) | {key for key in table.tolist() if key & 0x7FFF}
+            keys[one] = (keys[one] or set()) | {key for key in table.tolist() if key & 0x7FFF}
             if table[-1]:
-                more.append(port)
+                more.append(one)
         waiting, block = more, block + 1
     return keys
 

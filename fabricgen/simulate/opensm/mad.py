@@ -4,8 +4,9 @@ A program of its own, since the simulator is reached through a preloaded library
 
     python -m fabricgen.simulate.opensm.mad SM_LID M_KEY <queries >answers
 
-A query is three unsigned 16-bit numbers: 0, source LID, destination LID for an SL; 1, LID, block for 32 P_Keys. Answers
-come in that order: one 16-bit number for an SL (NONE: no path), 32 for P_Keys (all NONE: no answer).
+A query is three unsigned 16-bit numbers: 0, source LID, destination LID for an SL; 1 + port, LID, block for 32 P_Keys
+(port 0 of an adapter is the one with this LID). Answers come in that order: one 16-bit number for an SL (NONE: no
+path), 32 for P_Keys (all NONE: no answer).
 Layouts: IBA volume 1, chapters 13 to 15.
 """
 
@@ -79,7 +80,8 @@ class Client:
             )
             agent, to, queue, qkey = self.sa, self.sm_lid, 1, ctypes.c_int32(_WELL_KNOWN_QKEY).value
         else:
-            body = _head(_SUBN, 1, self.transaction, _P_KEY_TABLE, second) + struct.pack(">Q", self.m_key)
+            table = what - P_KEYS << 16 | second
+            body = _head(_SUBN, 1, self.transaction, _P_KEY_TABLE, table) + struct.pack(">Q", self.m_key)
             agent, to, queue, qkey = self.smp, first, 0, 0
         ctypes.memset(self.buffer, 0, len(self.buffer))
         self.umad.umad_set_addr(self.buffer, to, queue, 0, ctypes.c_int(qkey))

@@ -1,13 +1,13 @@
 """One subnet's files proved on the real OpenSM: what it did with them, and whether that is what they say."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricgen.observed.opensm_dumps import Dumps, read_dumps
-from fabricgen.observed.partitions import IntendedKeys, intended_keys
-from fabricgen.simulate.opensm.answers import Keys, path_levels, port_keys, sm_port
+from fabricgen.observed.partitions import FULL, IntendedKeys, intended_keys
+from fabricgen.simulate.opensm.answers import Keys, path_levels, port_keys, sm_port, switch_keys
 from fabricgen.simulate.opensm.bench import Bench, swept
 from fabricgen.simulate.opensm.staging import Staged
 from fabricgen.simulate.opensm.tools import Tools
@@ -68,12 +68,15 @@ def prove(tools: Tools, netlist: Path, folder: Path) -> Proof:
         keys = port_keys(bench, dumps)
         levels = path_levels(bench, dumps, proof.active, keys)
         intended = _intended(bench, dumps)
+        different = _differences(keys, dumps, intended)
+        if bench.staged.enforces_partitions:
+            different += _differences_of_switches(switch_keys(bench, dumps), dumps, intended)
         return replace(
             proof,
             dumps=replace(dumps, path_sl=levels.path_sl),
             refused_paths=levels.refused,
             knows_all_levels=levels.is_complete,
-            keys=_differences(keys, dumps, intended),
+            keys=different,
             strangers=_distinct(intended.strangers),
         )
 
@@ -88,17 +91,40 @@ def _intended(bench: Bench, dumps: Dumps) -> IntendedKeys:
     name = bench.staged.options.get("partition_config_file", "partitions.conf").rpartition("/")[2]
     file = bench.scratch / name
     text = file.read_text("utf-8", "replace") if file.is_file() else "Default=0x7fff : ALL=full ;"
-    return intended_keys(text, [port.port_guid for port in dumps.subnet.adapters], sm_port(bench))
+    adapters = [port.port_guid for port in dumps.subnet.adapters]
+    return intended_keys(text, adapters, [one.node_guid for one in dumps.subnet.switches], sm_port(bench))
 
 
 def _differences(found: Keys, dumps: Dumps, intended: IntendedKeys) -> tuple[KeyDifference, ...]:
-    different = []
-    for port in dumps.subnet.adapters:
-        wanted, there = intended.keys[port.port_guid], found[port.port_guid]
+    ports = ((port.name, intended.keys[port.port_guid], found[port.port_guid]) for port in dumps.subnet.adapters)
+    return tuple(_different(ports, intended))
+
+
+def _differences_of_switches(
+    found: Mapping[tuple[int, int], set[int] | None], dumps: Dumps, intended: IntendedKeys
+) -> tuple[KeyDifference, ...]:
+    """A switch has keys of its own; its port to an adapter has that one's, of a key twice the full one alone."""
+    subnet = dumps.subnet
+
+    def ports() -> Iterator[tuple[str, set[int], set[int] | None]]:
+        for (row, port), there in found.items():
+            switch, adapter = subnet.switches[row], subnet.adapters[subnet.adapter_at[row, port]]
+            wanted = intended.keys[adapter.port_guid if port else switch.node_guid]
+            yield (
+                f"{switch.name} port {port}",
+                {key for key in wanted if key | FULL == key or key | FULL not in wanted},
+                there,
+            )
+
+    return tuple(_different(ports(), intended))
+
+
+def _different(
+    ports: Iterable[tuple[str, set[int], set[int] | None]], intended: IntendedKeys
+) -> Iterator[KeyDifference]:
+    for name, wanted, there in ports:
         if there is None or (not wanted <= there if intended.has_generated else wanted != there):
-            read = None if there is None else tuple(sorted(there))
-            different.append(KeyDifference(port.name, tuple(sorted(wanted)), read))
-    return tuple(different)
+            yield KeyDifference(name, tuple(sorted(wanted)), None if there is None else tuple(sorted(there)))
 
 
 def _distinct(lines: Iterable[str]) -> tuple[str, ...]:

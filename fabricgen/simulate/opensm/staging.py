@@ -49,6 +49,17 @@ class Staged:
         """The routing engines asked for, in order."""
         return _engines(self.options)[0]
 
+    @property
+    def enforces_partitions(self) -> bool:
+        """Whether switches get the P_Keys of the adapters on their ports."""
+        return self.options.get("part_enforce") != "off" and self.options.get("no_partition_enforcement") != "TRUE"
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The files that OpenSM looks for besides opensm.conf, those of its own accord included."""
+        asked = {option: self.options.get(option, name) for option, name in FILE_OPTIONS.items()}
+        return tuple(dict.fromkeys(Path(value).name for value in asked.values() if value not in _UNSET))
+
 
 def engines_of(folder: Path) -> tuple[tuple[str, ...], bool]:
     """The routing engines that a folder's opensm.conf asks for, and whether OpenSM may fall back to minhop."""

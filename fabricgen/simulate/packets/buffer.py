@@ -1,10 +1,12 @@
 """A switch's buffer: what a priority group may take, when it pauses its sender, and when it lets it go on.
 
 A group fills its reserve, then its share of the pool up to a threshold (alpha times what is free of it, or a fixed
-one), then its headroom, which is its own or one for all. Terms and order are those of SAI's buffer profile.
+one), then its headroom, which is its own or one for all. Terms and order are those of SAI's buffer profile. A queue may
+have a limit of its own in a pool for what goes out; what it keeps out is dropped, whatever the group has left.
 """
 
 from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.intrinsics import whole
 from fabricgen.simulate.packets.packet import push_pause
 from fabricgen.simulate.packets.pause import repeat_later
 from fabricgen.simulate.packets.records import NONE, PAUSE, RESUME
@@ -60,6 +62,29 @@ def release(run: Run, port: int, lane: int, size: int) -> None:
     node.pool -= from_headroom
     node.shared -= min(rest, shared_part(run, port, lane))
     group.used -= rest
+
+
+@inlined
+def fits(run: Run, port: int, lane: int, size: int) -> bool:
+    """Whether a queue may take a packet, by what its pool has left."""
+    queue = run.queues[port, lane]
+    if queue.pool == NONE:
+        return True
+    pool = run.pools[queue.pool]
+    limit = whole(queue.limit)
+    if queue.alpha:
+        limit = (max(0, pool.limit - pool.used) * whole(queue.alpha)) >> 8
+    return bool(queue.bytes + size <= queue.floor + limit)
+
+
+@inlined
+def resize(run: Run, port: int, lane: int, size: int) -> None:
+    """Let a queue grow, or shrink by a negative size."""
+    queue = run.queues[port, lane]
+    if queue.pool != NONE:
+        run.pools[queue.pool].used += max(0, queue.bytes + size - queue.floor) - max(0, queue.bytes - queue.floor)
+    queue.bytes += size
+    queue.most = max(queue.most, queue.bytes)
 
 
 @inlined

@@ -25,15 +25,15 @@ def exact_tick_s(speeds_gbps: Sequence[float]) -> Fraction:
     return tick
 
 
-def exact_durations(speeds_gbps: Sequence[float], tick_s: Fraction, largest: int) -> NDArray[np.int32]:
+def exact_durations(speeds_gbps: Sequence[float], tick_s: Fraction, largest: int) -> NDArray[np.int64]:
     """Ticks on the wire of 0 to `largest` bytes, [speed, size]."""
-    per_byte = [Fraction(8, 10**9) / Fraction(str(speed)) / tick_s for speed in speeds_gbps]
-    return np.array([[int(ticks * size) for size in range(largest + 1)] for ticks in per_byte], np.int32)
+    per_byte = [int(Fraction(8, 10**9) / Fraction(str(speed)) / tick_s) for speed in speeds_gbps]  # whole by the clock
+    return np.outer(per_byte, np.arange(largest + 1, dtype=np.int64))
 
 
-def floored_durations(speeds_gbps: Sequence[float], largest: int) -> NDArray[np.int32]:
+def floored_durations(speeds_gbps: Sequence[float], largest: int) -> NDArray[np.int64]:
     """Whole nanoseconds on the wire of 0 to `largest` bytes: a rounded quotient, then an exact product."""
     return np.array(
         [[floor(Fraction(size * 8.0 / (speed * 1e9)) * 10**9) for size in range(largest + 1)] for speed in speeds_gbps],
-        np.int32,
+        np.int64,
     )

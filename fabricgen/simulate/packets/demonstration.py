@@ -2,12 +2,14 @@
 
 For every two links that follow each other around the cycle, a sender at the first switch sends to a witness destination
 that the files route over both: each link then carries two flows and is offered twice what it can take. Senders and
-receivers stand for the hosts behind these switches. The first run has senders that obey ECN where queues mark; if it
-does not freeze, a second one has senders that do not, as before DCQCN has had its first round trips.
+receivers stand for the hosts behind these switches. Senders do not obey ECN, as before DCQCN has had its first round
+trips; a cycle that freezes so is tried with senders that do, too. Where a cycle does not freeze, others are tried. A
+run ends when a watchdog has ended the freeze.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,45 +21,72 @@ from fabricgen.results import PacketsResult
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock import PlaneDeadlock
+from fabricgen.simulate.deadlock.analysis import cycles_of
+from fabricgen.simulate.deadlock.failures import FoundCycle
 from fabricgen.simulate.packets.configured import UNKNOWN_SPEED_MBPS, SwitchSettings
-from fabricgen.simulate.packets.from_bundle import NIC_DCQCN
+from fabricgen.simulate.packets.freeze import FreezeWatch
+from fabricgen.simulate.packets.from_bundle import NIC_DCQCN, dscp_of
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.scenario import Dcqcn, Flow, Link, Node, Scenario, Transport
+from fabricgen.units import counted
 
 STOP_NS = 3_000_000_000
+MOST_CYCLES = 3
 _FILLS = 6  # messages of so many times the largest buffer: a freeze needs all of the cycle's groups to fill
 _MTU_BYTES, _HEADER_BYTES, _FRAME_BYTES = 4096, 82, 84
 
 
 def demonstrate(bundle: Bundle, verdict: PlaneDeadlock) -> tuple[PacketsResult, Finding]:
-    """The run of the first cycle, and FG642 or FG643, which say whether it froze. The plane has a cycle."""
-    scenario = _scenario(bundle, verdict)
-    result = outcome(run(scenario), 1)
-    reason = "senders obey ECN" if scenario.transport.dcqcn else ""
-    if result.freeze is None and scenario.transport.dcqcn:
-        result = outcome(run(replace(scenario, transport=_transport(None))), 1)
+    """The run of the first cycle that froze, or that of the first one where none of `MOST_CYCLES` did, and FG642 or
+    FG643, which say so. The plane has a cycle."""
+    first: tuple[PacketsResult, FoundCycle] | None = None
+    tried = 0
+    for cycle in islice(cycles_of(verdict), MOST_CYCLES):
+        result = _tried(_scenario(bundle, verdict, cycle))
+        tried += 1
+        if result.freeze:
+            return result, _finding(bundle, verdict, cycle, result, tried)
+        first = first or (result, cycle)
+    if first is None:
+        raise ValueError("the plane has no cycle")
+    result, cycle = first
+    return result, _finding(bundle, verdict, cycle, result, tried)
+
+
+def _tried(scenario: Scenario) -> PacketsResult:
+    """What comes of a cycle's flows: with senders that obey ECN where queues mark, if it freezes with them, too."""
+    patience_ns = scenario.flows[0].bytes * 8 / min(link.speed_gbps for link in scenario.links)
+
+    def enough(watch: FreezeWatch) -> bool:
+        """A freeze has been ended, or none came while the slowest link would have sent a whole message."""
+        return watch.over_ns is not None if watch.found else watch.looked_ns > patience_ns
+
+    found, reason = run(replace(scenario, transport=_transport(None)), enough=enough), ""
+    if found.freeze.found and scenario.transport.dcqcn:
         reason = "it does not freeze with senders that obey ECN; these do not"
-    result = replace(result, reason=reason, pattern="demonstration")
-    return result, _finding(bundle, verdict, result)
+        obeying = run(scenario, enough=enough)
+        if obeying.freeze.found:
+            found, reason = obeying, "senders obey ECN"
+    return replace(outcome(found, 1), reason=reason, pattern="demonstration")
 
 
-def _scenario(bundle: Bundle, verdict: PlaneDeadlock) -> Scenario:
-    evidence, cycle = verdict.evidence, verdict.cycles[0]
-    links, network = evidence.cycle_links[0], evidence.fabric.network
+def _scenario(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle) -> Scenario:
+    evidence = verdict.evidence
+    network = evidence.fabric.network
     hops = forwarding(network, evidence.routes, evidence.fabric.discards)
     ways = []
-    for place, (link, prefix) in enumerate(zip(links, cycle.witnesses, strict=True)):
+    for (link, following), prefix in zip(pairwise([*cycle.links, cycle.links[0]]), cycle.witnesses, strict=True):
         column = evidence.traffic.witness.index(prefix)
-        following = links[(place + 1) % len(links)]
         usable = (hops[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
+        usable[cycle.failed.dead] = False
         origins = evidence.routes.destinations[column].origins
         ways.append([link, following, *_onward(network, int(network.target[following]), usable, set(origins))])
     return _Stage(bundle, verdict, cycle.priority).scenario(ways)
 
 
 def _onward(network: Network, at: int, usable: NDArray[np.bool_], origins: set[int]) -> list[int]:
-    """The fewest links from a switch to one that announces the destination."""
+    """The fewest usable links from a switch to one that announces the destination; none where there is no such way."""
     before: dict[int, int] = {at: -1}
     todo = [at]
     for switch in todo:
@@ -80,6 +109,7 @@ class _Stage:
 
     def __init__(self, bundle: Bundle, verdict: PlaneDeadlock, priority: int) -> None:
         self.bundle, self.fabric, self.priority = bundle, verdict.evidence.fabric, priority
+        self.dscp = dscp_of(bundle, verdict.name, priority)
         self.settings: dict[str, SwitchSettings] = {}
         self.links: list[Link] = []
         self.port: dict[int, int] = {}
@@ -116,7 +146,9 @@ class _Stage:
     def _of(self, switch: int) -> SwitchSettings:
         name = self.fabric.names[switch]
         if name not in self.settings:
-            self.settings[name] = SwitchSettings(self.bundle.devices[name], self.priority, _MTU_BYTES + _HEADER_BYTES)
+            self.settings[name] = SwitchSettings(
+                self.bundle.devices[name], self.priority, _MTU_BYTES + _HEADER_BYTES, self.dscp
+            )
         return self.settings[name]
 
     def _cable(self, link: int) -> int:
@@ -158,18 +190,22 @@ def _transport(dcqcn: Dcqcn | None) -> Transport:
     return Transport(_MTU_BYTES, _HEADER_BYTES, _FRAME_BYTES, _FRAME_BYTES, False, "dcqcn" if dcqcn else "none", dcqcn)
 
 
-def _finding(bundle: Bundle, verdict: PlaneDeadlock, result: PacketsResult) -> Finding:
-    cycle = verdict.cycles[0]
-    switch, port = cycle.hops[0]
-    around = " -> ".join(f"{name} {interface}" for name, interface in cycle.hops)
+def _finding(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: PacketsResult, tried: int) -> Finding:
+    fabric = verdict.evidence.fabric
+    hops = [(fabric.names[fabric.network.source[link]], fabric.port(link)) for link in cycle.links]
+    switch, port = hops[0]
+    around = " -> ".join(f"{name} {interface}" for name, interface in hops)
+    others = f"{counted(tried - 1, 'other cycle')} that {'was' if tried == 2 else 'were'} tried" if tried > 1 else ""
     if result.freeze is None:
         code, severity = "FG643", Severity.NOTE
         message = f"the cycle {around} did not freeze in a packet run of {result.simulated_ns / 1e6:.1f} ms"
+        message += f", nor did {others}" if others else ""
         hint = "That it did not freeze with these flows proves nothing; the dependency is there."
     else:
         code, severity = "FG642", Severity.ERROR
         broken = f", and the watchdog ended it at {result.freeze.over_ns / 1e6:.0f} ms" if result.freeze.over_ns else ""
         message = f"the cycle {around} froze in a packet run after {result.freeze.time_ns / 1000:.1f} us{broken}"
+        message += f"; {others} before did not" if others else ""
         hint = "Break the cycle in the routes; a watchdog drops what is held to end a freeze."
     return Finding(
         code=code,

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabricgen.results import PacketFlow, PacketsResult
-from fabricgen.simulate.congestion.model import Flows, Ports, latency_ns
+from fabricgen.simulate.congestion.model import NO_PORT, Flows, Ports, latency_ns
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.scenario import Scenario
@@ -18,8 +19,9 @@ _GAP_NS = 10_000
 def with_victims(result: PacketsResult, scenario: Scenario, ports: Ports, flows: Flows) -> PacketsResult:
     """The result with each flow's ideal completion, HoL factor, and for victims the slowdown over the flow alone.
     `ports` and `flows` are the scenario's, as the max-min solver takes them."""
-    ideal = np.rint(max_min_times_ns(ports, flows) + latency_ns(ports, flows)).astype(int).tolist()
-    judged = [_judged(flow, times) for flow, times in zip(result.flows, ideal, strict=True)]
+    ideal = np.rint(_ideal_ns(scenario, ports, flows) + latency_ns(ports, flows)).astype(int).tolist()
+    held = {priority for priority in scenario.priorities if scenario.traffic_class(priority).lossless}
+    judged = [_judged(flow, times, flow.priority in held) for flow, times in zip(result.flows, ideal, strict=True)]
     victims = [index for index, flow in enumerate(judged) if flow.victim]
     alone = lone_times_ns(scenario, victims)
     for index, time in zip(victims, alone, strict=True):
@@ -29,11 +31,36 @@ def with_victims(result: PacketsResult, scenario: Scenario, ports: Ports, flows:
     return replace(result, flows=tuple(judged))
 
 
-def _judged(flow: PacketFlow, ideal_ns: int) -> PacketFlow:
+def _ideal_ns(scenario: Scenario, ports: Ports, flows: Flows) -> NDArray[np.float64]:
+    """Completion times under max-min sharing. Where flows have several priorities, each of these has of every link
+    what its scheduler warrants it against the others there: all where it is strict, else by weight; of a NIC, which
+    takes its flows in turn, by their number."""
+    priorities = scenario.priorities
+    if len(priorities) == 1:
+        return max_min_times_ns(ports, flows)
+    own = np.array([flow.priority for flow in scenario.flows])
+    classes = [scenario.traffic_class(priority) for priority in priorities]
+    crossing = np.zeros((len(priorities), len(ports)))
+    for row, priority in enumerate(priorities):
+        used = flows.path[own == priority]
+        np.add.at(crossing[row], used[used != NO_PORT], 1)
+    weight = np.array([0 if one.scheduler == "strict" else one.weight for one in classes])[:, None]
+    asked = np.where(ports.is_nic, crossing, (crossing > 0) * weight)
+    share = np.where(asked > 0, asked / np.maximum(asked.sum(axis=0), 1), 1.0)
+    times = np.zeros(len(own))
+    for row, priority in enumerate(priorities):
+        chosen = np.flatnonzero(own == priority)
+        less = replace(ports, bytes_per_ns=ports.bytes_per_ns * share[row])
+        times[chosen] = max_min_times_ns(less, flows.only(chosen))
+    return times
+
+
+def _judged(flow: PacketFlow, ideal_ns: int, lossless: bool) -> PacketFlow:
+    """Only what PFC can hold is a victim of it."""
     if flow.fct_ns is None:
         return replace(flow, ideal_fct_ns=ideal_ns)
     factor = flow.fct_ns / max(ideal_ns, 1)
-    return replace(flow, ideal_fct_ns=ideal_ns, hol_factor=round(factor, 3), victim=factor > VICTIM_FACTOR)
+    return replace(flow, ideal_fct_ns=ideal_ns, hol_factor=round(factor, 3), victim=lossless and factor > VICTIM_FACTOR)
 
 
 def lone_times_ns(scenario: Scenario, chosen: Sequence[int]) -> list[int | None]:

@@ -54,7 +54,7 @@ def _freezes(result: PacketsResult, place: Location | None) -> Iterator[Finding]
         yield _finding(
             "FG641", Severity.WARNING,
             f"PFC watchdog acted on {len(result.storms)} queues, first on priority {first.priority} of {first.port[0]}"
-            f" towards {first.port[1]} at {first.time_ns} ns",
+            f" towards {first.port[1]} at {first.detected_ns} ns",
             place, device=first.port[0], count=len(result.storms),
             hint="While it acts, this priority is not lossless. Find who paused the port.",
         )  # fmt: skip
@@ -64,20 +64,34 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
     lossless = [group for group in result.groups if group.lossless and group.drops]
     if lossless and not result.storms:  # a watchdog drops on purpose
         worst = max(lossless, key=lambda group: (group.drops, group.port))
+        why = f"headroom {worst.headroom_bytes} B, full at {worst.headroom_most_bytes} B"
         yield _finding(
             "FG750", Severity.ERROR,
             f"headroom overflow: {sum(group.drops for group in lossless)} packets of lossless priorities dropped, most "
-            f"of them from {worst.port[1]} at {worst.port[0]} (headroom {worst.headroom_bytes} B, full at "
-            f"{worst.headroom_most_bytes} B)",
-            place, device=worst.port[0], count=len(lossless),
+            f"of them from {worst.port[1]} at {worst.port[0]} "
+            f"({why if worst.headroom_bytes else f'no PFC for priority {worst.priority} there'})",
+            place, device=worst.port[0], path=f"BUFFER_PG|{worst.port[1]}|{worst.priority}", count=len(lossless),
             hint="Headroom must hold a round trip of the cable, two packets, the pause frame and the peer's response.",
         )  # fmt: skip
-    lossy = [group for group in result.groups if not group.lossless and group.drops]
+    kept_out = [queue for queue in result.queues if queue.lossless and queue.drops]
+    if kept_out:
+        fullest = max(kept_out, key=lambda queue: (queue.drops, queue.port))
+        yield _finding(
+            "FG757", Severity.ERROR,
+            f"{sum(queue.drops for queue in kept_out)} packets of lossless priorities dropped by the limit of their "
+            f"queue, most of them at {fullest.port[0]} {fullest.port[1]}, which held {fullest.most_bytes} B",
+            place, device=fullest.port[0], path=f"BUFFER_QUEUE|{fullest.port[1]}|{fullest.priority}",
+            count=len(kept_out),
+            hint="Give the queue a profile that limits nothing, such as egress_lossless_profile: PFC is its limit.",
+        )  # fmt: skip
+    lossy = [one for one in result.dropped if not one.lossless]
     if lossy:
+        worst_lossy = max(lossy, key=lambda one: (one.drops, one.port))
         yield _finding(
             "FG751", Severity.NOTE,
-            f"{sum(group.drops for group in lossy)} packets of lossy priorities dropped", place,
-            device=lossy[0].port[0], count=len(lossy), hint="",
+            f"{sum(one.drops for one in lossy)} packets of lossy priorities dropped, most of them of priority "
+            f"{worst_lossy.priority} at {worst_lossy.port[0]} {worst_lossy.port[1]}", place,
+            device=worst_lossy.port[0], count=len(lossy), hint="",
         )  # fmt: skip
     yield from _early(result, place)
     if result.pattern:
@@ -86,7 +100,7 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
 
 def _marks(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
     """Of a fabric that is built to run with ECN: marks that come too late, pauses that should not be needed."""
-    late = [queue for queue in result.queues if queue.most_ns > LONG_QUEUE_NS and _is_late(queue)]
+    late = [queue for queue in result.queues if queue.lossless and queue.most_ns > LONG_QUEUE_NS and _is_late(queue)]
     if late:
         worst = late[0]
         why = "marks nothing" if worst.kmin_bytes is None else f"marks from {worst.kmin_bytes} B on"

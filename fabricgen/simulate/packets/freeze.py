@@ -22,26 +22,30 @@ Queue = tuple[int, int]  # port, class
 
 
 class FreezeWatch:
-    """Looks at the network every `CHECK_NS`; `found` is the first freeze, `over_ns` when something moved again."""
+    """Looks at the network every `CHECK_NS`, last at `looked_ns`; `found` is the first freeze, `over_ns` when something
+    moved again."""
 
     def __init__(self, network: Network) -> None:
         self.found: Freeze | None = None
         self.over_ns: int | None = None
+        self.looked_ns = 0
         self.period = self.first = CHECK_NS * network.ticks_per_ns
         self._cycle: list[Queue] = []
+        self._searched: tuple[bytes, bytes, int] | None = None
         self._stuck, self._sent = _stuck(network.run), network.run.queues["sent"].copy()
 
     def look(self, network: Network) -> None:
         """Compare with the last look."""
         run = network.run
+        self.looked_ns = network.ns(network.now)
         stuck, sent = _stuck(run), run.queues["sent"].copy()
         still = stuck & self._stuck & (sent == self._sent)
         slower = min(2 * self.period, MOST_CHECK_NS * network.ticks_per_ns)
         self.period = slower if (sent == self._sent).all() else self.first
         self._stuck, self._sent = stuck, sent
         if self._cycle and self.over_ns is None and not all(still[queue] for queue in self._cycle):
-            self.over_ns = network.ns(network.now)
-        if self.found is None and still.any():
+            self.over_ns = self.looked_ns
+        if self.found is None and still.any() and self._is_new(run, still):
             cycle = _cycle(run, still)
             if cycle:
                 self._cycle = cycle
@@ -50,6 +54,12 @@ class FreezeWatch:
 
     def close(self) -> None:
         """Nothing to put away."""
+
+    def _is_new(self, run: Run, still: NDArray[np.bool_]) -> bool:
+        """Whether a cycle was never looked for in what the queues hold now: they send, or their bytes change."""
+        state = still.tobytes(), self._sent.tobytes(), int(run.queues["bytes"].sum())
+        before, self._searched = self._searched, state
+        return state != before
 
 
 def _stuck(run: Run) -> NDArray[np.bool_]:

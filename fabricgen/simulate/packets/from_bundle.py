@@ -4,7 +4,7 @@ The slice holds the first hosts of the job, and the switches and cables that the
 the files have it. ECMP paths are one draw of the switches' hashes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,8 @@ from fabricgen.simulate.congestion.hashing import hashed_flows
 from fabricgen.simulate.congestion.model import NO_PORT, Flows
 from fabricgen.simulate.congestion.plane import HostNetwork
 from fabricgen.simulate.packets.configured import SwitchSettings
-from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic
-from fabricgen.simulate.scenario import Dcqcn, Flow, Link, Node, Scenario, Transport
+from fabricgen.simulate.patterns import TRACE, Everyone, Messages, Traffic, make_job, make_traffic
+from fabricgen.simulate.scenario import Dcqcn, Flow, Link, Node, Scenario, TrafficClass, Transport
 
 MOST_FLOWS = 4096
 MOST_PACKETS = 2_000_000
@@ -32,19 +32,22 @@ NIC_DCQCN = Dcqcn(
 @dataclass(frozen=True)
 class PlaneScenario:
     """A scenario and its flows as the max-min solver takes them, on the ports of the plane. `settings` are the files of
-    the switches in it. `reason` tells what is left out."""
+    the switches in it for `priority`, the lossless one that is judged. `reason` tells what is left out."""
 
     scenario: Scenario
     flows: Flows
+    priority: int
     settings: Mapping[str, SwitchSettings]
     reason: str
 
 
 def plane_scenario(
-    bundle: Bundle, plane: HostNetwork, priority: int, pattern: str, size_bytes: float, seed: int
-) -> PlaneScenario | None:
-    """The scenario; None where the pattern sends nothing over the plane."""
-    traffic, reason = _traffic(plane, pattern, size_bytes, seed)
+    bundle: Bundle, plane: HostNetwork, priority: int, pattern: str, size_bytes: float, seed: int,
+    priorities: Sequence[int],
+) -> PlaneScenario | None:  # fmt: skip
+    """The scenario of a pattern on each of `priorities`; None where it sends nothing over the plane."""
+    traffic, reason = _traffic(plane, pattern, size_bytes, seed, len(priorities))
+    traffic = traffic.on(priorities)
     wire = traffic.bytes * plane.ports.packet_bytes / plane.payload_bytes
     drawn = hashed_flows(plane, traffic.source, traffic.target, wire, traffic.start_ns, seed)
     flows = drawn.flows
@@ -53,8 +56,9 @@ def plane_scenario(
     if lost := int((~drawn.arrived).sum()):
         reason = "; ".join(filter(None, [reason, f"{lost} flows have no route"]))
     used = np.unique(flows.path[flows.path != NO_PORT]).tolist()
-    builder = _Builder(bundle, plane, priority, used)
-    payload = traffic.bytes[drawn.arrived]
+    sent = traffic.only(drawn.arrived)
+    own = [priority] * len(sent) if sent.priority is None else sent.priority.tolist()
+    builder = _Builder(bundle, plane, priority, used, sorted(set(own)))
     scenario = Scenario(
         name=plane.name or "bundle",
         nodes=builder.nodes(),
@@ -65,15 +69,16 @@ def plane_scenario(
                 dst=builder.adapter(target),
                 bytes=max(1, round(size)),
                 start_ns=round(start),
-                priority=priority,
+                priority=its,
                 path=tuple(builder.port[hop] for hop in path if hop != NO_PORT),
             )
-            for source, target, size, start, path in zip(
+            for source, target, size, start, path, its in zip(
                 flows.source.tolist(),
                 flows.target.tolist(),
-                payload.tolist(),
+                sent.bytes.tolist(),
                 flows.start_ns.tolist(),
                 flows.path.tolist(),
+                own,
                 strict=True,
             )
         ),
@@ -82,11 +87,15 @@ def plane_scenario(
         stop_ns=STOP_NS,
         classes=builder.classes(),
     )
-    return PlaneScenario(scenario, flows, builder.settings, reason)
+    return PlaneScenario(scenario, flows, priority, builder.settings, reason)
 
 
-def _traffic(plane: HostNetwork, pattern: str, size_bytes: float, seed: int) -> tuple[Messages, str]:
-    """The pattern among as many hosts as can be simulated, half as many each time, and what that leaves out."""
+def _traffic(plane: HostNetwork, pattern: str, size_bytes: float, seed: int, times: int) -> tuple[Messages, str]:
+    """The pattern, to be sent so many `times`, among as many hosts as can be simulated, half as many each time, or as
+    many flows of a trace; and what that leaves out."""
+    if pattern.startswith(TRACE):
+        job = make_job(plane.adapters, seed=seed)
+        return _beginning(make_traffic(pattern, job, plane.adapters, size_bytes, seed), plane.payload_bytes, times)
     hosts = list(dict.fromkeys(adapter.host for adapter in plane.adapters))
     count = len(hosts)
     while True:
@@ -94,7 +103,7 @@ def _traffic(plane: HostNetwork, pattern: str, size_bytes: float, seed: int) -> 
         number = np.array([index for index, one in enumerate(plane.adapters) if one.host in chosen], np.int64)
         adapters = [plane.adapters[index] for index in number.tolist()]
         traffic = make_traffic(pattern, make_job(adapters, seed=seed), adapters, size_bytes, seed)
-        if count <= 2 or _small_enough(traffic, plane.payload_bytes):
+        if count <= 2 or _small_enough(traffic, plane.payload_bytes, times):
             break
         count //= 2
     messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
@@ -102,23 +111,44 @@ def _traffic(plane: HostNetwork, pattern: str, size_bytes: float, seed: int) -> 
     return replace(messages, source=number[messages.source], target=number[messages.target]), reason
 
 
-def _small_enough(traffic: Messages | Everyone, payload_bytes: int) -> bool:
+def _beginning(traffic: Traffic, payload_bytes: int, times: int) -> tuple[Messages, str]:
+    """The first flows of a trace, as many as can be simulated."""
+    messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
+    small = np.cumsum(messages.bytes) * times <= MOST_PACKETS * payload_bytes
+    count = min(max(1, int(small.sum())), MOST_FLOWS // times)
+    if count >= len(messages):
+        return messages, ""
+    return messages.only(np.arange(count)), f"a slice: the first {count} of {len(messages)} flows"
+
+
+def _small_enough(traffic: Messages | Everyone, payload_bytes: int, times: int) -> bool:
     total = len(traffic) * traffic.bytes_each if isinstance(traffic, Everyone) else float(traffic.bytes.sum())
-    return len(traffic) <= MOST_FLOWS and total / payload_bytes <= MOST_PACKETS
+    return times * len(traffic) <= MOST_FLOWS and times * total / payload_bytes <= MOST_PACKETS
 
 
 class _Builder:
-    """Numbers the cables that are used; `port` gives a port of the plane its number in the scenario."""
+    """Numbers the cables that are used; `port` gives a port of the plane its number in the scenario. Ports have what
+    the files say of `judged`, and for `priorities`, those of the flows, what they say of each."""
 
-    def __init__(self, bundle: Bundle, plane: HostNetwork, priority: int, used: list[int]) -> None:
-        self.plane, self.priority = plane, priority
+    def __init__(
+        self, bundle: Bundle, plane: HostNetwork, judged: int, used: list[int], priorities: Sequence[int]
+    ) -> None:
+        self.plane, self.priorities = plane, priorities
         self.links: list[Link] = []
         self.port: dict[int, int] = {}
         names = {plane.names[switch] for port in used for switch in self._switches(port)}
         mtu = plane.ports.packet_bytes
-        self.settings = {
-            name: SwitchSettings(bundle.devices[name], priority, mtu) for name in plane.names if name in names
+        wired = next((one for one in (bundle.wiring.planes if bundle.wiring else ()) if one.name == plane.name), None)
+        self._meant_lossless = wired.lossless if wired else ()
+        self._of = {
+            priority: {
+                name: SwitchSettings(bundle.devices[name], priority, mtu, dscp_of(bundle, plane.name, priority))
+                for name in plane.names
+                if name in names
+            }
+            for priority in {judged, *priorities}
         }
+        self.settings = self._of[judged]
         for port in used:
             if port not in self.port:
                 self._add(port)
@@ -133,10 +163,11 @@ class _Builder:
         adapters = dict.fromkeys(link.a for link in self.links if link.a not in self.settings)
         inside: dict[str, int] = {}
         for link in self.links:
-            for name, own in ((link.a, link.a_buffers), (link.b, link.b_buffers)):
-                headroom = 0 if name not in self.settings or self.settings[name].headroom_pool_bytes else None
-                reserved = own.get("pg_reserve_bytes", 0) + (own.get("pg_headroom_bytes", 0) if headroom is None else 0)
-                inside[name] = inside.get(name, 0) + reserved
+            for name, classes in ((link.a, link.a_classes), (link.b, link.b_classes)):
+                pooled = name not in self.settings or self.settings[name].headroom_pool_bytes
+                for own in classes.values():
+                    reserved = own.get("pg_reserve_bytes", 0) + (0 if pooled else own.get("pg_headroom_bytes", 0))
+                    inside[name] = inside.get(name, 0) + reserved
         switches = []
         for name, settings in self.settings.items():
             shared = settings.switch()
@@ -146,7 +177,8 @@ class _Builder:
 
     def transport(self) -> Transport:
         """RoCE; with DCQCN where a queue marks."""
-        marks = any(own.get("ecn") for link in self.links for own in (link.a_buffers, link.b_buffers))
+        ends = [own for link in self.links for one in (link.a_classes, link.b_classes) for own in one.values()]
+        marks = any(own["ecn"] for own in ends)
         fastest = max(link.speed_gbps for link in self.links)
         steps = NIC_DCQCN.rate_ai_mbps * fastest / 100, NIC_DCQCN.rate_hai_mbps * fastest / 100
         return Transport(
@@ -159,13 +191,15 @@ class _Builder:
             dcqcn=replace(NIC_DCQCN, rate_ai_mbps=steps[0], rate_hai_mbps=steps[1]) if marks else None,
         )
 
-    def classes(self) -> tuple[Any, ...]:
-        """The scheduler of the priority, of the first switch."""
-        name, settings = next(iter(self.settings.items()))
-        port = next(
-            port for link in self.links for node, port in ((link.a, link.a_port), (link.b, link.b_port)) if node == name
-        )
-        return (settings.traffic_class(port),)
+    def classes(self) -> tuple[TrafficClass, ...]:
+        """The priorities of the flows: lossless where they are meant to be, or some port has PFC for them; with the
+        scheduler of the first port."""
+        found = []
+        for priority in self.priorities:
+            ends = [own[priority] for link in self.links for own in (link.a_classes, link.b_classes) if own]
+            lossless = priority in self._meant_lossless or any(own["pfc"] for own in ends)
+            found.append(TrafficClass(priority, lossless, str(ends[0]["scheduler"]), int(ends[0]["weight"])))
+        return tuple(found)
 
     def _switches(self, port: int) -> list[int]:
         network, links = self.plane.network, self.plane.network.links
@@ -193,11 +227,26 @@ class _Builder:
                 delay_ns=round(delay),
                 a_buffers=self.settings[a].port(a_port) if a in self.settings else {},
                 b_buffers=self.settings[far[0]].port(far[1]),
+                a_classes=self._classes(a, a_port),
+                b_classes=self._classes(*far),
                 a_port=a_port,
                 b_port=far[1],
                 response_ns=round(float(response) / rate),
             )
         )
+
+    def _classes(self, node: str, port: str) -> dict[int, dict[str, Any]]:
+        """What a switch's port has for each priority of the flows; nothing for an adapter."""
+        if node not in self.settings:
+            return {}
+        return {priority: self._of[priority][node].port(port) for priority in self.priorities}
+
+
+def dscp_of(bundle: Bundle, plane: str, priority: int) -> int | None:
+    """The DSCP that hosts give to RoCE of a priority, as fabric.json has it."""
+    wired = next((one for one in (bundle.wiring.planes if bundle.wiring else ()) if one.name == plane), None)
+    values = (wired.roce_dscp or {}).get(str(priority), ()) if wired else ()
+    return values[0] if values else None
 
 
 def _plain(number: float) -> float:

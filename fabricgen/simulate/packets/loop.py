@@ -79,7 +79,7 @@ def _timer(run: Run, event: int, kind: int, port: int) -> tuple[int, int]:
         run.nodes[run.ports[port].node].awake = 0
         return port, NONE
     elif kind == START:
-        return start(run, flow), NONE
+        return start(run, event, flow), NONE
     elif kind == TIMEOUT:
         timed_out(run, flow)
         return run.flows[flow].port, NONE

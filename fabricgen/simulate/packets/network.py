@@ -12,14 +12,18 @@ from fabricgen.errors import UsageError
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
 from fabricgen.simulate.packets.paths import Steps
-from fabricgen.simulate.packets.queues import fill_ports, fill_queues, fill_switches, port_buffers
+from fabricgen.simulate.packets.queues import fill_pools, fill_ports, fill_queues, fill_switches, port_buffers
 from fabricgen.simulate.packets.records import NONE, aligned
 from fabricgen.simulate.packets.state import Records, Run, Settings
 from fabricgen.simulate.packets.wheel import EPOCHS, SLOT_BITS, SLOTS
 from fabricgen.simulate.scenario import Dcqcn, Scenario
 
 FIRST_PACKETS = 4096
+MOST_PACKETS = (1 << 31) - 1  # of a flow
 FIRST_FRAMES = 4096
+TIMEOUT_NS = 1_000_000
+HPCC_NAK_NS = 500_000  # after so long its receivers ask again
+NEVER = 1 << 60
 NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
 
 
@@ -55,7 +59,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     speeds = list(dict.fromkeys(link.speed_gbps for link in scenario.links))
     tick_s = Fraction(1, 10**9) if compat else exact_tick_s(speeds)
     ticks_per_ns = int(Fraction(1, 10**9) / tick_s)
-    classes = sorted({flow.priority for flow in scenario.flows})
+    classes = scenario.priorities
     largest = max(scenario.transport.packet_bytes, scenario.transport.ack_bytes, scenario.transport.pfc_frame_bytes)
     settings = _settings(scenario, len(ends), len(nodes), len(classes), ticks_per_ns)
     home = _homes(scenario, ends)
@@ -64,7 +68,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     flows = _flows(scenario, home, ends, node_of, classes, steps, ticks_per_ns)
     first_flow, order = _turns(flows["node"], len(nodes))
     ports = aligned(len(ends), records.PORT)
-    fill_ports(ports, scenario, ends, node_of, speeds, ticks_per_ns)
+    fill_ports(ports, scenario, ends, node_of, speeds, ticks_per_ns, len(classes))
     queues, groups, holds = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
     fill_queues(queues, groups, ports, scenario, classes)
     hosts = np.zeros(len(nodes), records.NODE)
@@ -84,6 +88,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         queues=queues,
         groups=groups,
         holds=holds,
+        pools=fill_pools(queues, scenario, ends, classes),
         nodes=hosts,
         flows=flows,
         order=order,
@@ -132,7 +137,7 @@ def _settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_pe
         round_robin=compat,
         sai=not compat,
         dcqcn=transport.congestion_control == "dcqcn",
-        ecn=any(buffers is not None and buffers.ecn is not None for buffers in port_buffers(scenario)),
+        ecn=any(one is not None and one.ecn for each in scenario.priorities for one in port_buffers(scenario, each)),
         older_acks=int(compat and alpha_ns <= 1004),
         alpha_interval=int(alpha_ns * ticks_per_ns),
         decrease_interval=int(dcqcn.rate_decrease_interval_ns * ticks_per_ns),
@@ -144,8 +149,15 @@ def _settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_pe
         additive=dcqcn.rate_ai_mbps * 1e6,
         hyper=dcqcn.rate_hai_mbps * 1e6,
         least_rate=dcqcn.min_rate_mbps * 1e6,
-        timeout=int(transport.retransmission_timeout_ns * ticks_per_ns),
+        timeout=int(_timeout_ns(scenario) * ticks_per_ns),
+        refusal_interval=HPCC_NAK_NS * ticks_per_ns if compat else NEVER,
     )
+
+
+def _timeout_ns(scenario: Scenario) -> int:
+    """Of retransmission; HPCC's senders know none."""
+    asked = scenario.transport.retransmission_timeout_ns
+    return (0 if scenario.compat == "hpcc" else TIMEOUT_NS) if asked is None else asked
 
 
 def _labels(scenario: Scenario) -> list[tuple[str, str]]:
@@ -178,6 +190,10 @@ def _flows(
                 raise UsageError(f"host {name} has a flow and no link")
         row, port = flows[index], home[flow.src]
         packets = -(-flow.bytes // transport.payload_bytes)
+        if packets > MOST_PACKETS:
+            raise UsageError(
+                f"the flow from {flow.src} to {flow.dst} has {packets} packets; {MOST_PACKETS} can be counted"
+            )
         row["port"], row["node"], row["packets"] = port, node_of[flow.src], packets
         row["last_size"] = flow.bytes - (packets - 1) * transport.payload_bytes + transport.header_bytes
         row["queue"] = classes.index(flow.priority)

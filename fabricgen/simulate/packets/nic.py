@@ -24,15 +24,19 @@ from fabricgen.simulate.packets.wheel import schedule
 
 
 @inlined
-def start(run: Run, flow: int) -> int:
-    """A flow begins; the port that may send then."""
+def start(run: Run, event: int, flow: int) -> int:
+    """A flow begins, after all else of its tick, which was on its way before; the port that may send then, or NONE."""
     its = run.flows[flow]
+    if not its.started:
+        its.started = 1
+        if run.slots[run.clock[0].slot].head != NONE:
+            schedule(run, event, run.clock[0].now)
+            return NONE
     host = run.nodes[its.node]
     run.order[host.first_flow + host.flows] = flow
     host.flows += 1
     its.rate = its.target = its.line_rate
     its.available = run.clock[0].now
-    its.started = 1
     return int(its.port)
 
 
@@ -64,11 +68,11 @@ def _acknowledge(run: Run, packet: int) -> bool:
     event.kind = ACK
     if event.number == its.received:
         its.received += 1
-        its.refused = 0
+        its.refused_until = 0
     elif event.number > its.received:
-        if its.refused:
+        if run.clock[0].now < its.refused_until:
             return False
-        its.refused = 1
+        its.refused_until = run.clock[0].now + run.settings.refusal_interval
         event.kind = NAK
     event.number = its.received
     if marked and event.kind == ACK and run.clock[0].now >= its.noticed_at + run.settings.notice_interval:

@@ -46,7 +46,14 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
 def _flows(network: Network) -> tuple[PacketFlow, ...]:
     completions = network.run.flows["completion"].tolist()
     return tuple(
-        PacketFlow(flow.src, flow.dst, flow.bytes, flow.start_ns, network.ns(ticks) if ticks >= 0 else None)
+        PacketFlow(
+            flow.src,
+            flow.dst,
+            flow.bytes,
+            flow.start_ns,
+            network.ns(ticks) if ticks >= 0 else None,
+            priority=flow.priority,
+        )
         for flow, ticks in zip(network.scenario.flows, completions, strict=True)
     )
 
@@ -74,16 +81,17 @@ def _groups(network: Network) -> tuple[GroupUse, ...]:
             pauses=int(pauses[port, lane]),
             early_pauses=int(run.groups["early"][port, lane]),
             drops=int(run.groups["drops"][port, lane]),
-            lossless=bool(run.groups["lossless"][port, lane]),
+            lossless=network.scenario.traffic_class(network.classes[lane]).lossless,
         )
         for port, lane in zip(*touched.nonzero(), strict=True)
     )
 
 
 def _queues(network: Network) -> tuple[QueueUse, ...]:
-    """The queues of switches that held more than a few packets, fullest first."""
+    """The queues of switches that held more than a few packets or let some fall, fullest first."""
     run = network.run
     full = run.queues["most"] > FEW_PACKETS * (run.settings.payload + run.settings.header)
+    full |= run.holds["dropped"] > 0
     full &= run.nodes["is_switch"][run.ports["node"]].astype(bool)[:, None]
     speeds = [link.speed_gbps for link in network.scenario.links for _ in (link.a, link.b)]
     found = [
@@ -94,6 +102,8 @@ def _queues(network: Network) -> tuple[QueueUse, ...]:
             most_ns=round(int(queue["most"]) * 8 / speeds[port]),
             kmin_bytes=int(queue["kmin"]) if queue["kmin"] < UNMARKED else None,
             marked=int(queue["marked"]),
+            drops=int(run.holds["dropped"][port, lane]),
+            lossless=network.scenario.traffic_class(network.classes[lane]).lossless,
         )
         for port, lane in zip(*full.nonzero(), strict=True)
         for queue in (run.queues[port, lane],)

@@ -18,6 +18,7 @@ from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import Observer, run
 
 DEFAULT_BYTES = 4 << 20
+USUAL_PRIORITY = 3  # of RoCE, in files without PFC
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,17 @@ def simulate_bundle(
     plane: str | None = None,
     seed: int = 1,
     observers: Callable[[Network], Sequence[Observer]] = lambda _: (),
+    priorities: Sequence[int] = (),
 ) -> list[PlaneRun]:
-    """One run per RoCE plane. Raises UsageError for an unknown plane and where nothing can be simulated."""
+    """One run per RoCE plane, with the pattern on each of `priorities` at once; without any, on the first lossless one.
+    Raises UsageError for an unknown plane and where nothing can be simulated."""
     options = Options(pattern, size_bytes, seed=seed)
     chosen = [(name, switches) for name, switches in planes(bundle) if is_meant(bundle, name, plane, options)]
     if not chosen:
         known = ", ".join(name for name, _ in planes(bundle) if name) or "none: loose files are one plane"
         raise UsageError(f"no plane {plane!r} here; planes are {known}" if plane else "no plane that this is for")
     found = [
-        one for name, switches in chosen if (one := _simulate(bundle, name, switches, options, observers)) is not None
+        one for name, switches in chosen if (one := _simulate(bundle, name, switches, options, observers, priorities))
     ]
     if not found:
         raise UsageError(f"{pattern} sends nothing over these planes, or no file tells of any host")
@@ -56,14 +59,17 @@ def _simulate(
     switches: list[str],
     options: Options,
     observers: Callable[[Network], Sequence[Observer]],
+    priorities: Sequence[int],
 ) -> PlaneRun | None:
     fabric = read_fabric(bundle, switches)
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
     network = read_plane(bundle, fabric, name, priority)
     if not network.adapters:
         return None
-    made = plane_scenario(bundle, network, 3 if priority is None else priority, options.pattern, options.size_bytes,
-                          options.seed)  # fmt: skip
+    judged = USUAL_PRIORITY if priority is None else priority
+    made = plane_scenario(
+        bundle, network, judged, options.pattern, options.size_bytes, options.seed, priorities or (judged,)
+    )
     if made is None:
         return None
     result = outcome(run(made.scenario, options.seed, observers), options.seed)

@@ -64,7 +64,7 @@ def _star(one: PlaneRun, kind: _Kind, size_bytes: int, storm_ns: int, **changes:
     buffers = replace(kind.buffers, **own)  # type: ignore[arg-type]
     cable = {"speed_gbps": kind.link.speed_gbps, "delay_ns": kind.link.delay_ns, "response_ns": kind.link.response_ns}
     transport = replace(one.made.scenario.transport, congestion_control="none", dcqcn=None)
-    priority = one.made.scenario.flows[0].priority
+    priority = one.made.priority
     return Scenario(
         name=f"{kind.device} {kind.port}",
         nodes=(Node(_SENDER, "host"), Node(_RECEIVER, "host"), Node(_SWITCH, "switch", buffers)),

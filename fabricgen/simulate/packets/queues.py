@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabricgen.simulate.packets.records import NONE
+from fabricgen.simulate.packets.records import NONE, POOL
 from fabricgen.simulate.packets.state import Records
 from fabricgen.simulate.scenario import Ecn, Scenario, SwitchBuffers, TrafficClass
 
 UNLIMITED = 1 << 40
+LARGEST = (1 << 31) - 1
 ALPHA_ONE = 256
 UNMARKED = 1 << 30  # Kmin of a queue that marks nothing
 QUANTUM_BITS = 512
@@ -17,15 +18,16 @@ QUANTUM_BITS = 512
 
 def fill_ports(
     ports: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], node_of: dict[str, int],
-    speeds: Sequence[float], ticks_per_ns: int,
+    speeds: Sequence[float], ticks_per_ns: int, classes: int,
 ) -> None:  # fmt: skip
-    """Cables, and pauses as their receiver sees them."""
+    """Cables, and pauses as their receiver sees them; the first of all classes is the first in turn."""
     number = np.arange(len(ends))
     ports["node"] = [node_of[node] for node, _ in ends]
     ports["peer"] = number ^ 1
     ports["delay"] = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
     ports["speed"] = np.repeat([speeds.index(link.speed_gbps) for link in scenario.links], 2)
     ports["control_head"], ports["control_tail"] = NONE, NONE
+    ports["last"] = classes - 1
     if scenario.compat == "hpcc":
         return
     pfc = scenario.pfc
@@ -39,19 +41,39 @@ def fill_ports(
 
 def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:
     """Buffers, WRED and schedulers of each port's classes."""
-    known = {each.priority: each for each in scenario.classes}
     mtu = scenario.transport.packet_bytes
     queues["head"], queues["tail"] = NONE, NONE
     for lane, priority in enumerate(classes):
-        traffic = known.get(priority, TrafficClass(priority))
-        queues["quantum"][:, lane] = traffic.weight * mtu
-        if traffic.scheduler == "strict":
-            ports["strict"] |= 1 << lane
-        for port, buffers in enumerate(port_buffers(scenario)):
+        traffic = scenario.traffic_class(priority)
+        for port, buffers in enumerate(port_buffers(scenario, priority)):
+            queue, own = queues[port, lane], bool(buffers and buffers.scheduler)
             _fill_group(groups[port, lane], buffers, traffic)
             ecn = (buffers.ecn if buffers else None) or Ecn(UNMARKED, UNMARKED, 0.0)
-            queue = queues[port, lane]
             queue["kmin"], queue["kmax"], queue["pmax"] = ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax
+            queue["quantum"] = (buffers.weight if own and buffers else traffic.weight) * mtu
+            if (buffers.scheduler if own and buffers else traffic.scheduler) == "strict":
+                ports["strict"][port] |= 1 << lane
+
+
+def fill_pools(queues: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], classes: Sequence[int]) -> Records:
+    """The pools of what goes out, and what each queue may take of its own."""
+    number: dict[tuple[str, str], int] = {}
+    sizes: list[int] = []
+    queues["pool"] = NONE
+    for lane, priority in enumerate(classes):
+        for port, buffers in enumerate(port_buffers(scenario, priority)):
+            if buffers is None or not buffers.egress_pool_bytes:
+                continue
+            queue, name = queues[port, lane], (ends[port][0], buffers.egress_pool)
+            if name not in number:
+                number[name] = len(sizes)
+                sizes.append(buffers.egress_pool_bytes)
+            queue["pool"], queue["floor"] = number[name], buffers.egress_reserve_bytes
+            queue["alpha"] = round(buffers.egress_alpha * ALPHA_ONE)
+            queue["limit"] = buffers.egress_static_bytes or LARGEST
+    pools = np.zeros(max(1, len(sizes)), POOL)
+    pools["limit"][: len(sizes)] = sizes
+    return pools
 
 
 def _fill_group(group: Records, buffers: SwitchBuffers | None, traffic: TrafficClass) -> None:
@@ -87,12 +109,12 @@ def fill_switches(nodes: Records, groups: Records, ports: Records, scenario: Sce
         nodes["storm_until"][index] = storm.until_ns * ticks_per_ns
 
 
-def port_buffers(scenario: Scenario) -> list[SwitchBuffers | None]:
-    """What each port has, its own over its switch's."""
+def port_buffers(scenario: Scenario, priority: int) -> list[SwitchBuffers | None]:
+    """What each port has for a priority: its own over its switch's."""
     of = {node.name: node.buffers for node in scenario.nodes}
     found = []
     for link in scenario.links:
-        for name, own in ((link.a, link.a_buffers), (link.b, link.b_buffers)):
-            buffers = of[name]
+        for name, port, classes in ((link.a, link.a_buffers, link.a_classes), (link.b, link.b_buffers, link.b_classes)):
+            buffers, own = of[name], classes.get(priority, port)
             found.append(replace(buffers, **own) if buffers and own else buffers)
     return found

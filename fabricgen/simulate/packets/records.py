@@ -44,12 +44,12 @@ def _on_a_line(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
 
 PORT = _on_a_line(
     [
+        ("delay", np.int64),  # of the cable
+        ("response", np.int64),  # from a pause frame's arrival to its effect
+        ("pause", np.int64),  # how long a pause frame holds; 0: until resumed
+        ("refresh", np.int64),  # how often a pause is repeated; 0: never
         ("node", np.int32),
         ("peer", np.int32),  # the port at the far end
-        ("delay", np.int32),  # of the cable
-        ("response", np.int32),  # from a pause frame's arrival to its effect
-        ("pause", np.int32),  # how long a pause frame holds; 0: until resumed
-        ("refresh", np.int32),  # how often a pause is repeated; 0: never
         ("control_head", np.int32),
         ("control_tail", np.int32),
         ("speed", np.int16),  # row of `durations`
@@ -76,6 +76,10 @@ QUEUE = _on_a_line(
         ("deficit", np.int32),
         ("sent", np.int32),  # packets
         ("marked", np.int32),
+        ("pool", np.int32),  # of `pools`; NONE: the queue may grow as its groups let it
+        ("floor", np.int32),  # bytes that it holds before it takes of the pool
+        ("limit", np.int32),  # bytes of the pool that it may take, in place of alpha
+        ("alpha", np.uint16),  # in 1/256; 0: the limit counts
     ]
 )
 
@@ -104,7 +108,9 @@ HOLD = np.dtype(
         ("since", np.int64),  # when the pause began that is on, or was the last
         ("total", np.int64),  # ticks of all pauses that are over
         ("frames", np.int32),  # pause frames received
-        ("armed", np.int32),  # whether the timer of the pause's end is running
+        ("armed", np.int16),  # whether the timer of the pause's end is running
+        ("unused", np.int16),
+        ("dropped", np.int64),  # packets that the limit of the queue kept out
     ]
 )
 
@@ -141,7 +147,6 @@ FLOW = np.dtype(
         ("received", np.int32),
         ("last_size", np.uint16),
         ("queue", np.uint8),
-        ("refused", np.uint8),  # whether the receiver has asked for a repeat of the packet that it waits for
         ("timer", np.uint8),  # whether the retransmission timer runs
         ("slowed", np.uint8),  # whether there has been a congestion notification
         ("notified", np.uint8),  # since alpha's last tick
@@ -160,11 +165,14 @@ FLOW = np.dtype(
         ("decrease_origin", np.int64),
         ("increase_at", np.int64),
         ("noticed_at", np.int64),  # the receiver's last notification
+        ("refused_until", np.int64),  # the receiver has asked for a repeat, and does not do so again before
         ("timer_stage", np.int32),
         ("byte_stage", np.int32),
         ("counted", np.int64),  # bytes sent since the last increase by bytes
     ]
 )
+
+POOL = np.dtype([("limit", np.int64), ("used", np.int64)])
 
 STEP = np.dtype([("port", np.int32), ("next", np.int32)])
 

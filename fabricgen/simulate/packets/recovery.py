@@ -19,7 +19,7 @@ def lost(run: Run, packet: int) -> None:
 def start_timer(run: Run, flow: int) -> None:
     """Let the flow time out, unless it will anyway."""
     its = run.flows[flow]
-    if its.timer == 0 and its.completion < 0:
+    if its.timer == 0 and its.completion < 0 and run.settings.timeout > 0:
         its.timer = 1
         its.progress = its.acked
         event = run.settings.first_flow + 3 * flow

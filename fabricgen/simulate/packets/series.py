@@ -79,13 +79,18 @@ class Sampler:
         )  # fmt: skip
 
     def _xoff(self, places: list[tuple[int, int]]) -> list[int]:
-        """Thresholds over time of the groups on the switch of the fullest queue."""
+        """Thresholds over time of the groups on the switch of the fullest queue that pauses anybody."""
         run = self.network.run
-        if not places:
+        found = [
+            (node, run.groups[port, lane])
+            for place, lane in places
+            for node in (int(run.ports["node"][place]),)
+            for port in np.flatnonzero(run.ports["node"] == node).tolist()
+            if run.groups["lossless"][port, lane]
+        ]
+        if not found:
             return []
-        node = int(run.ports["node"][places[0][0]])
-        ports = np.flatnonzero(run.ports["node"] == node)
-        group = run.groups[int(ports[0]), places[0][1]]
+        node, group = found[0]
         if group["static"]:
             return [int(group["static"])] * len(self._times)
         return [max(0, int(free[node]) * int(group["alpha"]) // ALPHA_ONE) for free in self._free]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from fabricgen.results import PfcStorm
 from fabricgen.simulate.packets.failing import Failing
-from fabricgen.simulate.packets.freeze import FreezeWatch
+from fabricgen.simulate.packets.freeze import FreezeWatch, Queue
 from fabricgen.simulate.packets.network import Network, build
 from fabricgen.simulate.packets.queues import port_buffers
 from fabricgen.simulate.packets.run import advance_to
@@ -69,9 +69,13 @@ class _Agenda:
 
 
 def run(
-    scenario: Scenario, seed: int = 1, observers: Callable[[Network], Sequence[Observer]] = lambda _: ()
+    scenario: Scenario,
+    seed: int = 1,
+    observers: Callable[[Network], Sequence[Observer]] = lambda _: (),
+    enough: Callable[[FreezeWatch], bool] = lambda _: False,
 ) -> Finished:
-    """Simulate a scenario up to the end of its flows, to its `stop_ns`, or until nothing can happen any more."""
+    """Simulate a scenario up to the end of its flows, to its `stop_ns`, until nothing can happen any more, or until
+    what was seen of freezes is `enough`."""
     network = build(scenario, seed)
     agenda, freeze = _Agenda(), FreezeWatch(network)
     watchdogs, others = _watchdogs(network), observers(network)
@@ -81,7 +85,7 @@ def run(
         agenda.add(each)
     stop = scenario.stop_ns * network.ticks_per_ns
     done = idle = False
-    while not (done or idle) and network.now < stop:
+    while not (done or idle or enough(freeze)) and network.now < stop:
         moved = _moved(network)
         done = advance_to(network, min(stop, agenda.next))
         if not done:
@@ -96,14 +100,15 @@ def run(
 
 
 def _watchdogs(network: Network) -> list[SwitchWatchdog]:
-    guarded: dict[tuple[str, Watchdog], list[int]] = {}
-    for port, buffers in enumerate(port_buffers(network.scenario)):
-        if buffers and buffers.watchdog:
-            guarded.setdefault((network.ends[port][0], buffers.watchdog), []).append(port)
+    guarded: dict[tuple[str, Watchdog], list[Queue]] = {}
+    for lane, priority in enumerate(network.classes):
+        for port, buffers in enumerate(port_buffers(network.scenario, priority)):
+            if buffers and buffers.watchdog:
+                guarded.setdefault((network.ends[port][0], buffers.watchdog), []).append((port, lane))
     switches = list(dict.fromkeys(node for node, _ in guarded))
     return [
-        SwitchWatchdog(network, ports, settings, switches.index(node), len(switches))
-        for (node, settings), ports in guarded.items()
+        SwitchWatchdog(network, queues, settings, switches.index(node), len(switches))
+        for (node, settings), queues in guarded.items()
     ]
 
 

@@ -36,7 +36,8 @@ class Settings(NamedTuple):
     additive: float
     hyper: float
     least_rate: float
-    timeout: int
+    timeout: int  # 0: none
+    refusal_interval: int  # least time between two requests to repeat the same packet
 
 
 class Run(NamedTuple):
@@ -54,9 +55,10 @@ class Run(NamedTuple):
     queues: Records  # [port, class]
     groups: Records  # [port, class]
     holds: Records  # [port, class]: what pauses did to the queue
+    pools: Records  # what queues share
     nodes: Records
     flows: Records
     order: NDArray[Any]  # int32
     steps: Records
-    durations: NDArray[Any]  # int32
+    durations: NDArray[Any]  # int64
     frames: Records

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fabricgen.simulate.compilation import inlined
-from fabricgen.simulate.packets.buffer import admit, pause_if_full, release, resume_if_empty
+from fabricgen.simulate.packets.buffer import admit, fits, pause_if_full, release, resize, resume_if_empty
 from fabricgen.simulate.packets.intrinsics import trailing_zeros, whole
 from fabricgen.simulate.packets.packet import give_back, pop, pop_control, push, push_control
 from fabricgen.simulate.packets.records import BUSY, CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE
@@ -25,13 +25,15 @@ def forward(run: Run, packet: int) -> tuple[int, int]:
             return NONE, NONE
         push_control(run, out, packet)
         return out, NONE
+    if not fits(run, out, lane, event.size):
+        run.holds[out, lane].dropped += 1
+        lost(run, packet)
+        return NONE, NONE
     if (run.ports[out].discard | run.ports[port].discard) >> lane & 1 or not admit(run, port, lane, event.size):
         run.groups[port, lane].drops += 1
         lost(run, packet)
         return NONE, NONE
-    queue = run.queues[out, lane]
-    queue.bytes += event.size
-    queue.most = max(queue.most, queue.bytes)
+    resize(run, out, lane, event.size)
     pausing = pause_if_full(run, port, lane, out)
     push(run, out, lane, packet)
     return pausing, out
@@ -48,7 +50,7 @@ def next_of_switch(run: Run, port: int) -> int:
         return NONE
     lane = _choose(run, port, ready)
     packet = pop(run, port, lane)
-    run.queues[port, lane].bytes -= run.events[packet].size
+    resize(run, port, lane, -whole(run.events[packet].size))
     run.queues[port, lane].sent += 1
     release(run, run.events[packet].port, lane, run.events[packet].size)
     if run.settings.ecn and run.events[packet].kind == DATA:
@@ -68,7 +70,7 @@ def flush(run: Run, port: int, lane: int) -> None:
     while run.queues[port, lane].head != NONE:
         packet = pop(run, port, lane)
         came_by, size = run.events[packet].port, run.events[packet].size
-        run.queues[port, lane].bytes -= size
+        resize(run, port, lane, -whole(size))
         run.groups[came_by, lane].drops += 1
         release(run, came_by, lane, size)
         lost(run, packet)
@@ -80,9 +82,12 @@ def flush(run: Run, port: int, lane: int) -> None:
 @inlined
 def _choose(run: Run, port: int, ready: int) -> int:
     """The class that may send, out of some."""
-    if ready & (ready - 1) == 0:
-        return trailing_zeros(np.uint64(ready))
     out = run.ports[port]
+    if ready & (ready - 1) == 0:
+        lane = trailing_zeros(np.uint64(ready))
+        if run.settings.round_robin:
+            out.last = lane
+        return lane
     strict = ready & whole(out.strict)
     if strict:
         lane = CONTROL

@@ -26,28 +26,26 @@ class _Seen:
 
 
 class SwitchWatchdog:
-    """The watchdog of ports with the same settings on one switch. Switches do not look at the same moment: `place` of
+    """The watchdog of queues with the same settings on one switch. Switches do not look at the same moment: `place` of
     `switches` sets them apart."""
 
-    def __init__(self, network: Network, ports: Sequence[int], settings: Watchdog, place: int, switches: int) -> None:
+    def __init__(
+        self, network: Network, queues: Sequence[Queue], settings: Watchdog, place: int, switches: int
+    ) -> None:
         self.settings = settings
         self.storms: list[PfcStorm] = []
-        self._ports = ports
-        self._seen: dict[Queue, _Seen] = {}
+        self._seen = {queue: _Seen() for queue in queues}
         self.period = settings.poll_ns * network.ticks_per_ns
         self.first = self.period * (place + 1) // switches
 
     def look(self, network: Network) -> None:
         """One poll."""
-        run = network.run
-        for port in self._ports:
-            for lane in range(run.settings.classes):
-                seen = self._seen.setdefault((port, lane), _Seen())
-                if seen.storm >= 0:
-                    self._restore(network, port, lane, seen)
-                else:
-                    self._detect(network, port, lane, seen)
-                seen.pauses = int(run.holds["frames"][port, lane])
+        for (port, lane), seen in self._seen.items():
+            if seen.storm >= 0:
+                self._restore(network, port, lane, seen)
+            else:
+                self._detect(network, port, lane, seen)
+            seen.pauses = int(network.run.holds["frames"][port, lane])
 
     def close(self) -> None:
         """Nothing to put away."""
@@ -81,7 +79,7 @@ class SwitchWatchdog:
         run.ports["discard"][port] &= mask
         run.ports["deaf"][port] &= mask
         before = self.storms[seen.storm]
-        self.storms[seen.storm] = PfcStorm(before.port, before.priority, before.time_ns, network.ns(network.now))
+        self.storms[seen.storm] = PfcStorm(before.port, before.priority, before.detected_ns, network.ns(network.now))
         seen.storm, seen.sent, seen.stuck_for = -1, -1, 0
 
 

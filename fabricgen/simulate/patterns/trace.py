@@ -1,10 +1,13 @@
 """A person's own flows: {"flows": [{"src": "gpu-000|rail0", "dst": "gpu-001|rail0", "bytes": 1000000}]}.
 
-An end is HOST|NIC, or a host, of which the first adapter on the plane is meant. `start_ns` is 0 where it is left out.
+An end is HOST|NIC, or a host, of which the first adapter on the plane is meant. `start_ns` is 0 where it is left out;
+`priority` is that of the run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,25 +16,68 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.simulate.patterns.job import Adapter
 from fabricgen.simulate.patterns.traffic import Messages
+from fabricgen.simulate.scenario_check import Mistake, Places, dotted
+
+MOST_TOLD = 10
+LAST_NS = 10**12
+_FIELDS = ("src", "dst", "bytes", "start_ns", "priority")
+_PRIORITIES = 8
 
 
 def read_trace(file: Path, adapters: Sequence[Adapter]) -> Messages:
-    """The messages of a trace file. Raises UnreadableInputError."""
-    tree = parse_object(read_bytes(file), file)
+    """The messages of a trace file. Raises UnreadableInputError with its mistakes, at the place of the first."""
+    text = read_bytes(file)
+    tree = parse_object(text, file)
     number: dict[str, int] = {}
     for index, adapter in enumerate(adapters):
         number.setdefault(adapter.host, index)
         number[f"{adapter.host}|{adapter.nic}"] = index
-    try:
-        rows = [
-            (number[flow["src"]], number[flow["dst"]], float(flow["bytes"]), float(flow.get("start_ns", 0)))
-            for flow in tree["flows"]
-        ]
-    except KeyError as error:
-        raise UnreadableInputError(f"not a trace of this plane: no {error.args[0]!r}", Location(str(file))) from error
-    except (AttributeError, TypeError, ValueError) as error:
-        raise UnreadableInputError(f"not a trace: {error}", Location(str(file))) from error
-    if any(source == target or size <= 0 for source, target, size, _ in rows):
-        raise UnreadableInputError("a flow has no bytes, or ends where it begins", Location(str(file)))
-    table = np.array(rows, float).reshape(-1, 4)
-    return Messages(table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2], table[:, 3])
+    if mistakes := list(_mistakes(tree, number)):
+        told = "; ".join(f"{dotted(path)}: {what}" for path, what in mistakes[:MOST_TOLD])
+        more = f"; and {len(mistakes) - MOST_TOLD} more" if len(mistakes) > MOST_TOLD else ""
+        place = Location(str(file), *Places(text).of(mistakes[0][0]))
+        raise UnreadableInputError(f"not a trace of this plane: {told}{more}", place)
+    flows = tree["flows"]
+    return Messages(
+        np.array([number[flow["src"]] for flow in flows], np.int64),
+        np.array([number[flow["dst"]] for flow in flows], np.int64),
+        np.array([flow["bytes"] for flow in flows], float),
+        np.array([flow.get("start_ns", 0) for flow in flows], float),
+        np.array([flow.get("priority", -1) for flow in flows], np.int64),
+    )
+
+
+def _mistakes(tree: Mapping[str, Any], number: Mapping[str, int]) -> Iterator[Mistake]:
+    """What is wrong with a trace, in its order."""
+    flows = tree.get("flows")
+    if not isinstance(flows, list) or not flows:
+        yield ("flows",), "must be a list of at least one flow"
+        return
+    for index, flow in enumerate(flows):
+        if not isinstance(flow, dict):
+            yield ("flows", index), "is no object with src, dst and bytes"
+            continue
+        for field, what in _flow_mistakes(flow, number):
+            yield ("flows", index, field), what
+
+
+def _flow_mistakes(flow: Mapping[str, Any], number: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """(field, what is wrong with it)."""
+    for field in flow:
+        if field not in _FIELDS:
+            yield field, f"is none of {', '.join(_FIELDS)}"
+    for end in ("src", "dst"):
+        if not isinstance(flow.get(end), str) or flow[end] not in number:
+            yield end, f"{flow.get(end)!r} is no host or HOST|NIC with a port on this plane"
+    if isinstance(flow.get("src"), str) and number.get(flow["src"], -1) == number.get(str(flow.get("dst")), -2):
+        yield "dst", "the flow ends where it begins"
+    if not _is_number(flow.get("bytes")) or flow["bytes"] <= 0:
+        yield "bytes", f"{flow.get('bytes')!r} is no number of bytes above 0"
+    if not _is_number(flow.get("start_ns", 0)) or not 0 <= flow.get("start_ns", 0) <= LAST_NS:
+        yield "start_ns", f"{flow['start_ns']!r} is no time from 0 ns to {LAST_NS}"
+    if "priority" in flow and (type(flow["priority"]) is not int or not 0 <= flow["priority"] < _PRIORITIES):
+        yield "priority", f"{flow['priority']!r} is no priority from 0 to 7"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

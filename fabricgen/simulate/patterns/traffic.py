@@ -1,7 +1,7 @@
 """What a pattern asks of the network: messages one by one, or groups in which everybody sends to everybody."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages between adapters, in payload bytes and ns."""
+    """Messages between adapters, in payload bytes and ns; `priority` only where they have one of their own, -1 for
+    those that have none."""
 
     source: Ints
     target: Ints
     bytes: Floats
     start_ns: Floats
+    priority: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.source)
@@ -31,7 +33,20 @@ class Messages:
             np.repeat(self.target, parts),
             np.repeat(self.bytes / parts, parts),
             np.repeat(self.start_ns, parts),
+            None if self.priority is None else np.repeat(self.priority, parts),
         )
+
+    def only(self, chosen: NDArray[np.bool_] | Ints) -> "Messages":
+        """Some of them."""
+        own = None if self.priority is None else self.priority[chosen]
+        return Messages(self.source[chosen], self.target[chosen], self.bytes[chosen], self.start_ns[chosen], own)
+
+    def on(self, priorities: Sequence[int]) -> "Messages":
+        """With a priority each: those that have none on every given one at once."""
+        own = np.full(len(self), -1) if self.priority is None else self.priority
+        free = self.only(own < 0)
+        parts = [replace(free, priority=np.full(len(free), priority)) for priority in priorities]
+        return joined([replace(self, priority=own).only(own >= 0), *parts])
 
 
 @dataclass(frozen=True)
@@ -72,4 +87,7 @@ def joined(parts: Iterable[Messages]) -> Messages:
         np.concatenate([part.target for part in found]),
         np.concatenate([part.bytes for part in found]),
         np.concatenate([part.start_ns for part in found]),
+        np.concatenate([part.priority for part in found if part.priority is not None])
+        if all(part.priority is not None for part in found)
+        else None,
     )

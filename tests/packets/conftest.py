@@ -1,0 +1,43 @@
+"""Rendered bundles that packet runs start from."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fabricgen.cli.main import run
+from tests.inventories import QUICKSTART, rail_optimized, write
+
+
+def render(inventory: Path, folder: Path) -> Path:
+    """The bundle of an inventory."""
+    copy = Path(shutil.copytree(inventory, folder / "inventory"))
+    with pytest.raises(SystemExit):
+        run(["-q", "render", str(copy), "--output", str(folder / "bundle")])
+    return folder / "bundle"
+
+
+@pytest.fixture(scope="session")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The quickstart."""
+    return render(QUICKSTART, tmp_path_factory.mktemp("packets"))
+
+
+@pytest.fixture
+def bundle(rendered: Path, tmp_path: Path) -> Path:
+    """A quickstart to edit."""
+    return Path(shutil.copytree(rendered, tmp_path / "bundle"))
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """Eight hosts on two units of the platform that is asked for."""
+    folder = tmp_path_factory.mktemp("small")
+    inventory = write(folder / "given", rail_optimized(hosts=8, unit=4, planned=2, platform=request.param))
+    return render(inventory, folder)
+
+
+@pytest.fixture
+def own(small: Path, tmp_path: Path) -> Path:
+    """A small bundle to edit."""
+    return Path(shutil.copytree(small, tmp_path / "bundle"))
