@@ -12,7 +12,7 @@ from fabricgen.simulate.deadlock import Failures, analyse_deadlock
 from fabricgen.simulate.deadlock.bounces import bounces
 from fabricgen.simulate.deadlock.failing import Failure, FailureSet
 from fabricgen.simulate.deadlock.failures import FailureJudge
-from fabricgen.simulate.deadlock.repair import Repaired
+from fabricgen.simulate.deadlock.repair import Repaired, repaired_witnesses
 from fabricgen.simulate.deadlock.state import Ground, State
 from tests.bgp_fabric import ConfigDbs, open_configs
 from tests.deadlock.brute_force import BruteForce
@@ -140,3 +140,23 @@ def test_bounces_close_a_circle_that_is_shown(tmp_path: Path) -> None:
     cycle = result.cycles[0]
     assert len(cycle.failed_links) == 2
     assert len(cycle.hops) == len(cycle.witnesses) == 4
+
+
+@pytest.mark.parametrize("made", [leaf_spine(4, 2), fat_tree(4)])
+def test_the_circle_found_among_detours_is_a_shortest_one_of_the_whole_graph(made: Ground) -> None:
+    base, failures = made.converged(), every_link(made.network)
+    for pair in list(combinations(failures, 2))[::7]:
+        dead = FailureSet(pair).dead
+        state = Repaired.of(base, dead)
+        around = bounces(base, [Failure("both", tuple(dead.tolist()))])
+        assert around is not None
+        links = around.circle(0)
+        assert bool(links) == state.is_cyclic
+        if links:
+            assert len(links) == len(state.cycles()[0][1])
+            place = {int(link): number for number, link in enumerate(made.network.incoming)}
+            graph = state.dependencies
+            for link, after in zip(links, [*links[1:], links[0]], strict=True):
+                waits = graph.successors[graph.offsets[place[link]] : graph.offsets[place[link] + 1]]
+                assert place[after] in waits
+            assert repaired_witnesses(base, dead, links) == state.witnesses(links)

@@ -23,7 +23,7 @@ from fabricgen.routing.bits import ALL, Indices, Words
 from fabricgen.simulate.deadlock.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.detours import Around, Detours
 from fabricgen.simulate.deadlock.failing import Failure
-from fabricgen.simulate.deadlock.peel import peel, shortest_cycle, successors_of
+from fabricgen.simulate.deadlock.peel import shortest_through, successors_of
 from fabricgen.simulate.deadlock.reach import Reach
 from fabricgen.simulate.deadlock.state import State
 from fabricgen.simulate.deadlock.ways import Ways
@@ -114,8 +114,7 @@ class Bounces:
         tails, heads = np.divmod(edges, max(1, len(members)))
         counts = np.bincount(tails, minlength=len(members))
         part = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), heads.astype(np.int32))
-        left = peel(part).left
-        found = shortest_cycle(part, left) if len(left) else []
+        found = shortest_through(part, np.unique(place[one.tail[on[one.tail]]]))  # each leads over a detour
         return tuple(self.around.network.incoming[members[found]].tolist())
 
     def _leads_to_itself(self) -> Flags:

@@ -88,6 +88,14 @@ def cycles_apart(graph: ChannelGraph, left: Indices) -> Iterator[list[int]]:
         left = peel(graph).left
 
 
+def shortest_through(graph: ChannelGraph, starts: Indices) -> list[int]:
+    """A shortest of the cycles that lead through any of the channels; empty where none does."""
+    best: list[int] = []
+    for start in starts.tolist():
+        best = _cycle_through(graph, start, len(best) - 1 if best else graph.channels) or best
+    return best
+
+
 def _core(graph: ChannelGraph, left: Indices) -> tuple[ChannelGraph, Indices]:
     """The part on cycles, renumbered, and the old numbers: what only leads out of a cycle is peeled backwards."""
     forward, names = _among(graph, left)
