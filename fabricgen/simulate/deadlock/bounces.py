@@ -107,8 +107,8 @@ class Bounces:
         members = np.flatnonzero(on)
         place = np.cumsum(on) - 1
         fan = graph.offsets[members + 1] - graph.offsets[members]
-        tail = np.concatenate((np.repeat(members, fan), one.tail))
-        head = np.concatenate((successors_of(graph, members), one.head))
+        tail = np.concatenate((np.repeat(members, fan), one.tail), dtype=np.int32)  # half the memory of int64
+        head = np.concatenate((successors_of(graph, members), one.head), dtype=np.int32)
         inside = on[tail] & on[head]
         edges = np.unique(place[tail[inside]] * len(members) + place[head[inside]])
         tails, heads = np.divmod(edges, max(1, len(members)))

@@ -13,14 +13,13 @@ class Reach:
 
     def __init__(self, graph: ChannelGraph) -> None:
         self.graph = graph
-        height = np.zeros(graph.channels, np.int64)
-        tails = graph.tails()
-        while True:
-            higher = height.copy()
-            np.maximum.at(higher, tails, height[graph.successors] + 1)
-            if (higher == height).all():
+        height = np.zeros(graph.channels, np.int32)
+        waiting = np.flatnonzero(np.diff(graph.offsets))
+        while len(waiting):
+            higher = np.maximum.reduceat(height[graph.successors], graph.offsets[waiting]) + 1
+            if (higher == height[waiting]).all():
                 break
-            height = higher
+            height[waiting] = higher
         self.layers: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]] = []
         for level in range(1, int(height.max(initial=0)) + 1):
             links = np.flatnonzero(height == level)

@@ -16,7 +16,8 @@ FRAMEWORK_ASN = ("BGP_GLOBALS", "default", "local_asn")
 
 
 def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]) -> str:
-    """Advice on the ASN plan, judged at the switches where the cycle goes down and then up again."""
+    """Advice on the ASN plan, or on local repair where the plan lets no such route through, judged at the switches
+    where the cycle goes down and then up again."""
     turns = _turns(fabric, sources, links)
     if not turns:
         return (
@@ -32,6 +33,11 @@ def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], lin
         return (
             f"{kinds} accept paths that hold their own ASN and so send traffic down to {valleys} and up again. Above "
             "the leaves set DEVICE_METADATA type to LeafRouter or SpineRouter and BGP_BBR all status to disabled."
+        )
+    if all(fabric.policy.asn[u] == fabric.policy.asn[w] for u, _, w in turns):
+        return (
+            f"Only local repair sends traffic down to {valleys} and up again; BGP's loop check refuses such paths. "
+            "Take local repair away from the switches above, or move what turned around to another priority (Tagger)."
         )
     plan = ", ".join(f"{name} (ASN {fabric.policy.asn[switch]})" for name, switch in zip(names, upper, strict=True))
     return (
