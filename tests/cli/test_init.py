@@ -62,7 +62,9 @@ def test_every_design_starts_without_a_fault(
     design: str, hosts: int, cli: Cli, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     assert cli("init", tmp_path / "f", "--design", design, "--hosts", hosts).code == 0
-    shown = json.loads(cli("check", tmp_path / "f", "--format", "json").out)
+    outcome = cli("check", tmp_path / "f", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    shown = json.loads(outcome.out)
     if "infiniband" in shown:
         request.getfixturevalue("opensm")  # what is not tried on it is a warning
     summary = shown["summary"]
@@ -75,7 +77,9 @@ def test_every_design_starts_without_a_fault(
 @pytest.mark.usefixtures("opensm")
 def test_every_design_starts_as_infiniband(design: str, cli: Cli, tmp_path: Path) -> None:
     assert cli("init", tmp_path / "f", "--design", design, "--technology", "infiniband").code == 0
-    shown = json.loads(cli("check", tmp_path / "f", "--format", "json").out)
+    outcome = cli("check", tmp_path / "f", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    shown = json.loads(outcome.out)
     assert [finding["code"] for finding in shown["findings"]] == ["FG888"]
     assert shown["infiniband"][0]["engine"] != "minhop"
 
