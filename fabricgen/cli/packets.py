@@ -20,7 +20,7 @@ from fabricgen.report.packets import packets_lines, packets_object, packets_obje
 from fabricgen.report.summary import Counts
 from fabricgen.results import DeadlockResult
 
-CODES = ("FG64", "FG75", "FG76", "FG79")
+CODES = ("FG64", "FG708", "FG75", "FG76", "FG79")
 _DEFAULT_SIZE = "4MiB"
 
 
@@ -133,7 +133,7 @@ def _run_bundle(
     watch: Watch,
     priorities: Sequence[int],
 ) -> None:
-    from fabricgen.simulate.packets.findings import packet_findings
+    from fabricgen.simulate.packets.findings import left_out, packet_findings
     from fabricgen.simulate.packets.planes import simulate_bundle
     from fabricgen.simulate.packets.probes import probe
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern
@@ -146,7 +146,7 @@ def _run_bundle(
     for result in results:
         verdicts.findings += packet_findings(result, None, verdicts.bundle)
         verdicts.lines += packets_lines(result)
-    verdicts.findings += probe(verdicts.bundle, runs)
+    verdicts.findings += [*probe(verdicts.bundle, runs), *left_out(verdicts.bundle, plane)]
     clock.lap("probed", "headroom and watchdog of each kind of port")
     verdicts.own["packets"] = packets_objects(results)
     verdicts.codes |= codes_of(*CODES)

@@ -12,6 +12,12 @@ def planes(bundle: Bundle) -> list[tuple[str, list[str]]]:
     return list(groups.items())
 
 
+def infiniband_planes(bundle: Bundle, plane: str | None) -> list[str]:
+    """The InfiniBand planes among those asked for: all, or the one called `plane`."""
+    wired = bundle.wiring.planes if bundle.wiring else ()
+    return [one.name for one in wired if one.technology == "infiniband" and plane in (None, one.name)]
+
+
 def require_plane(bundle: Bundle, plane: str | None) -> None:
     """Raises UsageError for a name that no plane has. Loose files are one plane without a name."""
     known = [name for name, _ in planes(bundle) if name]

@@ -101,3 +101,13 @@ def test_command_refuses(cli: Cli, rendered: Path) -> None:
         refused = cli("simulate", "packets", *arguments)
         assert refused.code == 2
         assert words in refused.err
+
+
+def test_infiniband_planes_beside_are_told(bundle: Path, cli: Cli) -> None:
+    file = bundle / "fabric.json"
+    wiring = json.loads(file.read_text())
+    wiring["planes"].append({**wiring["planes"][0], "name": "storage", "technology": "infiniband", "lossless": []})
+    file.write_text(json.dumps(wiring))
+    outcome = cli("simulate", "packets", bundle, "--pattern", "incast", "--size", "64KiB", "--format", "json")
+    [one] = json.loads(outcome.out)["findings"]
+    assert (outcome.code, one["code"], one["severity"]) == (0, "FG708", "note") and "storage" in one["message"]

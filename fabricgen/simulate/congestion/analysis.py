@@ -21,7 +21,7 @@ from fabricgen.simulate.deadlock.lossless import lossless_links
 from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, Everyone, Messages, make_job, make_traffic
 from fabricgen.simulate.patterns.choice import OF_STORAGE
 from fabricgen.simulate.patterns.job import ALIGNED
-from fabricgen.simulate.planes import planes, require_plane
+from fabricgen.simulate.planes import infiniband_planes, planes, require_plane
 from fabricgen.simulate.scenario import Scenario
 from fabricgen.units import counted
 
@@ -72,7 +72,6 @@ def analyse_congestion(
     Raises UnreadableInputError when a file is no JSON, UsageError for an unknown plane.
     """
     require_plane(bundle, plane)
-    away = [one.name for one in (bundle.wiring.planes if bundle.wiring else ()) if one.technology == "infiniband"]
     chosen = [(name, switches) for name, switches in planes(bundle) if is_meant(bundle, name, plane, options)]
     found = []
     for name, switches in chosen:
@@ -81,8 +80,7 @@ def analyse_congestion(
     reason = "forwarding of InfiniBand planes is OpenSM's, and no tables of it are read here"
     found += [
         CongestionResult(options.pattern, "skipped", name=name, seed=options.seed, reason=reason)
-        for name in away
-        if plane in (None, name)
+        for name in infiniband_planes(bundle, plane)
     ]
     return sorted(found, key=lambda one: (one.model == "skipped", -len(one.victims), -one.max_load, one.name))
 

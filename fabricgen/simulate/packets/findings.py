@@ -6,6 +6,7 @@ from dataclasses import replace
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Severity, in_order
 from fabricgen.results import GroupUse, PacketFlow, PacketsResult, QueueUse
+from fabricgen.simulate.planes import infiniband_planes
 
 LONG_QUEUE_NS = 100_000  # a queue that marks nothing below this much time is no help to its senders
 LONG_PAUSE = 0.2  # of the run: a host that pauses its switch for longer is the root of a storm
@@ -19,6 +20,12 @@ def packet_findings(
     if bundle is not None:
         found = [_placed(bundle, finding) for finding in found]
     return in_order(found)
+
+
+def left_out(bundle: Bundle, plane: str | None) -> list[Finding]:
+    """A note for each InfiniBand plane that was asked for, with the others."""
+    reason = "not simulated: forwarding of InfiniBand planes is OpenSM's"
+    return [Finding("FG708", Severity.NOTE, f"plane {name}: {reason}") for name in infiniband_planes(bundle, plane)]
 
 
 def _placed(bundle: Bundle, finding: Finding) -> Finding:
