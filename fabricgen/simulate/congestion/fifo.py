@@ -10,7 +10,7 @@ from fabricgen.simulate.congestion.model import Crossings, Flags, Floats, Ints
 
 CELLS = 256
 _SPARE = 8  # cells that are open or half empty
-_TINY = 1e-12
+TINY = 1e-12
 
 
 class Fifos:
@@ -44,7 +44,7 @@ class Fifos:
             taken = np.minimum(rest, here)
             places = self._places(self.head)
             waiting = cells[places]
-            left = waiting * self.crossed.spread(1.0 - taken / np.maximum(here, _TINY))
+            left = waiting * self.crossed.spread(1.0 - taken / np.maximum(here, TINY))
             cells[places] = left
             moved += waiting - left
             self.filled[self.head, self._port] = here - taken

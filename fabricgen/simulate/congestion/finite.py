@@ -89,11 +89,10 @@ class _Fluid:
         steps = int(np.ceil((horizon_ns - begin) / self.step_ns))
         loops = _compiled() if self.work > _WORTH_COMPILING else None
         while step < steps and len(self.alive):
-            now = begin + step * self.step_ns
             if loops:
-                step += self._advance_compiled(loops, now, step, min(steps - step, _ACK_STEPS - step % _ACK_STEPS))
+                step += self._advance_compiled(loops, begin, step, min(steps - step, _ACK_STEPS - step % _ACK_STEPS))
             else:
-                self._advance(now, step)
+                self._advance(begin + step * self.step_ns, step)
                 step += 1
             if step % _ACK_STEPS == 0 and self.ports.ack_bytes:
                 rates = self.acked / (_ACK_STEPS * self.step_ns)
@@ -111,18 +110,16 @@ class _Fluid:
         needed_ns = crossed.gather(self.flows.bytes[crossed.flow]) / self.ports.bytes_per_ns[crossed.ports]
         return float(needed_ns.max()) / self.step_ns * (crossed.size + _ENTRIES_OF_CALLS)
 
-    def _advance_compiled(self, loops: Callable[..., Any], now: float, step: int, count: int) -> int:
+    def _advance_compiled(self, loops: Callable[..., Any], begin_ns: float, step: int, count: int) -> int:
         """Up to `count` steps at once; how many there were."""
         crossed, fifos, groups, alive = self.crossed, self.fifos, self.groups, self.alive
         values = (self.left, self.due, self.acked, self.flows.start_ns, self.time_ns)
         of_flows = left, due, acked, _, time_ns = tuple(value[alive] for value in values)
         ports = len(crossed.ports)
-        totals, scratch = (
-            np.zeros((3, ports)),
-            tuple(map(np.zeros, (ports, crossed.size, len(groups.pool), ports, len(alive)))),
-        )
+        totals = self.totals[:, crossed.ports]
+        scratch = tuple(map(np.zeros, (ports, crossed.size, len(groups.pool), ports, len(alive))))
         done: int = loops(
-            (count, step, now, self.step_ns),
+            (count, step, begin_ns, self.step_ns),
             (_WATCHED_STEPS, _LAST_BYTES, _FULL),
             np.append(crossed.starts, crossed.size),
             (crossed.flow, crossed.onward, crossed.before, crossed.port),
@@ -138,7 +135,7 @@ class _Fluid:
             scratch,
         )
         self.left[alive], self.due[alive], self.acked[alive], self.time_ns[alive] = left, due, acked, time_ns
-        self.totals[:, crossed.ports] += totals
+        self.totals[:, crossed.ports] = totals
         return done
 
     def _advance(self, now: float, step: int) -> None:

@@ -132,8 +132,9 @@ class Crossings:
 
     def gather(self, per_entry: Floats) -> Floats:
         """Sums over the entries of each port."""
-        summed: Floats = np.add.reduceat(per_entry, self.starts)
-        return summed
+        # bincount adds one after another, as compiled loops do; reduceat does not, and rounds otherwise.
+        summed = np.bincount(self.port, weights=per_entry, minlength=len(self.ports))
+        return summed.astype(float, copy=False)
 
     def least_of_flow(self, per_port: Floats) -> Floats:
         """Each flow's smallest value over the ports of its path."""
