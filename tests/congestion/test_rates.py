@@ -15,7 +15,7 @@ from fabricgen.simulate.congestion.collisions import (
     expected_used,
     fullest_link,
 )
-from fabricgen.simulate.congestion.compiled import window_loops
+from fabricgen.simulate.congestion.compiled import compiled_window, window_loops
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
 from fabricgen.simulate.congestion.hashing import hashed_flows
 from fabricgen.simulate.congestion.loads import split_loads
@@ -130,18 +130,22 @@ def test_collisions_by_hand() -> None:
     assert expected_used(2, 2) == pytest.approx(1.5)
 
 
-def test_loops_for_numba_do_what_arrays_do() -> None:
-    plane = synthetic_plane(2, 2, 2, 2, 2)
-    order = np.random.default_rng(3).permutation(len(plane.adapters))
-    flows = hashed_flows(plane, order, np.roll(order, -1), np.full(8, 1e6), np.zeros(8), 1).flows
+@pytest.mark.parametrize("machine_code", [False, True])
+def test_loops_for_numba_do_what_arrays_do(machine_code: bool) -> None:
+    plane = synthetic_plane(2, 4, 8, 8, 8)
+    count = len(plane.adapters)
+    order = np.random.default_rng(3).permutation(count)
+    flows = hashed_flows(plane, order, np.roll(order, -1), np.full(count, 1e6), np.zeros(count), 1).flows
+    loops = compiled_window() if machine_code else window_loops
+    assert loops
     relaxed = steady._Relaxation(plane.ports, crossings(flows))
     size = relaxed.crossed.size + 1
     ours, theirs = (np.zeros((2, size), np.float32) for _ in range(2))
     for _ in range(3):
         one = relaxed._sums(ours[0], ours[1])
-        other = relaxed._loop(window_loops, theirs[0], theirs[1])
+        other = relaxed._loop(loops, theirs[0], theirs[1])
         for left, right in zip(one, other, strict=True):
-            np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-5)
+            np.testing.assert_array_equal(left, right)
 
 
 def test_a_ring_along_the_leaves_affects_nobody_and_a_shuffled_one_does() -> None:

@@ -130,8 +130,8 @@ class Crossings:
         """A value of each port for each of its entries."""
         return np.repeat(per_port, self.widths)
 
-    def gather(self, per_entry: Floats) -> Floats:
-        """Sums over the entries of each port."""
+    def gather(self, per_entry: NDArray[np.floating]) -> Floats:
+        """Sums over the entries of each port, added in float64."""
         # bincount adds one after another, as compiled loops do; reduceat does not, and rounds otherwise.
         summed = np.bincount(self.port, weights=per_entry, minlength=len(self.ports))
         return summed.astype(float, copy=False)

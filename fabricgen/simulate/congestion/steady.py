@@ -105,14 +105,13 @@ class _Relaxation:
         return sums
 
     def _sums(self, queued: Singles, arriving: Singles) -> tuple[Singles, ...]:
-        """What `compiled.window_loops` does, on whole arrays."""
-        crossed, starts, widths = self.crossed, self.crossed.starts, self.crossed.widths
+        """What `compiled.window_loops` does, on whole arrays, to the last bit."""
+        crossed, widths = self.crossed, self.crossed.widths
         rates = np.zeros(len(crossed.first), np.float32)
-        held_sum, passed_sum, backlog_sum = (np.zeros(len(starts), np.float32) for _ in range(3))
+        held_sum, passed_sum, backlog_sum = (np.zeros(len(widths), np.float32) for _ in range(3))
         for _ in range(_WINDOW_STEPS):
             total = queued[:-1] + arriving[:-1]
-            held = np.add.reduceat(queued[self.onward], starts)
-            backlog = np.add.reduceat(total, starts)
+            held, backlog = self._gathered(queued[self.onward]), self._gathered(total)
             service = self.capacity * np.where(self.guided, self._duty(held), np.float32(1)) * np.float32(_STEP)
             part = np.minimum(np.float32(1), service / np.maximum(backlog, np.float32(1e-9)))
             moved = np.empty(crossed.size + 1, np.float32)
@@ -122,9 +121,12 @@ class _Relaxation:
             arriving[:-1] = moved[self.before]
             rates += moved[crossed.last]
             held_sum += held
-            passed_sum += np.add.reduceat(moved[:-1], starts)
+            passed_sum += self._gathered(moved[:-1])
             backlog_sum += np.maximum(backlog - service, np.float32(0))
         return rates, held_sum, passed_sum, backlog_sum
+
+    def _gathered(self, per_entry: Singles) -> Singles:
+        return self.crossed.gather(per_entry).astype(np.float32)
 
     def _duty(self, held: Singles) -> Singles:
         duty: Singles = np.clip((self.threshold + self.width / 2 - held) / self.width, np.float32(0), np.float32(1))
