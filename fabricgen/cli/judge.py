@@ -10,6 +10,8 @@ import click
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.cli import policy
 from fabricgen.cli.failures import FailureChoice
+from fabricgen.cli.output import exit_code, print_result
+from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, several
 from fabricgen.codes import codes
 from fabricgen.errors import UsageError
@@ -100,6 +102,19 @@ def told(
     """What is told of the verdicts and of the findings about the inventory."""
     telling = Telling(verdicts.suppressions, policy.severities(settings.file), verdicts.codes, expand, place_of)
     return telling.outcome(verdicts.findings, verdicts.bundle, inventory)
+
+
+def conclude(
+    settings: Settings, verdicts: Verdicts, inventory: Path | None, *, verb: str, expand: bool, fmt: str,
+    output: Path | None, fail_on: str,
+) -> int:  # fmt: skip
+    """Print what the judges said; the exit code."""
+    outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
+    print_result(
+        settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines,
+        suppressed=outcome.suppressed, verb=verb, codes=verdicts.codes, fail_on=fail_on,
+    )  # fmt: skip
+    return exit_code(outcome.findings, fail_on)
 
 
 def told_of_inventory(

@@ -9,9 +9,8 @@ from fabricgen.atomic import write_atomically
 from fabricgen.cli import packets
 from fabricgen.cli.clock import Clock
 from fabricgen.cli.failures import FailureChoice, failure_options
-from fabricgen.cli.judge import codes_of, link_options, open_verdicts, simulate_congestion, simulate_deadlock, told
+from fabricgen.cli.judge import codes_of, conclude, link_options, open_verdicts, simulate_congestion, simulate_deadlock
 from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
-from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.proof import proof_options, write_proof
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.traffic import lists_patterns, message_bytes, require_one_source, traffic_options
@@ -89,12 +88,9 @@ def deadlock(
     clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
     if demonstrate:
         packets.demonstrate(settings, verdicts, results)
-    outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
-    print_result(
-        settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines,
-        suppressed=outcome.suppressed, verb="simulate deadlock", codes=verdicts.codes, fail_on=fail_on,
-    )  # fmt: skip
-    return exit_code(outcome.findings, fail_on)
+    return conclude(
+        settings, verdicts, inventory, verb="simulate deadlock", expand=expand, fmt=fmt, output=output, fail_on=fail_on
+    )
 
 
 @command.command("congestion")
@@ -157,12 +153,16 @@ def congestion(
     results = simulate_congestion(verdicts, options, plane)
     clock.lap("simulated", f"{options.pattern} on {len(verdicts.bundle.devices)} devices")
     _draw(svg, results)
-    outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
-    print_result(
-        settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, own=verdicts.own, lines=verdicts.lines,
-        suppressed=outcome.suppressed, verb="simulate congestion", codes=verdicts.codes, fail_on=fail_on,
-    )  # fmt: skip
-    return exit_code(outcome.findings, fail_on)
+    return conclude(
+        settings,
+        verdicts,
+        inventory,
+        verb="simulate congestion",
+        expand=expand,
+        fmt=fmt,
+        output=output,
+        fail_on=fail_on,
+    )
 
 
 def _congestion_of_scenario(

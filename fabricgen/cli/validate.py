@@ -5,16 +5,13 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.clock import Clock
-from fabricgen.cli.judge import ask_libyang, check_deployable, link_options, open_verdicts, told, validate
+from fabricgen.cli.judge import ask_libyang, check_deployable, conclude, link_options, open_verdicts, validate
 from fabricgen.cli.output import (
     choice_options,
-    exit_code,
     inventory_option,
     output_options,
     platform_option,
-    print_result,
 )
-from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.platforms.entries import load_switch_platform
 
@@ -71,9 +68,6 @@ def command(
         clock.lap("asked", f"libyang about {len(verdicts.bundle.devices)} devices")
     if deploy:
         check_deployable(verdicts, paths, select, ignore)
-    outcome = told(settings, verdicts, InventoryPlaces(verdicts.bundle.root, inventory), expand=expand)
-    print_result(
-        settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, suppressed=outcome.suppressed,
-        verb="validate", codes=verdicts.codes, fail_on=fail_on,
-    )  # fmt: skip
-    return exit_code(outcome.findings, fail_on)
+    return conclude(
+        settings, verdicts, inventory, verb="validate", expand=expand, fmt=fmt, output=output, fail_on=fail_on
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,13 @@ class Network:
     def links(self) -> int:
         """Number of directed links."""
         return len(self.source)
+
+    @cached_property
+    def place(self) -> Offsets:
+        """Where each link stands in `incoming`."""
+        place = np.empty(self.links, np.int64)
+        place[self.incoming] = np.arange(self.links)
+        return place
 
 
 def build_network(switches: int, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Network:

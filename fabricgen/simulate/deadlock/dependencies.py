@@ -76,8 +76,7 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
 
     Switches that forward alike, port by port, are compared once: in a fabric of thousands a few hundred differ.
     """
-    place = np.empty(network.links, np.int32)
-    place[network.incoming] = np.arange(network.links, dtype=np.int32)
+    place = network.place.astype(np.int32)
     degree = np.zeros(network.links, np.int64)
     found = []
     known: dict[bytes, tuple[Offsets, Offsets]] = {}

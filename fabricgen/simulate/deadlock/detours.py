@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fabricgen.routing import bits
 from fabricgen.routing.bits import ALL, Indices, Words
 from fabricgen.simulate.deadlock.failing import Failure
-from fabricgen.simulate.deadlock.loss import links_of
+from fabricgen.simulate.deadlock.loss import links_of, lost_hops
 from fabricgen.simulate.deadlock.state import State
 
 Flags = NDArray[np.bool_]
@@ -47,8 +47,7 @@ class Around:
 
     def __init__(self, base: State) -> None:
         self.network, self.hops, self.flow = base.ground.network, base.hops, base.flow
-        self.place = np.empty(self.network.links, np.int64)
-        self.place[self.network.incoming] = np.arange(self.network.links)
+        self.place = self.network.place
         passed = np.zeros((self.network.switches, self.hops.shape[1]), np.uint64)
         passed[base.ground.sources] = ALL
         starts = bits.segment_starts(self.network.target[self.network.incoming])
@@ -58,7 +57,8 @@ class Around:
     def detours(self, failure: Failure) -> Detours | None:
         """What a failure adds; None when that reaches further than the neighbors' next hops."""
         dead = np.array(failure.links, np.int64)
-        struck = {switch: self.lost(switch, dead) for switch in sorted(set(self.network.source[dead].tolist()))}
+        switches = sorted(set(self.network.source[dead].tolist()))
+        struck = {switch: lost_hops(self.network, self.hops, switch, dead) for switch in switches}
         found: list[list[Indices]] = [[np.empty(0, np.int64)] for _ in range(5)]
         needs: set[int] = set()
         ways = 0
@@ -74,15 +74,6 @@ class Around:
                 ways += len(via)
         via, come, come_way, onward, onward_way = map(np.concatenate, found)
         return Detours(dead, via, come, come_way, onward, onward_way, struck, frozenset(needs))
-
-    def lost(self, switch: int, dead: Indices) -> Words:
-        """What a switch has no next hop to any more."""
-        first, end = self.network.offsets[switch], self.network.offsets[switch + 1]
-        cut = np.zeros(end - first, bool)
-        cut[dead[(dead >= first) & (dead < end)] - first] = True
-        own = self.hops[first:end]
-        lost: Words = np.bitwise_or.reduce(own[cut], axis=0) & ~np.bitwise_or.reduce(own[~cut], axis=0)
-        return lost
 
     def _around(self, switch: int, lost: Words, dead: Indices) -> tuple[Indices, ...] | None:
         """The detours of one switch to what it has lost: (via, come, come_way, onward, onward_way, needed)."""
@@ -140,7 +131,7 @@ class Around:
         near = [number for number, gone in zip(members, dead, strict=True) if (self.hops[gone] & asked).any()]
         for a, b in combinations(near, 2):
             one, other = detours[a], detours[b]
-            both = self.lost(switch, np.concatenate((one.dead, other.dead)))
+            both = lost_hops(self.network, self.hops, switch, np.concatenate((one.dead, other.dead)))
             if (both & ~(one.struck[switch] | other.struck[switch])).any():
                 yield a, b
 

@@ -133,5 +133,15 @@ def links_of(network: Network, switches: Indices) -> tuple[Indices, Indices]:
     return np.repeat(first - starts, size) + np.arange(size.sum()), starts
 
 
+def lost_hops(network: Network, hops: Words, switch: int, dead: Indices) -> Words:
+    """What a switch has no next hop to any more once the links `dead` are gone."""
+    first, end = network.offsets[switch], network.offsets[switch + 1]
+    cut = np.zeros(end - first, bool)
+    cut[dead[(dead >= first) & (dead < end)] - first] = True
+    own = hops[first:end]
+    lost: Words = np.bitwise_or.reduce(own[cut], axis=0) & ~np.bitwise_or.reduce(own[~cut], axis=0)
+    return lost
+
+
 def _neighbors(network: Network, switches: Indices) -> Indices:
     return np.unique(network.target[links_of(network, switches)[0]]).astype(np.int64)

@@ -1,6 +1,7 @@
 """What to change so that a cycle goes away."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,13 +63,9 @@ def asn_rows(
 def _turns(fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]) -> list[tuple[int, int, int]]:
     """(switch above, switch, switch above) where the cycle goes down and then up again."""
     network = fabric.network
-    level = tiers(network, sources)
-    through = [(int(network.source[a]), int(network.target[a]), int(network.target[b])) for a, b in _pairs(links)]
+    level, around = tiers(network, sources), pairwise([*links, links[0]])
+    through = [(int(network.source[a]), int(network.target[a]), int(network.target[b])) for a, b in around]
     return [(u, v, w) for u, v, w in through if level[v] < min(level[u], level[w])]
-
-
-def _pairs(links: Sequence[int]) -> list[tuple[int, int]]:
-    return list(zip(links, [*links[1:], links[0]], strict=True))
 
 
 def _allows_own_asn(bundle: Bundle, name: str) -> bool:

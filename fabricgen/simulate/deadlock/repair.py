@@ -8,6 +8,7 @@ state before stay as far as their links are alive, for buffers are still full of
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from fabricgen.routing import bits
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock.dependencies import ChannelGraph, carried, link_dependencies
-from fabricgen.simulate.deadlock.loss import links_of
+from fabricgen.simulate.deadlock.loss import links_of, lost_hops
 from fabricgen.simulate.deadlock.state import State
 
 
@@ -25,10 +26,9 @@ def repaired_hops(network: Network, hops: Words, dead: Indices) -> Words:
     found[dead] = 0
     live = found.copy()  # detours lead to switches that need none themselves
     for switch in np.unique(network.source[dead]).tolist():
-        own = np.arange(network.offsets[switch], network.offsets[switch + 1])
-        struck = np.bitwise_or.reduce(hops[own], axis=0) & ~np.bitwise_or.reduce(live[own], axis=0)
+        struck = lost_hops(network, hops, switch, dead)
         if struck.any():
-            usable = np.setdiff1d(own, dead)
+            usable = np.setdiff1d(np.arange(network.offsets[switch], network.offsets[switch + 1]), dead)
             found[usable] |= struck & _onward(network, live, usable)
     return found
 
@@ -49,18 +49,12 @@ def repaired_witnesses(before: State, dead: Indices, links: Sequence[int]) -> tu
     network = before.ground.network
     lost = np.zeros(before.hops.shape[1], np.uint64)
     for switch in np.unique(network.source[dead]).tolist():
-        own = np.arange(network.offsets[switch], network.offsets[switch + 1])
-        gone = np.isin(own, dead)
-        lost |= np.bitwise_or.reduce(before.hops[own[gone]], axis=0) & ~np.bitwise_or.reduce(
-            before.hops[own[~gone]], axis=0
-        )
+        lost |= lost_hops(network, before.hops, switch, dead)
     words = np.flatnonzero(lost)
     hops = repaired_hops(network, np.ascontiguousarray(before.hops[:, words]), dead)
     flow = carried(network, hops, before.ground.sources)
-    place = np.empty(network.links, np.int64)
-    place[network.incoming] = np.arange(network.links)
-    found = []
-    for link, after in zip(links, [*links[1:], links[0]], strict=True):
+    place, found = network.place, []
+    for link, after in pairwise([*links, links[0]]):
         row = np.zeros_like(lost)
         row[words] = flow[place[link]] & hops[after]
         shared = row if row.any() else before.shared(int(place[link]), after)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,12 +149,9 @@ class State:
     def witnesses(self, links: Sequence[int]) -> tuple[str, ...]:
         """For each link of a cycle a prefix that comes over it and goes on over the next one."""
         network = self.ground.network
-        place = np.empty(network.links, np.int64)
-        place[network.incoming] = np.arange(network.links)
-        following = [*links[1:], links[0]]
         return tuple(
-            self.ground.witness[bits.columns_of(self.shared(int(place[link]), after))[0]]
-            for link, after in zip(links, following, strict=True)
+            self.ground.witness[bits.columns_of(self.shared(int(network.place[link]), after))[0]]
+            for link, after in pairwise([*links, links[0]])
         )
 
     def shared(self, place: int, link: int) -> Words:

@@ -18,6 +18,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Severity
 from fabricgen.physics import PROPAGATION_NS_PER_M, peer_response_bytes
 from fabricgen.results import PacketsResult
+from fabricgen.routing import bits
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock import PlaneDeadlock
@@ -78,7 +79,7 @@ def _scenario(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle) -> Scen
     ways = []
     for (link, following), prefix in zip(pairwise([*cycle.links, cycle.links[0]]), cycle.witnesses, strict=True):
         column = evidence.traffic.witness.index(prefix)
-        usable = (hops[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
+        usable = bits.has(hops, column)
         usable[cycle.failed.dead] = False
         origins = evidence.routes.destinations[column].origins
         ways.append([link, following, *_onward(network, int(network.target[following]), usable, set(origins))])
