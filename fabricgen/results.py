@@ -1,7 +1,33 @@
 """Plain results of the judges: what `report` prints and the JSON contract promises."""
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+
+class Verdict(enum.StrEnum):
+    """Whether a plane can deadlock."""
+
+    FREE = "free"
+    CYCLIC = "cyclic"
+    UNKNOWN = "unknown"
+
+
+class Claim(enum.StrEnum):
+    """How strong a verdict is."""
+
+    PROVED = "proved"
+    POSSIBLE = "possible"
+    OBSERVED = "observed"
+
+
+class RoutesModel(enum.StrEnum):
+    """Where the routes of a deadlock verdict come from."""
+
+    BGP = "bgp"
+    OPENSM = "opensm"
+    LFTS = "lfts"
+    DESIGN = "design"
 
 
 @dataclass(frozen=True, slots=True)
