@@ -1,4 +1,4 @@
-"""The closed words of the field that several rooms share. Each prints as its value, so files and JSON contain plain text.
+"""The closed words of the field that several rooms share. Each prints as its value: files and JSON contain plain text.
 
 A word that belongs to one room alone is defined in that room.
 """
