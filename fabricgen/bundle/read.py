@@ -48,12 +48,12 @@ class Bundle:
     @cached_property
     def host_links(self) -> tuple[WiredLink, ...]:
         """The links from a host (end a) to a switch (end b)."""
-        return tuple(link for link in self.links if link.kind is LinkKind.HOST_LEAF and link.b[0] in self.devices)
+        return tuple(link for link in self.links if link.kind == LinkKind.HOST_LEAF and link.b[0] in self.devices)
 
     @cached_property
     def external_at(self) -> Mapping[tuple[str, str], WiredLink]:
         """(switch, port) -> the link from a device outside the fabric (end a) to this port."""
-        return {link.b: link for link in self.links if link.kind is LinkKind.EXTERNAL and link.b[0] in self.devices}
+        return {link.b: link for link in self.links if link.kind == LinkKind.EXTERNAL and link.b[0] in self.devices}
 
     @cached_property
     def link_at(self) -> Mapping[tuple[str, str], WiredLink]:
