@@ -116,7 +116,7 @@ class WiredModel:
 
 @dataclass(frozen=True, slots=True)
 class WiredExternal:
-    """One port of a device outside the fabric. `asn` is None if no session runs; `addresses` are those of the device."""
+    """One port of a device outside the fabric. `asn` is None if no session runs; `addresses` are its own."""
 
     name: str
     port: str

@@ -41,7 +41,10 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
         ),
         cables=(
             *(WiredCable(cable.id, cable.length_m, Medium(cable.medium), cable.links) for cable in fabric.cables),
-            *(WiredCable(link.id, link.cable.length_m, Medium(link.cable.medium), (link.id,)) for link in outside.links),
+            *(
+                WiredCable(link.id, link.cable.length_m, Medium(link.cable.medium), (link.id,))
+                for link in outside.links
+            ),
         ),
         externals=tuple(_external(link) for link in outside.links),
         host_models=tuple(map(_model, {host.model.name: host.model for host in fabric.hosts}.values())),
@@ -118,7 +121,14 @@ def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:
     low = allocation.names[link.a.key] if isinstance(link.a, Switch) else allocation.host_names[link.a.key]
     high = allocation.names[link.b.key]
     return WiredLink(
-        link.id, link.plane, LinkKind(link.kind), (low, link.a_port), (high, link.b_port), link.speed_mbps, cable, link.rail
+        link.id,
+        link.plane,
+        LinkKind(link.kind),
+        (low, link.a_port),
+        (high, link.b_port),
+        link.speed_mbps,
+        cable,
+        link.rail,
     )
 
 

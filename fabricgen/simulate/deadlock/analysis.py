@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.results import Cycle, DeadlockResult, FailureSummary
+from fabricgen.results import Claim, Cycle, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.deadlock.core.state import Ground, State
@@ -73,7 +73,7 @@ def analyse_deadlock(
 
 def from_worst(result: DeadlockResult) -> tuple[bool, bool, bool, str]:
     """Order of verdicts; of equal ones, a plane that carries lossless traffic comes before one that does not."""
-    return result.verdict != "cyclic", result.claim == "proved", not result.priorities, result.name
+    return result.verdict is not Verdict.CYCLIC, result.claim is Claim.PROVED, not result.priorities, result.name
 
 
 def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures) -> PlaneDeadlock:
@@ -90,9 +90,9 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
         cycles = [found for failed in worst[:1] for found in judge.cycles_after(failed)]
     counted = [one.summary for one in judged if not one.name]
     result = DeadlockResult(
-        verdict="cyclic" if cycles else "free",
-        claim=_claim(base, judged) if lossless.priorities else "proved",
-        model="bgp",
+        verdict=Verdict.CYCLIC if cycles else Verdict.FREE,
+        claim=_claim(base, judged) if lossless.priorities else Claim.PROVED,
+        model=RoutesModel.BGP,
         priorities=lossless.priorities,
         channels=sum(one.graph.channels * one.copies for one in base.graphs),
         dependencies=sum(len(one.graph.successors) * one.copies for one in base.graphs),
@@ -155,11 +155,12 @@ def _failures(bundle: Bundle, fabric: RoutedFabric, judge: FailureJudge, failure
     return found + [replace(judge.of_set(title, members), is_planned=True) for title, members in named]
 
 
-def _claim(base: State, judged: Sequence[DepthVerdict]) -> str:
+def _claim(base: State, judged: Sequence[DepthVerdict]) -> Claim:
     """proved; possible where next hops depend on history; observed where only a sample was looked at."""
     if base.routes.ambiguous_sets or any(one.ambiguous_sets for one in judged):
-        return "possible"
-    return "observed" if any(one.summary.cyclic_bound and not one.first_cyclic for one in judged) else "proved"
+        return Claim.POSSIBLE
+    sampled = any(one.summary.cyclic_bound and not one.first_cyclic for one in judged)
+    return Claim.OBSERVED if sampled else Claim.PROVED
 
 
 def _orders(base: State) -> tuple[ChannelOrder, ...] | None:

@@ -9,7 +9,7 @@ from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import FORWARDING, Dumps, read_dumps, read_subnet
 from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
-from fabricgen.results import DeadlockResult, FailureSummary
+from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.infiniband import LANES
 from fabricgen.simulate.deadlock.infiniband.planned_wiring import OtherWiring, find_other_wiring
 from fabricgen.simulate.deadlock.infiniband.updown import UpDown, up_down
@@ -84,7 +84,7 @@ def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadloc
         dumps = replace(dumps, subnet=with_names(dumps.subnet, one))
     loops = find_credit_loops(dumps)
     other = _one_lane(dumps)
-    result = _result(files.name, "lfts", loops, other is None and _knows_lanes(dumps))
+    result = _result(files.name, RoutesModel.LFTS, loops, other is None and _knows_lanes(dumps))
     differing = find_other_wiring(dumps.subnet, names, files.name) if names else None
     return SubnetDeadlock(
         result, files.folder, place=place, dumps=dumps, loops=loops, if_one_lane=other, other_wiring=differing
@@ -117,11 +117,14 @@ def _analyse(files: SubnetFiles) -> SubnetDeadlock:
     except UsageError as error:
         raise UsageError(f"{files.name}: {error}") from error
     if proof.dumps is None:
-        nothing = DeadlockResult("free", "possible", "opensm", (), 0, 0, FailureSummary(0, 1, 0, 1), name=files.name)
+        unreachable = FailureSummary(0, 1, 0, 1)
+        nothing = DeadlockResult(
+            Verdict.FREE, Claim.POSSIBLE, RoutesModel.OPENSM, (), 0, 0, unreachable, name=files.name
+        )
         return SubnetDeadlock(nothing, files.folder, files=files, proof=proof)
     dumps = replace(proof.dumps, subnet=with_names(proof.dumps.subnet, files.folder))
     loops, other = find_credit_loops(dumps), _one_lane(dumps)
-    result = _result(files.name, "opensm", loops, proof.knows_all_levels and other is None)
+    result = _result(files.name, RoutesModel.OPENSM, loops, proof.knows_all_levels and other is None)
     return SubnetDeadlock(result, files.folder, files=files, dumps=dumps, loops=loops, proof=proof, if_one_lane=other)
 
 
@@ -130,16 +133,18 @@ def _designed(files: SubnetFiles) -> SubnetDeadlock:
     wiring = up_down(subnet) if subnet else UpDown(False, 0, 0)
     engines, can_fall_back = engines_of(files.folder)
     sure = wiring.is_legal and set(engines) <= set(_UP_DOWN) and not can_fall_back
-    claim = "proved" if sure else "possible"
-    result = DeadlockResult("free", claim, "design", (0,), wiring.channels, wiring.dependencies, name=files.name)
+    claim = Claim.PROVED if sure else Claim.POSSIBLE
+    result = DeadlockResult(
+        Verdict.FREE, claim, RoutesModel.DESIGN, (0,), wiring.channels, wiring.dependencies, name=files.name
+    )
     return SubnetDeadlock(result, files.folder, files=files, wiring=wiring)
 
 
-def _result(name: str, model: str, loops: CreditLoops, sure: bool) -> DeadlockResult:
+def _result(name: str, model: RoutesModel, loops: CreditLoops, sure: bool) -> DeadlockResult:
     cyclic = loops.cycle is not None
     return DeadlockResult(
-        verdict="cyclic" if cyclic else "free",
-        claim="proved" if sure else "possible",
+        verdict=Verdict.CYCLIC if cyclic else Verdict.FREE,
+        claim=Claim.PROVED if sure else Claim.POSSIBLE,
         model=model,
         priorities=loops.lanes,
         channels=loops.channels,

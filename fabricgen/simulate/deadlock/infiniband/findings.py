@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fabricgen.findings import Confidence, Finding, Location, Severity
-from fabricgen.results import DeadlockResult
+from fabricgen.results import Claim, DeadlockResult
 from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock
 from fabricgen.simulate.opensm import PACKAGES
 from fabricgen.simulate.opensm.findings import proof_findings
@@ -80,7 +80,7 @@ def _loop(result: SubnetDeadlock) -> Iterator[Finding]:
             location=_where(result),
             hint="Route with an engine that keeps this wiring free of loops (updn or ftree on a tree, torus-2QoS on a "
             "torus, dfsssp, lash or nue elsewhere), with qos TRUE and as many lanes as it asks for, and no_fallback.",
-            confidence=Confidence.PROVED if result.claim == "proved" else Confidence.POSSIBLE,
+            confidence=Confidence.PROVED if result.claim is Claim.PROVED else Confidence.POSSIBLE,
         )
 
 
