@@ -64,7 +64,7 @@ class FailureSummary:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A cyclic buffer dependency. Each hop is a switch and the port that it sends from, with one witness destination."""
+    """A cyclic buffer dependency. Each hop is a switch and its egress port, with one witness destination."""
 
     priority: int
     hops: tuple[tuple[str, str], ...]
