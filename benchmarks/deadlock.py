@@ -21,8 +21,8 @@ from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.deadlock import Failures
 from fabricgen.simulate.deadlock.analysis import ground_of
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
-from fabricgen.simulate.deadlock.failures.failing import links_that_fail
-from fabricgen.simulate.deadlock.failures.failures import FailureJudge
+from fabricgen.simulate.deadlock.failures.failure_sets import links_that_fail
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import planes

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.partition_file import (
+from fabricgen.opensm.partitions_conf import (
     FLAGS,
     GROUPS,
     MEMBERSHIPS,

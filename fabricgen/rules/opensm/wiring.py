@@ -9,7 +9,7 @@ from fabricgen.findings import Severity
 from fabricgen.observed.subnet_files import NETLIST
 from fabricgen.observed.wired_ports import WiredPorts, port_number
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.words import lines_of
+from fabricgen.opensm.located_text import lines_of
 from fabricgen.rules.defects import Defect, FilePlace
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric

@@ -11,8 +11,8 @@ from fabricgen.results import Claim, Cycle, DeadlockResult, FailureSummary, Rout
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.deadlock.core.state import Ground, State
-from fabricgen.simulate.deadlock.failures.failing import NOTHING, cables_that_fail, links_that_fail, switch_failure
-from fabricgen.simulate.deadlock.failures.failures import DepthVerdict, FailureJudge, Failures, FoundCycle
+from fabricgen.simulate.deadlock.failures.failure_sets import NOTHING, cables_that_fail, links_that_fail, switch_failure
+from fabricgen.simulate.deadlock.failures.judge import DepthVerdict, FailureJudge, Failures, FoundCycle
 from fabricgen.simulate.deadlock.failures.maintenance import maintenance_sets
 from fabricgen.simulate.plane.hosts import HostTraffic, host_traffic
 from fabricgen.simulate.plane.lossless import LosslessLinks, lossless_links

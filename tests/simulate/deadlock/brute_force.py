@@ -16,8 +16,8 @@ import numpy as np
 from fabricgen.routing import bits
 from fabricgen.simulate.deadlock.core.state import State
 from fabricgen.simulate.deadlock.failures.bounces import bounces
-from fabricgen.simulate.deadlock.failures.failing import Failure
-from fabricgen.simulate.deadlock.failures.failures import FailureJudge, Failures
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge, Failures
 from fabricgen.simulate.deadlock.failures.orbits import Orbits
 from tests.simulate.deadlock.grounds import every_link, fat_tree
 

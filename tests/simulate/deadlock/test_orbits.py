@@ -16,9 +16,9 @@ from fabricgen.routing.routes import Destination
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock, deadlock_findings
 from fabricgen.simulate.deadlock.core.state import Ground
 from fabricgen.simulate.deadlock.failures import bounces as bounces_module
-from fabricgen.simulate.deadlock.failures import failures as failures_module
-from fabricgen.simulate.deadlock.failures.failing import Failure, SetsOf, switch_failure
-from fabricgen.simulate.deadlock.failures.failures import DepthVerdict, FailureJudge
+from fabricgen.simulate.deadlock.failures import judge as judge_module
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, SetsOf, switch_failure
+from fabricgen.simulate.deadlock.failures.judge import DepthVerdict, FailureJudge
 from fabricgen.simulate.deadlock.failures.orbits import Orbits, joined
 from fabricgen.simulate.deadlock.failures.symmetry import Invariants
 from fabricgen.sonic.addresses import parse_address
@@ -202,9 +202,9 @@ def test_distinct_spine_asns_where_pairs_are_too_many_to_judge_each() -> None:
 
 
 def test_a_fabric_without_symmetry_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures_module, "MOST_SETS", 100)
-    monkeypatch.setattr(failures_module, "MOST_ORBITS", 20)
-    monkeypatch.setattr(failures_module, "SAMPLE", 50)
+    monkeypatch.setattr(judge_module, "MOST_SETS", 100)
+    monkeypatch.setattr(judge_module, "MOST_ORBITS", 20)
+    monkeypatch.setattr(judge_module, "SAMPLE", 50)
     made = leaf_spine(8, 2)
     made = replace(made, policy=replace(made.policy, maximum_paths=514 + np.arange(10)))  # no two switches alike
     verdict = FailureJudge(made.converged(), Failures(2)).of_depth(every_link(made.network), 2)
@@ -255,7 +255,7 @@ def test_a_pair_says_what_it_stands_for(tmp_path: Path, monkeypatch: pytest.Monk
     """In text, JSON and findings; whether all pairs were judged or one of each orbit."""
     bundle = open_configs(clos(5, 2, distinct).configs(), tmp_path)
     every = analyse_deadlock(bundle, failures=Failures(2))
-    monkeypatch.setattr(failures_module, "MOST_SETS", 10)
+    monkeypatch.setattr(judge_module, "MOST_SETS", 10)
     by_orbits = analyse_deadlock(bundle, failures=Failures(2))
     assert deadlock_object(every) == deadlock_object(by_orbits)
     assert [one.how for one in every[0].evidence.failures] == ["spares", "each"]
@@ -274,6 +274,6 @@ def test_repair_without_sweeps_over_all_pairs(monkeypatch: pytest.MonkeyPatch) -
     """Too many links for tables of all pairs: orbits, with the same count."""
     tree = fat_tree(8)
     monkeypatch.setattr(bounces_module, "_MOST_FAILURES", 20)
-    monkeypatch.setattr(failures_module, "MOST_SETS", 100)
+    monkeypatch.setattr(judge_module, "MOST_SETS", 100)
     verdict = FailureJudge(tree.converged(), Failures(2, repair=True)).of_depth(every_link(tree.network), 2)
     assert (verdict.how, verdict.summary.cyclic_sets) == ("orbits", 7680)

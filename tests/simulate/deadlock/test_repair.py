@@ -11,8 +11,8 @@ from fabricgen.routing import bits
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock
 from fabricgen.simulate.deadlock.core.state import Ground, State
 from fabricgen.simulate.deadlock.failures.bounces import bounces
-from fabricgen.simulate.deadlock.failures.failing import Failure, FailureSet
-from fabricgen.simulate.deadlock.failures.failures import FailureJudge
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.repair import Repaired, repaired_witnesses
 from tests.bgp_fabric import ConfigDbs, open_configs
 from tests.simulate.deadlock.brute_force import BruteForce

@@ -24,9 +24,9 @@ from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.core.peel import shortest_through, successors_of
 from fabricgen.simulate.deadlock.core.state import State
 from fabricgen.simulate.deadlock.failures.detours import Around, Detours
-from fabricgen.simulate.deadlock.failures.failing import Failure
-from fabricgen.simulate.deadlock.failures.reach import Reach
-from fabricgen.simulate.deadlock.failures.ways import Ways
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure
+from fabricgen.simulate.deadlock.failures.reachability import Reach
+from fabricgen.simulate.deadlock.failures.detour_table import Ways
 
 Flags = NDArray[np.bool_]
 _MOST_FAILURES = 1 << 15  # their pairs are bits of tables of 128 MiB

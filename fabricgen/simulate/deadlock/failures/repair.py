@@ -17,7 +17,7 @@ from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
 from fabricgen.simulate.deadlock.core.state import State
-from fabricgen.simulate.deadlock.failures.loss import links_of, lost_hops
+from fabricgen.simulate.deadlock.failures.shortest_paths import links_of, lost_hops
 
 
 def repaired_hops(network: Network, hops: Words, dead: Indices) -> Words:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fabricgen.errors import UsageError
 from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.core.state import Ground, State
-from fabricgen.simulate.deadlock.failures.loss import ShortestPaths
+from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths
 from fabricgen.simulate.deadlock.failures.repair import Repaired
 
 CYCLIC, CUT_OFF, AMBIGUOUS = 1, 2, 4

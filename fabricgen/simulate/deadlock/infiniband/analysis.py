@@ -12,7 +12,7 @@ from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
 from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.infiniband import LANES
 from fabricgen.simulate.deadlock.infiniband.planned_wiring import OtherWiring, find_other_wiring
-from fabricgen.simulate.deadlock.infiniband.updown import UpDown, up_down
+from fabricgen.simulate.deadlock.infiniband.up_down import UpDown, up_down
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import CreditLoops, find_credit_loops
 from fabricgen.simulate.opensm import Proof, find_tools, prove
 from fabricgen.simulate.opensm.staging import engines_of

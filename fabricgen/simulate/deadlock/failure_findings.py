@@ -7,7 +7,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Severity
 from fabricgen.results import FailureSummary
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
-from fabricgen.simulate.deadlock.failures.failures import DepthVerdict
+from fabricgen.simulate.deadlock.failures.judge import DepthVerdict
 
 _KINDS = {1: "single failures", 2: "double failures", 3: "triple failures"}
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES
-from fabricgen.opensm.words import Word, lines_of
+from fabricgen.opensm.located_text import Word, lines_of
 
 GROUPS = ("ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF", "NONE")
 FLAGS = ("indx0", "ipoib", "mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel", "defmember", "mgid")

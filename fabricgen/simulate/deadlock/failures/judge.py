@@ -20,9 +20,9 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.possible import possible_routes
 from fabricgen.simulate.deadlock.core.state import State
 from fabricgen.simulate.deadlock.failures.bounces import Bounces, bounces
-from fabricgen.simulate.deadlock.failures.bound import upper_bound
-from fabricgen.simulate.deadlock.failures.failing import Failure, FailureSet, SetsOf
-from fabricgen.simulate.deadlock.failures.loss import ShortestPaths, spares
+from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
+from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths, spares
 from fabricgen.simulate.deadlock.failures.orbits import Orbits
 from fabricgen.simulate.deadlock.failures.repair import Repaired, repaired_witnesses
 from fabricgen.simulate.deadlock.failures.sweep import (
