@@ -14,9 +14,9 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Severity
 from fabricgen.simulate.deadlock import Failures, PlaneDeadlock, analyse_deadlock, deadlock_findings
 from fabricgen.simulate.deadlock.failures import judge as judge_module
-from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.deadlock.failures.failure_sets import FailureSet
 from fabricgen.simulate.deadlock.failures.judge import FailureJudge
+from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.deadlock.failures.sweep import in_processes
 from tests.bgp_fabric import ConfigDbs, Fabric, open_configs
 from tests.simulate.deadlock.grounds import every_link, fat_tree
@@ -122,7 +122,7 @@ def test_any_valley_free_clos_is_free_after_any_failures(
     tmp_path, fabric = Path(mkdtemp(dir=tmp_path)), pods(count, leaves, aggs, cores)
     result = judged(fabric, tmp_path)
     evidence = result.evidence
-    base = FailureJudge(state_of(open_configs(fabric.configs(), tmp_path)), Failures()).question
+    base = FailureJudge(state_of(open_configs(fabric.configs(), tmp_path)), Failures()).sets
     assert base.free
     gone = tuple(sorted(data.draw(st.sets(st.integers(0, len(fabric.links) - 1), max_size=8))))
     [after] = analyse_deadlock(open_configs(shut(fabric, gone), tmp_path))
