@@ -55,10 +55,15 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
                 members.setdefault(key, {}).update(dict.fromkeys(chosen, membership or usual))
     for key, ports_of in members.items():
         for port, membership in ports_of.items():
-            result.keys[port] |= {Membership.FULL: {key | FULL}, Membership.BOTH: {key, key | FULL}}.get(
-                membership, {key}
-            )
+            result.keys[port] |= _keys_of(key, membership)
     return result
+
+
+def _keys_of(key: int, membership: str) -> set[int]:
+    """The table entries of a member."""
+    if membership == Membership.BOTH:
+        return {key, key | FULL}
+    return {key | FULL if membership == Membership.FULL else key}
 
 
 def _key(title: str, number: str) -> int | None:

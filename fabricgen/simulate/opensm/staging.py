@@ -76,8 +76,8 @@ def stage(folder: Path, scratch: Path) -> Staged:
     """Copy the folder's files and write the opensm.conf to run. Raises UnreadableInputError without an opensm.conf."""
     lines, absent = [], []
     options: dict[str, str] = {}
-    file = read_options(read_bytes(folder / OPTIONS_NAME).decode("utf-8", "replace"))
-    for line in file.lines:
+    conf = read_options(read_bytes(folder / OPTIONS_NAME).decode("utf-8", "replace"))
+    for line in conf.lines:
         option, value = line.name.text, line.value.text
         if not value or option in _OWN:
             continue
