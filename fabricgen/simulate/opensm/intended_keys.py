@@ -29,9 +29,8 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
     """What the file gives to adapter ports, of which `sm_port` is the subnet manager's, and to switches (GUIDs)."""
     groups: dict[str, Collection[int]] = {"ALL_CAS": [*adapters], "ALL_SWITCHES": [*switches], "SELF": [sm_port]}
     groups["ALL"] = all_ports = dict.fromkeys([*groups["ALL_CAS"], *groups["ALL_SWITCHES"]])
-    members: dict[int, dict[int, str]] = {
-        DEFAULT_KEY: dict.fromkeys(all_ports, Membership.LIMITED) | {sm_port: Membership.FULL}
-    }
+    usual: dict[int, str] = {**dict.fromkeys(all_ports, Membership.LIMITED), sm_port: Membership.FULL}
+    members = {DEFAULT_KEY: usual}
     result = IntendedKeys({port: set() for port in all_ports})
     has_default = False
     for statement in re.sub(r"#.*", "", text).split(";"):
@@ -46,13 +45,13 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
             continue
         if key == DEFAULT_KEY and not has_default:
             members[key], has_default = {}, True
-        usual = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), Membership.LIMITED)
+        default = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), Membership.LIMITED)
         for word in _words(body):
             chosen, membership = _chosen(word, groups)
             if chosen is None:
                 result.strangers.append(word)
             else:
-                members.setdefault(key, {}).update(dict.fromkeys(chosen, membership or usual))
+                members.setdefault(key, {}).update(dict.fromkeys(chosen, membership or default))
     for key, ports_of in members.items():
         for port, membership in ports_of.items():
             result.keys[port] |= _keys_of(key, membership)
