@@ -116,7 +116,7 @@ def test_ring_of_switched_links(tmp_path: Path) -> None:
     assert "FG623" not in judged(configs, tmp_path / "tree")[1]
 
 
-def test_floods_close_a_circle(tmp_path: Path) -> None:
+def test_floods_close_a_cycle(tmp_path: Path) -> None:
     """An access switch below two leaves floods from one to the other; the gateways route up again."""
     fabric = clos(4, 2)
     asn = {**fabric.asn, "access": 65999}
