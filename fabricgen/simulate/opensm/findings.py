@@ -79,12 +79,12 @@ def _keys(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
             "check what OpenSM reports about the file; one syntax error gives every port full membership of 0x7fff",
             count=len(proof.keys),
         )  # fmt: skip
-    if proof.strangers:
+    if proof.unknown_members:
         yield _finding(
-            files, "FG805", "partitions.conf", proof.strangers[0].partition("=")[0],
-            f"no adapter port of this subnet has the GUID of member {', '.join(proof.strangers[:_MOST_NAMED])}",
+            files, "FG805", "partitions.conf", proof.unknown_members[0].partition("=")[0],
+            f"no adapter port of this subnet has the GUID of member {', '.join(proof.unknown_members[:_MOST_NAMED])}",
             "use the GUID of the port, not of the node; OpenSM ignores unknown members without a message",
-            count=len(proof.strangers),
+            count=len(proof.unknown_members),
         )  # fmt: skip
 
 

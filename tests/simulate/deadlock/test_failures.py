@@ -199,7 +199,7 @@ def test_too_many_sets_are_sampled_with_a_bound(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_proof_covers_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With RFC 7938 no failures close a circle: proved for all sets, whatever number of them is drawn."""
+    """With RFC 7938 no failures close a cycle: proved for all sets, whatever number of them is drawn."""
     monkeypatch.setattr(judge_module, "MOST_SETS", 10)
     monkeypatch.setattr(judge_module, "SAMPLE", 20)
     monkeypatch.setattr(judge_module, "MOST_ORBITS", 0)

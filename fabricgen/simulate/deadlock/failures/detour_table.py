@@ -16,7 +16,7 @@ class DetourTable:
 
     Detour w belongs to `failure[w]` and uses turn `turn[w]`: over link `via`, then over any of its `onward` links (runs
     that begin at `onward_starts`). Many failures share turns. Entry e is a link `entry[e]` over which packets of
-    failure `entry_failure[e]` arrive. `enters` are the pairs (entry, detour) that a packet can use. """
+    failure `entry_failure[e]` arrive. `enters` are the pairs (entry, detour) that a packet can use."""
 
     def __init__(self, detours: Sequence[Detours], channels: int) -> None:
         count = [len(one.via) for one in detours]

@@ -4,7 +4,7 @@ The methods in order: spare parts of the fabric (`shortest_paths`): if more disj
 paths than failures can touch, packets keep old next hops. The graph of all possible next hops (`possible_routes`): if
 it has no cycle, no failures cause one. Single failures and pairs under local repair, many at a time (`bounces`). Each
 set by itself (`sweep`). If there are too many sets: one set of each orbit of singles or pairs (`orbits`), or a random
-sample if the fabric has too little symmetry. """
+sample if the fabric has too little symmetry."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

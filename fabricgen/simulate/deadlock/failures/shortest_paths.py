@@ -6,7 +6,7 @@ switch that keeps one too keeps its path length, and its next hops are the remai
 all next hops learns only longer paths, so no switch that kept its length uses it. (If failures cannot cause other next
 hops at all, nothing is learned, and refused paths do not matter.) Therefore, as long as no switch with hosts loses all
 next hops to a destination, packets use old next hops only. Removing next hops removes dependencies and disconnects no
-hosts. All other failures must be judged one by one. """
+hosts. All other failures must be judged one by one."""
 
 from collections.abc import Sequence
 
