@@ -273,7 +273,7 @@ def dependencies(fabric):
         wider.sort(key=lambda one: -networks[one].prefixlen)  # the prefix itself, then what a switch falls back to
 
         table = {name: follow(name, network, wider) for name in fabric.switches}
-        asked = {name: sum(bit[link] for link in found) for name, found in table.items()}
+        awaited = {name: sum(bit[link] for link in found) for name, found in table.items()}
         seen, waiting = set(), list(senders)
         while waiting:
             name = waiting.pop()
@@ -281,7 +281,7 @@ def dependencies(fabric):
                 seen.add(name)
                 for link in table[name]:
                     other = fabric.far_end[link][0]
-                    waits_for[link] |= asked[other]
+                    waits_for[link] |= awaited[other]
                     waiting.append(other)
     for first, found in waits_for.items():
         yield from ((first, second) for second in links if found & bit[second]) if found else ()
@@ -300,8 +300,8 @@ def follow_order(fabric, plane):
         switch = fabric.switches[middle]
         onward = switch.onward(switch.qos(arriving), switch.qos(second[1]))
         for held in fabric.lossless[first]:
-            for asked in onward.get(held, set()) & fabric.lossless[second]:
-                a, b = (*first, held), (*second, asked)
+            for awaited in onward.get(held, set()) & fabric.lossless[second]:
+                a, b = (*first, held), (*second, awaited)
                 if a not in place or b not in place:
                     raise RefusedError(f"no place in the order: {a if a not in place else b}")
                 if place[a] >= place[b]:

@@ -153,20 +153,20 @@ class Subnet:
     def read_levels(self, text, topology):
         """SLs by node GUID; ports are of a node where the wiring says so."""
         place = {lid: number for number, lid in enumerate(self.lid)}
-        told = {}
+        by_node = {}
         for guid, lid, level in re.findall(r"^0x(\w{16}) (\d+) (\d+)", text, re.MULTILINE):
             if int(lid) in place:
-                told.setdefault(int(guid, 16), ["-"] * len(place))[place[int(lid)]] = f"{int(level):x}"
+                by_node.setdefault(int(guid, 16), ["-"] * len(place))[place[int(lid)]] = f"{int(level):x}"
         node = {int(port, 16): int(node, 16) for _, node, port, *_ in END.findall(topology)}
         if not node:
             blocks = re.findall(r"^caguid=0x(\w+)(.*?)(?=^\w+guid=|\Z)", topology, re.MULTILINE | re.DOTALL)
             node = {int(port, 16): int(guid, 16) for guid, rest in blocks for port in re.findall(r"\]\((\w+)\)", rest)}
-        self.levels = [([n], "".join(told.get(node[guid], "-"))) for n, guid in enumerate(self.owner)]
+        self.levels = [([n], "".join(by_node.get(node[guid], "-"))) for n, guid in enumerate(self.owner)]
 
     def lane(self, switch, into, out, level):
         return self.lanes.get((switch, into, out), self.usual)[level]
 
-    def told(self, switch, port, lane=None):
+    def describe(self, switch, port, lane=None):
         return f"{self.name[switch]} port {port}" + ("" if lane is None else f" lane {lane}")
 
 
@@ -177,7 +177,7 @@ def deliver(subnet, number):
     for switch, table in subnet.table.items():
         out = switch, table[number]
         if table[number] != NOWHERE and out not in wiring.far and out not in wiring.adapter:
-            raise RefusedError(f"{subnet.told(*out)}, the way to LID {lid}, has no cable")
+            raise RefusedError(f"{subnet.describe(*out)}, the way to LID {lid}, has no cable")
     arrives = {last} if subnet.table[last][number] == port else set()
     for switch in {switch for switch, _ in wiring.adapter}:
         way = []
@@ -185,7 +185,7 @@ def deliver(subnet, number):
             out = switch, subnet.table[switch][number]
             way.append(switch)
             if out not in wiring.far or len(way) > len(subnet.table):
-                raise RefusedError(f"packets to LID {lid} do not arrive: they are lost at {subnet.told(*out)}")
+                raise RefusedError(f"packets to LID {lid} do not arrive: they are lost at {subnet.describe(*out)}")
             switch = wiring.far[out][0]
         arrives.update(way)
 
@@ -195,7 +195,7 @@ def senders(subnet):
     onward = {}
     for switch, port in subnet.wiring.far:
         onward.setdefault(switch, []).append(port)
-    found, alike = {}, {}
+    found, by_lanes = {}, {}
     if sorted(number for numbers, _ in subnet.levels for number in numbers) != list(range(len(subnet.owner))):
         raise RefusedError("not every endpoint has service levels, or one has two")
     for numbers, levels in subnet.levels:
@@ -204,7 +204,7 @@ def senders(subnet):
         for number in numbers:
             switch, port = subnet.wiring.home[subnet.owner[number]]
             lanes = tuple(tuple(subnet.lanes.get((switch, port, out), subnet.usual)) for out in onward.get(switch, ()))
-            found.setdefault(alike.setdefault((switch, lanes), (switch, port)), set()).add(levels)
+            found.setdefault(by_lanes.setdefault((switch, lanes), (switch, port)), set()).add(levels)
     return found
 
 
@@ -224,21 +224,21 @@ def follow_order(subnet, order):
             held, level = None, int(level, 16) if level != "-" else None
             while level is not None and switch != last:
                 out = subnet.table[switch][number]
-                asked = switch, out, subnet.lane(switch, into, out, level)
-                if asked not in place:
-                    raise RefusedError(f"no place in the order: {subnet.told(*asked)}")
-                if held and place[held] >= place[asked]:
-                    waits = f"{subnet.told(*held)} waits for {subnet.told(*asked)}"
+                awaited = switch, out, subnet.lane(switch, into, out, level)
+                if awaited not in place:
+                    raise RefusedError(f"no place in the order: {subnet.describe(*awaited)}")
+                if held and place[held] >= place[awaited]:
+                    waits = f"{subnet.describe(*held)} waits for {subnet.describe(*awaited)}"
                     raise RefusedError(f"{waits}, which does not come later in the order")
                 if held:
-                    checked.add((held, asked))
-                if (asked, level) in seen:  # from here on somebody has gone before
+                    checked.add((held, awaited))
+                if (awaited, level) in seen:  # the rest of this path is known
                     break
-                seen.add((asked, level))
-                used.add(asked)
-                held, (switch, into) = asked, wiring.far[switch, out]
+                seen.add((awaited, level))
+                used.add(awaited)
+                held, (switch, into) = awaited, wiring.far[switch, out]
     if idle := place.keys() - used:
-        raise RefusedError(f"no packet ever holds {subnet.told(*min(idle))}")
+        raise RefusedError(f"no packet ever holds {subnet.describe(*min(idle))}")
     return len(checked)
 
 

@@ -44,9 +44,7 @@ def read_lldp(path: Path) -> tuple[Pair, ...]:
         raise UnreadableInputError("no such file or folder", Location(str(path)))
     files = sorted({file for form in _FILES for file in path.glob(form)}) if path.is_dir() else [path]
     if not files:
-        raise UnreadableInputError(
-            "no LLDP dump in the folder: DEVICE.json, DEVICE.txt or DEVICE/lldp.json", _at(path)
-        )
+        raise UnreadableInputError("no LLDP dump in the folder: DEVICE.json, DEVICE.txt or DEVICE/lldp.json", _at(path))
     return tuple(
         ((device, port), (far, far_port))
         for file in files

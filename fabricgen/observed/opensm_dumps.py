@@ -49,7 +49,7 @@ class Dumps:
     `forwarding` [S, L] is the egress port of a switch for a LID, NO_PORT without a route. `destinations` [D] are the
     LIDs of adapters, and `owners` [D] their adapter ports. `sl2vl` [S, P, P, 16] (in, out, SL) is None if it was not
     programmed. `path_sl` [A, D] is None if not known, and NO_PATH for a pair without a path. It is [n * A, D] if each
-    adapter port has n source LIDs with different SLs: all ports with their first LID, then with their second. """
+    adapter port has n source LIDs with different SLs: all ports with their first LID, then with their second."""
 
     subnet: Subnet
     forwarding: Bytes
@@ -75,9 +75,7 @@ def read_dumps(folder: Path) -> Dumps:
         raise UnreadableInputError("the file has no LID of an adapter", Location(str(tables)))
     forwarding = _forwarding(subnet, text, int(destinations.max()) + 1)
     if (forwarding[:, destinations] == NO_PORT).all():
-        raise UnreadableInputError(
-            f"no forwarding table of a switch in {topology.name}", Location(str(tables))
-        )
+        raise UnreadableInputError(f"no forwarding table of a switch in {topology.name}", Location(str(tables)))
     lanes, path_sls = _first(folder, SL2VL), _first(folder, PATH_SLS)
     return Dumps(
         subnet,
@@ -199,8 +197,8 @@ def _forwarding(subnet: Subnet, text: bytes, lids: int) -> Bytes:
     for starts, switch in _rows(subnet, text, 10):
         colon = len(starts) > 0 and raw[starts[0] + 7] == ord(":")
         lid, port = _hex(raw, starts + 2, 4), _decimal(raw, starts + (9 if colon else 7), 3)
-        wanted = (raw[starts + 1] == ord("x")) & (lid < lids) & (port >= 0) & (switch >= 0)
-        table[switch[wanted], lid[wanted]] = port[wanted]
+        valid = (raw[starts + 1] == ord("x")) & (lid < lids) & (port >= 0) & (switch >= 0)
+        table[switch[valid], lid[valid]] = port[valid]
     return table
 
 

@@ -53,9 +53,7 @@ def read_path_sls(file: Path, subnet: Subnet, destinations: Ints) -> NDArray[np.
     found = table.reshape(-1, width)[node_of, :-1]
     if (found == NO_PATH).all():
         form = "0x<source node GUID, 16 digits> <destination LID> <SL>"
-        raise UnreadableInputError(
-            f"no line `{form}` of a path between adapters here", Location(str(file))
-        )
+        raise UnreadableInputError(f"no line `{form}` of a path between adapters here", Location(str(file)))
     return found
 
 
@@ -102,9 +100,7 @@ def _hex(text: Words) -> Words:
 def _leading_number(text: Words) -> tuple[Words, Words]:
     """The decimal number at the start of each eight characters, and its number of digits; (0, 0) without digits."""
     digits = text ^ _each(ord("0"))
-    others = ((digits & _each(0x7F)) + _each(0x80 - 10) | digits) & _each(
-        0x80
-    )  # high bit: not a digit
+    others = ((digits & _each(0x7F)) + _each(0x80 - 10) | digits) & _each(0x80)  # high bit: not a digit
     kept = (others & -others) - np.uint64(1) >> np.uint64(7)
     count = (kept & _each(1)) * _each(1) >> _U56
     value = (digits & kept) << (_U64 - count * _U8)

@@ -1,7 +1,7 @@
 """The intent of a partitions.conf: the P_Keys that each adapter port and each switch should have.
 
 This reader follows OpenSM's partition-config.txt without the leniency of OpenSM's parser, so that the effect of a
-typing error on the parser shows as a difference. """
+typing error on the parser shows as a difference."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
