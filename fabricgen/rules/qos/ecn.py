@@ -25,7 +25,7 @@ def unmarked_queue(fabric: Fabric) -> Iterator[Defect]:
     Source: SONiC issue 788; Zhu et al., SIGCOMM 2015 (DCQCN).
     """
     for ports in port_classes(fabric):
-        for queue in sorted({ports.queue_of(p) for p in ports.meant}) if ports.is_used else ():
+        for queue in sorted({ports.queue_of(p) for p in ports.lossless}) if ports.is_used else ():
             rest, name = ports.queue_text(queue, "wred_profile")
             if name == "":
                 message = f"lossless queue {queue} has no WRED profile"
@@ -100,7 +100,7 @@ def wred_on_lossy(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss orchagent/qosorch.cpp; RFC 3168 (non-ECT packets are dropped).
     """
     for ports in port_classes(fabric):
-        lossless = {ports.queue_of(p) for p in ports.meant}
+        lossless = {ports.queue_of(p) for p in ports.lossless}
         names = {ports.queue_text(queue, "wred_profile")[1] for queue in lossless} - {"", None}
         for queue in range(8) if names and ports.is_used else ():
             rest, name = ports.queue_text(queue, "wred_profile")
@@ -113,7 +113,7 @@ def _lossless_profiles(fabric: Fabric) -> Iterator[tuple[PortClass, str]]:
     """The WRED profiles of lossless queues, each once for a set of definitions."""
     seen = set()
     for ports in port_classes(fabric):
-        for priority in sorted(ports.meant) if ports.is_used else ():
+        for priority in sorted(ports.lossless) if ports.is_used else ():
             name = ports.queue_text(ports.queue_of(priority), "wred_profile")[1]
             if name and name in ports.qos.tables["WRED_PROFILE"] and (id(ports.qos), name) not in seen:
                 seen.add((id(ports.qos), name))

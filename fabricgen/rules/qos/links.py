@@ -43,7 +43,7 @@ def pfc_of_link(fabric: Fabric) -> Iterator[Defect]:
         one, other = (ports_at.get(end) for end in pair)
         if one is None or other is None or one is other or one.pfc == other.pfc:
             continue
-        if one.pfc == one.meant and other.pfc == other.meant and one.port_map and other.port_map:
+        if one.pfc == one.lossless and other.pfc == other.lossless and one.port_map and other.port_map:
             near, far = fabric.blamed(pair, pfc)
             found, theirs = (priorities(ports_at[end].pfc) for end in (near, far))
             message = f"PFC is on for {found}, at the far end for {theirs}"
@@ -69,7 +69,7 @@ def ecn_of_link(fabric: Fabric) -> Iterator[Defect]:
 
     def marks(end: End) -> tuple[tuple[object, ...], ...]:
         ports = ports_at.get(end)
-        return tuple(_marks(ports, p) for p in sorted(ports.meant)) if ports else ()
+        return tuple(_marks(ports, p) for p in sorted(ports.lossless)) if ports else ()
 
     told = set()
     for pair in fabric.pairs:
@@ -81,7 +81,7 @@ def ecn_of_link(fabric: Fabric) -> Iterator[Defect]:
         ours, theirs = marks(near), marks(far)
         if ours == theirs or not (ours and theirs) or any(fabric.is_unusual(end, marks) for end in pair):
             continue
-        queue, far_queue = one.queue_of(min(one.meant)), other.queue_of(min(other.meant))
+        queue, far_queue = one.queue_of(min(one.lossless)), other.queue_of(min(other.lossless))
         name, far_name = one.queue_text(queue, "wred_profile")[1], other.queue_text(far_queue, "wred_profile")[1]
         if name and far_name and all(_is_usual_of_tier(fabric, end) for end in pair):
             message = f"{name} and {far_name} of {far.switch.name} at the far end mark at unlike thresholds"

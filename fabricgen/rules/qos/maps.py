@@ -58,7 +58,7 @@ def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
                 message = f"RoCE DSCP {dscp} goes to TC {tc}, its lossless class is {wanted[dscp]}"
                 hint = f"map {dscp} to {wanted[dscp]}"
                 yield from ports.qos.defects(_DSCP, name, str(dscp), message, hint)
-            elif dscp not in wanted and tc in ports.meant and dscp != plane.cnp_dscp:
+            elif dscp not in wanted and tc in ports.lossless and dscp != plane.cnp_dscp:
                 message = f"DSCP {dscp} goes to lossless TC {tc}, RoCE does not use it"
                 yield from ports.qos.defects(_DSCP, name, str(dscp), message, f"map {dscp} to a lossy TC")
 
@@ -80,8 +80,8 @@ def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
         if not plane or plane.cnp_dscp is None or plane.cnp_dscp not in ports.dscp_to_tc:
             continue
         tc = ports.dscp_to_tc[plane.cnp_dscp]
-        if tc in ports.meant or tc == ports.dscp_to_tc.get(0):
-            kind = "lossless" if tc in ports.meant else "best-effort"
+        if tc in ports.lossless or tc == ports.dscp_to_tc.get(0):
+            kind = "lossless" if tc in ports.lossless else "best-effort"
             message = f"CNP DSCP {plane.cnp_dscp} goes to the {kind} TC {tc}"
             hint = "map it to a lossy TC whose queue is strict"
             yield from ports.qos.defects(_DSCP, name, str(plane.cnp_dscp), message, hint)
@@ -137,7 +137,7 @@ def pfc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """
     for ports in map_users(fabric):
         name = ports.text("pfc_to_queue_map")
-        for priority in sorted(ports.meant) if name in ports.qos.tables["MAP_PFC_PRIORITY_TO_QUEUE"] else ():
+        for priority in sorted(ports.lossless) if name in ports.qos.tables["MAP_PFC_PRIORITY_TO_QUEUE"] else ():
             found, wanted = ports.pfc_to_queue.get(priority), ports.queue_of(priority)
             if found != wanted:
                 message = f"PFC for priority {priority} stops queue {found}, the class leaves through queue {wanted}"
@@ -163,7 +163,7 @@ def pfc_to_group(fabric: Fabric) -> Iterator[Defect]:
     """
     table = "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
     for ports in map_users(fabric):
-        for priority in sorted(ports.meant) if ports.text("pfc_to_pg_map") in ports.qos.tables[table] else ():
+        for priority in sorted(ports.lossless) if ports.text("pfc_to_pg_map") in ports.qos.tables[table] else ():
             found, wanted = ports.pfc_to_pg.get(priority), ports.group_of(priority)
             if found != wanted:
                 message = f"PFC for priority {priority} acts on group {found}, the class fills group {wanted}"
@@ -205,15 +205,15 @@ def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Itera
     if name not in ports.qos.tables[table]:
         return  # no map, or none of this name: other rules tell
     agreed = ports.group_of if table == "TC_TO_PRIORITY_GROUP_MAP" else ports.queue_of
-    lossless = {agreed(priority): priority for priority in sorted(ports.meant)}
-    for tc in sorted({*ports.dscp_to_tc.values(), *mapping, *ports.meant}):
+    lossless = {agreed(priority): priority for priority in sorted(ports.lossless)}
+    for tc in sorted({*ports.dscp_to_tc.values(), *mapping, *ports.lossless}):
         found = mapping.get(tc)
         if found is None:
             message = f"TC {tc} is in use and has no {what}"
             yield from ports.qos.defects(table, name, str(tc), message, f"add an entry for {tc}")
-        elif tc in ports.meant and found != agreed(tc):
+        elif tc in ports.lossless and found != agreed(tc):
             message = f"lossless TC {tc} has {what} {found}, PFC for it acts on {agreed(tc)}"
             yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to {agreed(tc)}")
-        elif tc not in ports.meant and found in lossless:
+        elif tc not in ports.lossless and found in lossless:
             message = f"lossy TC {tc} shares {what} {found} with lossless TC {lossless[found]}"
             yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to a lossy {what}")

@@ -30,7 +30,7 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage files/build_templates/qos_config.j2 (PORT_ACTIVE); sonic-swss orchagent/qosorch.cpp.
     """
     for ports in port_classes(fabric):
-        if not ports.is_wired or not (ports.meant or ports.qos.is_lossy or ports.port_map):
+        if not ports.is_wired or not (ports.lossless or ports.qos.is_lossy or ports.port_map):
             continue
         if not ports.port_map:
             hint = "add the port's row, equal to that of its siblings"
@@ -56,9 +56,9 @@ def watchdog_priorities(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss orchagent/pfcwdorch.cpp getLosslessTcsForPort; sonic-swss pull request 795.
     """
     for ports in _with_map(fabric):
-        if ports.watchdog != ports.meant:
+        if ports.watchdog != ports.lossless:
             message = (
-                f"watchdog enabled on priorities {priorities(ports.watchdog)} but PFC on {priorities(ports.meant)}"
+                f"watchdog enabled on priorities {priorities(ports.watchdog)} but PFC on {priorities(ports.lossless)}"
             )
             yield from ports.defects("PORT_QOS_MAP", "", "pfcwd_sw_enable", message, _set("pfcwd_sw_enable", ports))
 
@@ -78,8 +78,8 @@ def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
     Source: IEEE 802.1Qbb; sonic-swss orchagent/qosorch.cpp; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
     for ports in _with_map(fabric):
-        if ports.pfc != ports.meant:
-            message = f"PFC enabled on priorities {priorities(ports.pfc)}, lossless are {priorities(ports.meant)}"
+        if ports.pfc != ports.lossless:
+            message = f"PFC enabled on priorities {priorities(ports.pfc)}, lossless are {priorities(ports.lossless)}"
             yield from ports.defects("PORT_QOS_MAP", "", "pfc_enable", message, _set("pfc_enable", ports))
 
 
@@ -97,7 +97,7 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss cfgmgr/buffermgr.cpp; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
     for ports in _with_map(fabric):
-        wanted = frozenset(map(ports.group_of, ports.meant))
+        wanted = frozenset(map(ports.group_of, ports.lossless))
         yield from _compare(ports, "BUFFER_PG", wanted, ports.lossless_pgs, "priority group", "headroom")
 
 
@@ -115,7 +115,7 @@ def lossless_queues(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage files/build_templates/buffers_config.j2; sonic-mgmt tests/qos.
     """
     for ports in _with_map(fabric):
-        wanted = frozenset(map(ports.queue_of, ports.meant))
+        wanted = frozenset(map(ports.queue_of, ports.lossless))
         yield from _compare(ports, "BUFFER_QUEUE", wanted, ports.lossless_queues, "queue", "the lossless profile")
 
 
@@ -125,7 +125,7 @@ def _with_map(fabric: Fabric) -> Iterator[PortClass]:
 
 
 def _set(name: str, ports: PortClass) -> str:
-    return f'set {name} to "{priorities(ports.meant)}"' if ports.meant else f"remove {name}"
+    return f'set {name} to "{priorities(ports.lossless)}"' if ports.lossless else f"remove {name}"
 
 
 def _compare(

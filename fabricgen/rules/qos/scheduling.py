@@ -25,9 +25,9 @@ def unscheduled_queue(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss orchagent/qosorch.cpp; sonic-buildimage files/build_templates/qos_config.j2.
     """
     for ports in port_classes(fabric):
-        if not ports.is_wired or not (ports.meant or ports.qos.is_lossy):
+        if not ports.is_wired or not (ports.lossless or ports.qos.is_lossy):
             continue
-        lossless = {ports.queue_of(p): p for p in sorted(ports.meant)}
+        lossless = {ports.queue_of(p): p for p in sorted(ports.lossless)}
         for queue, tc in sorted({**ports.used_queues, **lossless}.items()):
             rest, name = ports.queue_text(queue, "scheduler")
             if not name:
@@ -76,7 +76,9 @@ def strict_lossless(fabric: Fabric) -> Iterator[Defect]:
     wanted = {}
     for ports in port_classes(fabric):
         if ports.is_used:
-            wanted[ports] = {ports.queue_of(p): f"lossless queue {ports.queue_of(p)} is scheduled" for p in ports.meant}
+            wanted[ports] = {
+                ports.queue_of(p): f"lossless queue {ports.queue_of(p)} is scheduled" for p in ports.lossless
+            }
     yield from _wrong_type(wanted, strict=False)
 
 
@@ -96,8 +98,8 @@ def cnp_queue(fabric: Fabric) -> Iterator[Defect]:
     for ports in port_classes(fabric):
         plane = ports.qos.plane
         tc = ports.dscp_to_tc.get(plane.cnp_dscp) if plane and plane.cnp_dscp is not None else None
-        queue = None if tc is None or tc in ports.meant else ports.tc_to_queue.get(tc)
-        shared = {ports.queue_of(p) for p in ports.meant}  # FG505 tells of a lossy class in a lossless queue
+        queue = None if tc is None or tc in ports.lossless else ports.tc_to_queue.get(tc)
+        shared = {ports.queue_of(p) for p in ports.lossless}  # FG505 tells of a lossy class in a lossless queue
         if queue is not None and queue not in shared and ports.is_wired and tc != ports.dscp_to_tc.get(0):
             wanted[ports] = {queue: f"queue {queue}, which carries CNPs, is scheduled"}
     yield from _wrong_type(wanted, strict=True)
@@ -141,8 +143,8 @@ def strict_best_effort(fabric: Fabric) -> Iterator[Defect]:
     wanted = {}
     for ports in port_classes(fabric):
         tc = ports.dscp_to_tc.get(0)
-        queue = None if tc is None or tc in ports.meant else ports.tc_to_queue.get(tc)
-        shared = {ports.queue_of(p) for p in ports.meant}
+        queue = None if tc is None or tc in ports.lossless else ports.tc_to_queue.get(tc)
+        shared = {ports.queue_of(p) for p in ports.lossless}
         if queue is not None and queue not in shared and ports.is_wired and len(ports.used_queues) > 1:
             wanted[ports] = {queue: f"queue {queue}, which carries best effort, is scheduled"}
     yield from _wrong_type(wanted, strict=False)

@@ -33,7 +33,7 @@ def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
     Source: Guo et al., SIGCOMM 2016 (NIC PFC storm); sonic-swss orchagent/pfcwdorch.cpp.
     """
     for ports in port_classes(fabric):
-        if not ports.is_wired or not ports.meant or not ports.port_map:
+        if not ports.is_wired or not ports.lossless or not ports.port_map:
             continue
         row = ports.rows["PFC_WD"].get("")
         if row is None:
@@ -153,7 +153,7 @@ def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss pull request 795, orchagent/pfcwdorch.cpp.
     """
     for ports in port_classes(fabric):
-        if "" in ports.rows["PFC_WD"] and not (ports.pfc or ports.watchdog or (ports.is_wired and ports.meant)):
+        if "" in ports.rows["PFC_WD"] and not (ports.pfc or ports.watchdog or (ports.is_wired and ports.lossless)):
             yield from ports.defects("PFC_WD", "", "", "a port without PFC has a watchdog", "remove the row")
 
 
