@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled, yaml_bytes
@@ -240,3 +241,18 @@ def _subscription(ports: Ports) -> dict[str, Any]:
         "stream-mode": "sample",
         "sample-interval": "10s",
     }
+
+
+def _notes(files: Mapping[str, bytes]) -> Iterator[str]:
+    if files["blind.txt"]:
+        yield "blind.txt lists what no alert can detect, and why"
+
+
+HANDOFF = Handoff(
+    "alerts",
+    "Write alerts: Prometheus rules with thresholds from the rendered files, and the gnmic subscription for them.",
+    alerts_files,
+    (ONLY_SWITCHES,),
+    "promtool check rules {output}/rules.yml; gnmic --config gnmic.yml sub",
+    _notes,
+)

@@ -9,6 +9,7 @@ from io import StringIO
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.errors import UsageError
+from fabricgen.handoff import Handoff, Option
 from fabricgen.handoff.cable_ends import PLUGGED, CableEnd, CableRun, Plant, lanes
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.templates import filled
@@ -108,3 +109,12 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:
     table.writerow(columns)
     table.writerows(rows)
     return text.getvalue().encode()
+
+
+HANDOFF = Handoff(
+    "cabling",
+    "Write cabling sheets: a page to print for each rack, labels for both ends of each cable, and an order list.",
+    cabling_files,
+    (Option("only", "Only cables of devices whose names match; separate several patterns by commas.", metavar="GLOB"),),
+    "open {output}/index.html; after plugging the cables, fabricgen diff {bundle} LLDP",
+)

@@ -12,6 +12,7 @@ from typing import Any
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UsageError
+from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
 from fabricgen.handoff.lab_switch import MOST_PORTS, LabPort, lab_config
 from fabricgen.handoff.templates import filled, yaml_bytes
@@ -144,3 +145,12 @@ def _port_list(ends: list[Endpoint], interfaces: Mapping[Endpoint, str], ports: 
     table.writerow(["node", "port", "lab_interface", "lab_port"])
     table.writerows([*end, interfaces[end], ports[end].name if end in ports else ""] for end in ends)
     return text.getvalue().encode()
+
+
+HANDOFF = Handoff(
+    "containerlab",
+    "Write a virtual lab: SONiC's virtual switches with translated ports, and their hosts, for containerlab.",
+    containerlab_files,
+    (ONLY_SWITCHES,),
+    "containerlab deploy -t {output}/topology.clab.yml",
+)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import jinja2
 import yaml
 
 from fabricgen.resources import resource
@@ -15,6 +14,8 @@ def yaml_bytes(value: object) -> bytes:
 
 def filled(kind: str, name: str, **context: Any) -> bytes:
     """The file `name` of a handoff; nothing may be undefined in it."""
+    import jinja2  # only a handoff that is written needs it
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(resource("templates", "handoff", kind)),
         undefined=jinja2.StrictUndefined,

@@ -13,12 +13,14 @@ from typing import Any
 
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.errors import UsageError
+from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.canonical import dump
 from fabricgen.sonic.secrets import PLACEHOLDER
+from fabricgen.units import counted
 
 DEFAULT_URL = "http://ztp"
 IDENTIFIERS = {"hostname": "hostname", "serial": "serial-number"}  # ours -> what ztp.json calls it
@@ -52,11 +54,11 @@ def ztp_files(
     bundle: Bundle,
     only: str | None = None,
     url: str = DEFAULT_URL,
-    identifier: str = "hostname",
+    by: str = "hostname",
 ) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of what a provisioning server serves; `url` is where it serves the folder.
 
-    `identifier` is what a switch asks by, a key of IDENTIFIERS. Raises UsageError for a switch that could not be
+    `by` is what a switch asks by, a key of IDENTIFIERS. Raises UsageError for a switch that could not be
     reached afterwards, or that has no serial to ask by.
     """
     if not _URL.fullmatch(url):
@@ -65,12 +67,12 @@ def ztp_files(
     serials = {device.name: device.wired.serial if device.wired else "" for device in devices}
     leases = [_lease(device, serials[device.name]) for device in devices]
     _refuse_repeats(leases)
-    names = serials if identifier == "serial" else {device.name: device.name for device in devices}
+    names = serials if by == "serial" else {device.name: device.name for device in devices}
     if lacking := [name for name, text in names.items() if not text]:
         raise UsageError(f"no serial of {', '.join(lacking)}: give `serial` in the inventory, or ask by hostname")
     base = url.rstrip("/")
     gateways = sorted({lease.gateway for lease in leases if lease.gateway})
-    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[identifier], gateways))
+    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], gateways))
     for device in devices:
         yield f"sonic/{names[device.name]}/{CONFIG_NAME}", dump(without_secrets(device.config))
     yield "kea-dhcp4.json", _json(_kea(leases, f"{base}/ztp.json"))
@@ -180,3 +182,23 @@ def _kea_subnet(number: int, subnet: Address, leases: list[Lease]) -> dict[str, 
 
 def _json(value: object) -> bytes:
     return json.dumps(value, indent=2).encode() + b"\n"
+
+
+def _notes(files: Mapping[str, bytes]) -> Iterator[str]:
+    if unknown := files["dnsmasq.conf"].count(b"# dhcp-host"):
+        yield f"{counted(unknown, 'switch', 'switches')} without a MAC address: add `mac` under `devices` in the inventory"
+    yield "Rows with secrets are left out; `handoff ansible` deploys them."
+
+
+HANDOFF = Handoff(
+    "ztp",
+    "Write ztp.json, a first configuration for each switch, and the files of a DHCP server (Kea, dnsmasq).",
+    ztp_files,
+    (
+        ONLY_SWITCHES,
+        Option("url", "URL of the folder, as the switches reach it.", DEFAULT_URL),
+        Option("by", "Identifier by which a switch requests its configuration.", "hostname", tuple(IDENTIFIERS)),
+    ),
+    "serve it at {url}, and DHCP with kea-dhcp4.json or dnsmasq.conf",
+    _notes,
+)
