@@ -186,7 +186,8 @@ def _json(value: object) -> bytes:
 
 def _notes(files: Mapping[str, bytes]) -> Iterator[str]:
     if unknown := files["dnsmasq.conf"].count(b"# dhcp-host"):
-        yield f"{counted(unknown, 'switch', 'switches')} without a MAC address: add `mac` under `devices` in the inventory"
+        switches = counted(unknown, "switch", "switches")
+        yield f"{switches} without a MAC address: add `mac` under `devices` in the inventory"
     yield "Rows with secrets are left out; `handoff ansible` deploys them."
 
 
