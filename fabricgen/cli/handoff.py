@@ -10,6 +10,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.settings import Settings, several, verb
 from fabricgen.cli.streams import tell
 from fabricgen.handoff import Handoff, Option, handoffs, write_folder
+from fabricgen.units import counted
 
 
 @click.group("handoff")
@@ -24,7 +25,7 @@ def _command(handoff: Handoff) -> click.Command:
         for line in handoff.notes(files):
             settings.say(line)
         step = handoff.next_step.format(bundle=bundle, output=output, **options)
-        tell(f"{count} files in {output}." + (f" Next: {step}" if step else ""))
+        tell(f"{counted(count, 'file')} in {output}." + (f" Next: {step}" if step else ""))
         return 0
 
     options = several(
