@@ -32,7 +32,7 @@ def sarif_object(run: Run) -> dict[str, Any]:
                         "name": "fabricgen",
                         "version": run.version,
                         "semanticVersion": run.version,
-                        "rules": [_rule(code) for code in codes],
+                        "rules": [_rule(code, run.version) for code in codes],
                     }
                 },
                 "automationDetails": {"id": f"fabricgen/{run.verb}/"},
@@ -45,7 +45,7 @@ def sarif_object(run: Run) -> dict[str, Any]:
     }
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _rule(code: str, version: str) -> dict[str, Any]:
     known = page(code)
     rule: dict[str, Any] = {
         "id": code,
@@ -53,6 +53,8 @@ def _rule(code: str) -> dict[str, Any]:
         "fullDescription": {"text": known.what},
         "help": {"text": known.text, "markdown": known.markdown},
     }
+    if url := known.url(version):
+        rule["helpUri"] = url
     if known.severity:
         rule["defaultConfiguration"] = {"level": _LEVEL[known.severity]}
     return rule
