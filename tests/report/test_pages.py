@@ -1,17 +1,15 @@
 """The pages of codes, as formats for programs show them."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from fabricgen import __version__
+from fabricgen.codes import codes
 from fabricgen.findings import Finding, Severity
 from fabricgen.report.formats import formats
-from fabricgen.report.pages import page, pages
+from fabricgen.report.pages import page
 from fabricgen.report.run import Run
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -23,7 +21,7 @@ def test_names_in_titles_keep_their_case(code: str, title: str) -> None:
 
 
 def test_every_title_starts_with_a_capital_letter() -> None:
-    assert [one.title for one in pages().values() if one.title[0].islower()] == []
+    assert [title for code in codes() if (title := page(code).title)[0].islower()] == []
 
 
 def test_the_address_of_a_page() -> None:
