@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Location, Severity
+from fabricgen.findings import Confidence, Finding, Location, Place, Severity
 from fabricgen.results import FailureSummary
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
 from fabricgen.simulate.deadlock.failures.failures import DepthVerdict
@@ -40,7 +40,7 @@ def _cut_off(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterat
         severity=Severity.WARNING if one.is_planned else Severity.NOTE,  # what is planned must not part hosts
         message=f"{often} hosts off from each other, the first: {names}",
         device=switch,
-        path=f"BGP_NEIGHBOR|{fabric.row(link)}",
+        place=Place("BGP_NEIGHBOR", fabric.row(link)),
         location=bundle.devices[switch].locate("BGP_NEIGHBOR", fabric.row(link)),
         hint="Give each pair of switches with hosts a way around: a further link, or a spine that both share.",
         confidence=Confidence.PROVED,
@@ -103,7 +103,7 @@ def _of_plane(
         severity=Severity.NOTE,
         message=message,
         device=device.name,
-        path="DEVICE_METADATA|localhost|bgp_asn",
+        place=Place("DEVICE_METADATA", "localhost", "bgp_asn"),
         location=device.locate("DEVICE_METADATA", "localhost", "bgp_asn"),
         hint=hint,
         confidence=confidence,

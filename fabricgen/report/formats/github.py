@@ -1,7 +1,9 @@
 """Workflow commands of GitHub Actions: annotations on the lines of a pull request."""
 
 from fabricgen.findings import Finding, Severity
-from fabricgen.report.run import Run, from_here, sentence
+from fabricgen.report.formats import Format
+from fabricgen.report.phrases import from_here, sentence
+from fabricgen.report.run import Run
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -18,15 +20,18 @@ def _command(one: Finding) -> str:
         properties |= {"line": one.location.line} if one.location.line else {}
         properties |= {"col": one.location.column} if one.location.line and one.location.column else {}
     properties["title"] = " ".join(filter(None, (one.code, one.device, one.path)))
-    told = ",".join(f"{name}={escaped_property(str(value))}" for name, value in properties.items())
-    return f"::{_COMMAND[one.severity]} {told}::{escaped(sentence(one))}"
+    text = ",".join(f"{name}={escaped_property(str(value))}" for name, value in properties.items())
+    return f"::{_COMMAND[one.severity]} {text}::{escaped(sentence(one))}"
 
 
 def escaped(text: str) -> str:
-    """The message of a command: one line, no percent sign of its own."""
+    """A message on one line, with its percent signs escaped."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escaped_property(text: str) -> str:
-    """The value of a property, which a colon or comma would end."""
+    """The value of a property, with its colons and commas escaped."""
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+FORMAT = Format("github", "annotations of GitHub Actions", github_report, annotates_files=True)

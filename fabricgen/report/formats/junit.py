@@ -1,22 +1,23 @@
-"""JUnit XML: what Jenkins, GitLab and other test reports read. A test case for each rule that was asked."""
+"""JUnit XML, for Jenkins, GitLab and other test reports: a test case for each rule that ran."""
 
 import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from fabricgen.findings import Finding
-from fabricgen.report.concise import places
+from fabricgen.report.formats import Format
 from fabricgen.report.pages import page
-from fabricgen.report.run import Run, place_from_here
+from fabricgen.report.phrases import place_from_here, places
+from fabricgen.report.run import Run
 
-# What XML 1.0 cannot hold, not even escaped.
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML 1.0 does not allow, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_report(run: Run) -> str:
-    """One suite; a code fails with all its findings that fail the run, the others are in its output.
+    """One suite. A code fails if one of its findings fails the run; its other findings are in the output of the test.
 
-    A code whose every finding is suppressed is a skipped test.
+    A code is a skipped test if all its findings are suppressed.
     """
     found: dict[str, list[Finding]] = {code: [] for code in run.all_codes}
     for one in run.findings:
@@ -67,4 +68,7 @@ def _text(one: Finding) -> str:
 
 
 def _clean(text: str) -> str:
-    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+FORMAT = Format("junit", "JUnit XML, for Jenkins and other test reports", junit_report, annotates_files=True)

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: what GitHub code scanning, Azure DevOps and editors read."""
+"""SARIF 2.1.0, for GitHub code scanning, Azure DevOps and editors."""
 
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -6,8 +6,11 @@ from typing import Any
 from urllib.parse import quote
 
 from fabricgen.findings import Finding, Location, Severity
+from fabricgen.report.formats import Format
+from fabricgen.report.formats.json import as_json
 from fabricgen.report.pages import page
-from fabricgen.report.run import Run, from_here, sentence
+from fabricgen.report.phrases import from_here, sentence
+from fabricgen.report.run import Run
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "fabricgen/v1"
@@ -15,7 +18,7 @@ _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 
 
 def sarif_object(run: Run) -> dict[str, Any]:
-    """The log of one run. Suppressed findings are in it, with what suppresses them."""
+    """The log of one run. It has suppressed findings, too, each with the reason of its suppression."""
     codes = run.all_codes
     index = {code: number for number, code in enumerate(codes)}
     findings = [*run.findings, *run.suppressed]
@@ -29,7 +32,7 @@ def sarif_object(run: Run) -> dict[str, Any]:
                         "name": "fabricgen",
                         "version": run.version,
                         "semanticVersion": run.version,
-                        "rules": [_rule(code) for code in codes],
+                        "rules": [_rule(code, run.version) for code in codes],
                     }
                 },
                 "automationDetails": {"id": f"fabricgen/{run.verb}/"},
@@ -42,7 +45,7 @@ def sarif_object(run: Run) -> dict[str, Any]:
     }
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _rule(code: str, version: str) -> dict[str, Any]:
     known = page(code)
     rule: dict[str, Any] = {
         "id": code,
@@ -50,6 +53,8 @@ def _rule(code: str) -> dict[str, Any]:
         "fullDescription": {"text": known.what},
         "help": {"text": known.text, "markdown": known.markdown},
     }
+    if url := known.url(version):
+        rule["helpUri"] = url
     if known.severity:
         rule["defaultConfiguration"] = {"level": _LEVEL[known.severity]}
     return rule
@@ -97,3 +102,10 @@ def _physical(place: Location) -> dict[str, Any]:
 def _uri(file: str) -> str:
     named = from_here(file)
     return PurePath(named).as_uri() if named.startswith("/") else quote(named)
+
+
+def _write(run: Run) -> str:
+    return as_json(sarif_object(run))
+
+
+FORMAT = Format("sarif", "SARIF 2.1.0, for GitHub code scanning and editors", _write, annotates_files=True)

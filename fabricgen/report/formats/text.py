@@ -1,27 +1,31 @@
-"""Findings for people: the place with its source line, the other places that belong to it, and what to do."""
+"""Findings for people: the place with its source line, related places, and the hint."""
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fabricgen.findings import Finding, Location
-from fabricgen.report.concise import painted, places
+from fabricgen.report.formats import Format
+from fabricgen.report.phrases import painted, places
+from fabricgen.report.run import Run
 from fabricgen.report.summary import Counts, summary_line
 from fabricgen.sonic.secrets import is_secret_path, masked
 
 _WIDTH = 160
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}]+')
 
+SourceLines = Callable[[str], tuple[str, ...]]
+
 
 def text_report(findings: Sequence[Finding], counts: Counts, color: bool = False) -> str:
-    """The report; its last line is the countable summary."""
+    """The report; its last line is the summary."""
     read_lines = functools.lru_cache(maxsize=64)(_read_lines)
     blocks = [_block(finding, read_lines, color) for finding in findings]
     return "\n".join([*blocks, summary_line(findings, counts) + "\n"])
 
 
-def _block(finding: Finding, read_lines: "functools._lru_cache_wrapper[tuple[str, ...]]", color: bool) -> str:
+def _block(finding: Finding, read_lines: SourceLines, color: bool) -> str:
     severity = painted(f"{finding.severity} {finding.code}", finding.severity, color)
     head = "  ".join(filter(None, [str(finding.location or ""), severity, finding.message + places(finding)]))
     lines = [head]
@@ -37,7 +41,7 @@ def _block(finding: Finding, read_lines: "functools._lru_cache_wrapper[tuple[str
 
 
 def _excerpt(location: Location, source: tuple[str, ...]) -> list[str]:
-    """The source line with a caret below the token; nothing where the file has no such line."""
+    """The source line with a caret below the token; nothing if the file does not have the line."""
     if not 1 <= location.line <= len(source):
         return []
     line, start = source[location.line - 1][:_WIDTH], max(location.column - 1, 0)
@@ -51,4 +55,12 @@ def _read_lines(file: str) -> tuple[str, ...]:
     try:
         return tuple(Path(file).read_text("utf-8", "replace").splitlines())
     except OSError:
-        return ()  # a finding about a file that is gone still tells its message
+        return ()  # the message is useful without the line
+
+
+def _write(run: Run) -> str:
+    report = text_report(run.findings, run.counts, run.color)
+    return "\n".join([*run.lines, report])
+
+
+FORMAT = Format("text", "for people: each finding with its source line, related places and hint", _write)

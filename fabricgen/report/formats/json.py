@@ -1,9 +1,13 @@
 """Findings as the JSON object that pipelines read; `schemas/findings.schema.json` is its schema."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
+import orjson
+
 from fabricgen.findings import Finding, Location, in_order
+from fabricgen.report.formats import Format
+from fabricgen.report.run import Run
 from fabricgen.report.summary import Counts, summary
 
 FORMAT_VERSION = "1"
@@ -19,15 +23,6 @@ def json_object(tool_version: str, findings: Iterable[Finding], counts: Counts, 
         "findings": [_finding(finding) for finding in ordered],
         **own,
     }
-
-
-def of_planes(objects: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A verb's own object: the first plane's, which is the worst, without its name, and with several planes all of them
-    under `planes`."""
-    if not objects:
-        return {}
-    worst = {key: content for key, content in objects[0].items() if key != "name"}
-    return {**worst, "planes": objects} if len(objects) > 1 else worst
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -49,3 +44,15 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _location(location: Location) -> dict[str, Any]:
     return {"file": location.file, "line": location.line, "column": location.column}
+
+
+def as_json(content: object) -> str:
+    """The content as indented JSON with a final newline."""
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+
+
+def _write(run: Run) -> str:
+    return as_json(json_object(run.version, run.findings, run.counts, **run.own))
+
+
+FORMAT = Format("json", "for pipelines: findings and results by schemas/findings.schema.json", _write)
