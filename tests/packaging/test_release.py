@@ -27,6 +27,8 @@ CHANGELOG = """\
 ### Added
 
 - Everything.
+
+[Unreleased]: https://example.org/compare/v1.2.0...main
 """
 NOTES = "### Fixed\n\n- The one fault of 1.1.0.\n"
 
@@ -49,6 +51,11 @@ def release(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_notes_of_the_version(project: Path) -> None:
     done = release(project, "v1.2.0")
     assert (done.returncode, done.stdout, done.stderr) == (0, NOTES, "")
+
+
+def test_links_at_the_end_are_not_part_of_the_notes(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[project]\nname = "one"\nversion = "1.1.0"\n')
+    assert release(project, "v1.1.0").stdout == "### Added\n\n- Everything.\n"
 
 
 @pytest.mark.parametrize("tag", ["v1.1.0", "1.2.0", "v1.2.0rc1", "v1.2", "v1x2.0"])
