@@ -14,11 +14,11 @@ from time import process_time
 import numpy as np
 
 from fabricgen.routing import bits
-from fabricgen.simulate.deadlock.bounces import bounces
-from fabricgen.simulate.deadlock.failing import Failure
-from fabricgen.simulate.deadlock.failures import FailureJudge, Failures
-from fabricgen.simulate.deadlock.orbits import Orbits
-from fabricgen.simulate.deadlock.state import State
+from fabricgen.simulate.deadlock.core.state import State
+from fabricgen.simulate.deadlock.failures.bounces import bounces
+from fabricgen.simulate.deadlock.failures.failing import Failure
+from fabricgen.simulate.deadlock.failures.failures import FailureJudge, Failures
+from fabricgen.simulate.deadlock.failures.orbits import Orbits
 from tests.deadlock.grounds import every_link, fat_tree
 
 Link = tuple[int, int]

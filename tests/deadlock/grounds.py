@@ -5,9 +5,9 @@ import numpy as np
 from fabricgen.routing.bgp import Policy
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination
-from fabricgen.simulate.deadlock.failing import Failure
-from fabricgen.simulate.deadlock.lossless import LosslessLinks
-from fabricgen.simulate.deadlock.state import Ground
+from fabricgen.simulate.deadlock.core.state import Ground
+from fabricgen.simulate.deadlock.failures.failing import Failure
+from fabricgen.simulate.plane.lossless import LosslessLinks
 
 
 def ground(links: list[tuple[int, int]], asn: list[int], leaves: int) -> Ground:

@@ -14,10 +14,10 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Severity
 from fabricgen.simulate.deadlock import Failures, PlaneDeadlock, analyse_deadlock, deadlock_findings
 from fabricgen.simulate.deadlock import failures as failures_module
-from fabricgen.simulate.deadlock.bound import upper_bound
-from fabricgen.simulate.deadlock.failing import FailureSet
-from fabricgen.simulate.deadlock.failures import FailureJudge
-from fabricgen.simulate.deadlock.sweep import in_processes
+from fabricgen.simulate.deadlock.failures.bound import upper_bound
+from fabricgen.simulate.deadlock.failures.failing import FailureSet
+from fabricgen.simulate.deadlock.failures.failures import FailureJudge
+from fabricgen.simulate.deadlock.failures.sweep import in_processes
 from tests.bgp_fabric import ConfigDbs, Fabric, open_configs
 from tests.deadlock.grounds import every_link, fat_tree
 from tests.deadlock.test_fabrics import clos, hosts_at, pods, ring
@@ -133,8 +133,8 @@ def test_any_valley_free_clos_is_free_after_any_failures(
 def state_of(bundle: Bundle) -> Any:
     from fabricgen.routing.fabric import read_fabric
     from fabricgen.simulate.deadlock.analysis import ground_of
-    from fabricgen.simulate.deadlock.hosts import host_traffic
-    from fabricgen.simulate.deadlock.lossless import lossless_links
+    from fabricgen.simulate.plane.hosts import host_traffic
+    from fabricgen.simulate.plane.lossless import lossless_links
 
     fabric = read_fabric(bundle, list(bundle.devices))
     return ground_of(fabric, host_traffic(bundle, fabric), lossless_links(fabric)).converged()
@@ -180,7 +180,7 @@ def test_a_single_failure_that_cuts_off_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_any_number_of_processes_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabricgen.simulate.deadlock.sweep._BATCH", 5)
+    monkeypatch.setattr("fabricgen.simulate.deadlock.failures.sweep._BATCH", 5)
     alone = judged(clos(4, 2, distinct), tmp_path, depth=2)
     three = judged(clos(4, 2, distinct), tmp_path, depth=2, spread=in_processes(3))
     assert (alone.failures, alone.cycles) == (three.failures, three.cycles)

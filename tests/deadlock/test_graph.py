@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from fabricgen.routing import bits
 from fabricgen.routing.network import Network, build_network
-from fabricgen.simulate.deadlock.dependencies import ChannelGraph, carried, link_dependencies
-from fabricgen.simulate.deadlock.peel import peel, shortest_cycle
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
+from fabricgen.simulate.deadlock.core.peel import peel, shortest_cycle
 
 Edges = set[tuple[int, int]]
 

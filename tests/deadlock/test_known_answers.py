@@ -8,10 +8,10 @@ import pytest
 
 from fabricgen.routing import bits
 from fabricgen.routing.network import Network, build_network
-from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
-from fabricgen.simulate.deadlock.lossless import LosslessLinks
-from fabricgen.simulate.deadlock.peel import peel
-from fabricgen.simulate.deadlock.priorities import priority_graphs
+from fabricgen.simulate.deadlock.core.dependencies import carried, link_dependencies
+from fabricgen.simulate.deadlock.core.peel import peel
+from fabricgen.simulate.deadlock.core.priorities import priority_graphs
+from fabricgen.simulate.plane.lossless import LosslessLinks
 
 Move = tuple[int, int, int]  # switch, next switch, destination
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.simulate.deadlock.lossless import LosslessLinks, lossless_links
+from fabricgen.simulate.plane.lossless import LosslessLinks, lossless_links
 from tests.bgp_fabric import ConfigDbs, Fabric, open_configs
 
 LEAVES = ("l0", "l1", "l2")

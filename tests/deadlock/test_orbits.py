@@ -16,11 +16,11 @@ from fabricgen.routing.routes import Destination
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock, deadlock_findings
 from fabricgen.simulate.deadlock import bounces as bounces_module
 from fabricgen.simulate.deadlock import failures as failures_module
-from fabricgen.simulate.deadlock.failing import Failure, SetsOf, switch_failure
-from fabricgen.simulate.deadlock.failures import DepthVerdict, FailureJudge
-from fabricgen.simulate.deadlock.orbits import Orbits, joined
-from fabricgen.simulate.deadlock.state import Ground
-from fabricgen.simulate.deadlock.symmetry import Invariants
+from fabricgen.simulate.deadlock.core.state import Ground
+from fabricgen.simulate.deadlock.failures.failing import Failure, SetsOf, switch_failure
+from fabricgen.simulate.deadlock.failures.failures import DepthVerdict, FailureJudge
+from fabricgen.simulate.deadlock.failures.orbits import Orbits, joined
+from fabricgen.simulate.deadlock.failures.symmetry import Invariants
 from fabricgen.sonic.addresses import parse_address
 from tests.bgp_fabric import open_configs
 from tests.deadlock.brute_force import BruteForce, ends_of

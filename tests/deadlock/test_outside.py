@@ -10,8 +10,8 @@ from fabricgen.routing.bgp import solve
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.routing.fallback import forwarding
 from fabricgen.simulate.deadlock import PlaneDeadlock, analyse_deadlock, deadlock_findings
-from fabricgen.simulate.deadlock.dependencies import carried
-from fabricgen.simulate.deadlock.hosts import host_traffic
+from fabricgen.simulate.deadlock.core.dependencies import carried
+from fabricgen.simulate.plane.hosts import host_traffic
 from tests.bgp_fabric import ConfigDbs, Fabric, add_discards, add_ways_out, open_configs
 
 LEAVES, BORDERS, SPINES = ["l0", "l1", "l2", "l3"], ["b0", "b1", "b2"], ["s0", "s1"]

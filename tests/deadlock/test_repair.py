@@ -9,11 +9,11 @@ import pytest
 
 from fabricgen.routing import bits
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock
-from fabricgen.simulate.deadlock.bounces import bounces
-from fabricgen.simulate.deadlock.failing import Failure, FailureSet
-from fabricgen.simulate.deadlock.failures import FailureJudge
-from fabricgen.simulate.deadlock.repair import Repaired, repaired_witnesses
-from fabricgen.simulate.deadlock.state import Ground, State
+from fabricgen.simulate.deadlock.core.state import Ground, State
+from fabricgen.simulate.deadlock.failures.bounces import bounces
+from fabricgen.simulate.deadlock.failures.failing import Failure, FailureSet
+from fabricgen.simulate.deadlock.failures.failures import FailureJudge
+from fabricgen.simulate.deadlock.failures.repair import Repaired, repaired_witnesses
 from tests.bgp_fabric import ConfigDbs, open_configs
 from tests.deadlock.brute_force import BruteForce
 from tests.deadlock.grounds import every_link, fat_tree, ground, leaf_spine

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabricgen.simulate.deadlock.certificate import certificate
+from fabricgen.simulate.deadlock.core.valleys import levels_without_valleys
 from fabricgen.simulate.deadlock.transients import transient_loops
-from fabricgen.simulate.deadlock.valleys import levels_without_valleys
 from tests.bgp_fabric import ConfigDbs, Fabric
 from tests.deadlock.test_certificate import checked
 from tests.deadlock.test_fabrics import clos, pods, verdict

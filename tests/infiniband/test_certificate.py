@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fabricgen.simulate.deadlock.certificate import certificate, certificate_text, next_hops
-from fabricgen.simulate.deadlock.infiniband import SubnetDeadlock, analyse_dumps, analyse_subnets
+from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock, analyse_dumps, analyse_subnets
 from fabricgen.simulate.opensm import Tools
 from tests.conftest import Cli
 from tests.deadlock.test_certificate import checked, checker
@@ -229,7 +229,7 @@ def test_dumps_beside_a_bundle(tmp_path: Path) -> None:
 def test_without_tables_there_is_none(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(tmp_path / "subnet", "two-tier", "updn,no_fallback")
     monkeypatch.setenv("PATH", os.devnull)
-    monkeypatch.setattr("fabricgen.simulate.deadlock.infiniband.find_tools", lambda: None)
+    monkeypatch.setattr("fabricgen.simulate.deadlock.infiniband.analysis.find_tools", lambda: None)
     file = tmp_path / "certificate.json"
     outcome = cli("simulate", "deadlock", tmp_path / "subnet", "--certificate", file, "--format", "json")
     (told,) = (one for one in json.loads(outcome.out)["findings"] if one["code"] == "FG851")

@@ -10,8 +10,8 @@ import pytest
 
 from fabricgen.observed.opensm_dumps import read_dumps
 from fabricgen.simulate.deadlock.certificate import certificate
-from fabricgen.simulate.deadlock.infiniband import analyse_dumps
-from fabricgen.simulate.deadlock.virtual_lanes import find_credit_loops
+from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps
+from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from fabricgen.simulate.opensm import Tools, prove
 from fabricgen.simulate.opensm.answers import path_levels, port_keys
 from fabricgen.simulate.opensm.bench import swept

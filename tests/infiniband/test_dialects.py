@@ -10,7 +10,7 @@ import pytest
 
 from fabricgen.bundle.sources import read_sources
 from fabricgen.cli.main import run
-from fabricgen.platforms import mlnx_sm
+from fabricgen.opensm import mlnx_sm
 from fabricgen.platforms import opensm as opensm_facts
 from fabricgen.resources import resource
 from fabricgen.simulate.opensm import Tools, prove

@@ -9,9 +9,9 @@ import pytest
 from fabricgen.errors import UnreadableInputError
 from fabricgen.observed import path_sls
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps, read_dumps
-from fabricgen.simulate.deadlock.infiniband import analyse_dumps
-from fabricgen.simulate.deadlock.infiniband_findings import subnet_findings
-from fabricgen.simulate.deadlock.virtual_lanes import find_credit_loops
+from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps
+from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
+from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from tests.infiniband.netlists import Net, torus
 
 RING = 3

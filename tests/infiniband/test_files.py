@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fabricgen.cli.main import run
-from fabricgen.guids import is_placeholder
-from fabricgen.platforms.opensm import MAX_PARTITION_LINE_BYTES, option_facts
+from fabricgen.opensm.guids import is_placeholder
+from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES, option_facts
 from fabricgen.resources import resource
 from tests.conftest import Cli, Golden
 from tests.inventories import Tree, rail_optimized, write

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabricgen.observed.opensm_dumps import read_dumps
-from fabricgen.simulate.deadlock.virtual_lanes import find_credit_loops
+from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from tests.infiniband.netlists import Net
 from tests.infiniband.peer import judge
 

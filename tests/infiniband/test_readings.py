@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from fabricgen.findings import Finding
-from fabricgen.guids import looks_swapped
-from fabricgen.netlist import read_netlist
+from fabricgen.opensm.guids import looks_swapped
+from fabricgen.opensm.netlist import read_netlist
 from fabricgen.render.plans import make_plans
 from fabricgen.simulate.opensm import Tools
 from fabricgen.simulate.opensm.bench import swept

@@ -11,7 +11,8 @@ import pytest
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Finding
-from fabricgen.rules.registry import all_rules, run
+from fabricgen.rules.registry import all_rules
+from fabricgen.rules.run import run
 from tests.conftest import Cli
 from tests.infiniband.cases import BAD, CONF, GOOD, NET, PARTS, PORT, TOPO, Case
 from tests.infiniband.small import DRAGONFLY, MESH, TORUS, TREE, rendered

@@ -12,7 +12,7 @@ import pytest
 from fabricgen.bundle.read import open_bundle
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps, read_dumps
 from fabricgen.render.plans import make_plans
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 from fabricgen.simulate.opensm import Tools
 from fabricgen.simulate.opensm.answers import port_keys
 from fabricgen.simulate.opensm.bench import swept

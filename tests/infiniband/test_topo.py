@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabricgen.bundle.read import open_bundle
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 from tests.conftest import Cli
 from tests.infiniband.small import MESH, rendered
 from tests.infiniband.test_files import subnet_tree

@@ -11,7 +11,7 @@ from benchmarks.host_mutants import is_found, mutants
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 from tests.hosts.rendered import inventory, write_bundle
 from tests.rules.host_cases import DGX, HOST_CASES, IN_BAND, RAIL_ONLY, TWO_PLANES, HostCase
 
