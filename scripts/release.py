@@ -20,7 +20,9 @@ def notes(tag: str, root: Path = ROOT) -> str:
     if tag != f"v{version}":
         raise ValueError(f"the tag is {tag}, but pyproject.toml has version {version}: expected tag v{version}")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    section = re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$\n(.*?)(?=^## |^\[|\Z)", changelog, re.M | re.S)
+    section = re.search(
+        rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$\n(.*?)(?=^## |^\[|\Z)", changelog, re.M | re.S
+    )
     if section is None or not section[1].strip():
         raise ValueError(f'CHANGELOG.md has no entries under "## [{version}] - YYYY-MM-DD"')
     return section[1].strip() + "\n"

@@ -30,7 +30,7 @@ def load(file: Path) -> ModuleType:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_in_running_text_exist(page: Path) -> None:
-    """`fabricgen verb --option` in the text names a verb and options that there are."""
+    """`fabricgen verb --option` in the text names an existing verb and existing options."""
     for match in re.finditer(r"`fabricgen ([a-z][^`]*)`", page.read_text(encoding="utf-8")):
         words = match[1].split()
         command: click.Command = main
@@ -59,7 +59,7 @@ def test_findings_page_is_fresh(request: pytest.FixtureRequest) -> None:
 
 
 def test_every_inventory_key_is_described() -> None:
-    """Each key of the schema stands, as code, on docs/inventory.md, docs/designs.md or docs/outside.md."""
+    """Each key of the schema is, as code, in docs/inventory.md, docs/designs.md or docs/outside.md."""
     text = "".join(
         (ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("inventory.md", "designs.md", "outside.md")
     )
@@ -88,7 +88,7 @@ _Loader.add_constructor("!secret", lambda loader, node: node.value)
 
 @pytest.mark.parametrize("page", [ROOT / "docs" / "inventory.md", ROOT / "README.md"], ids=name_of)
 def test_yaml_examples_conform_to_the_schema(page: Path) -> None:
-    """A fragment is laid over the quickstart; a whole inventory stands for itself."""
+    """A fragment is merged into the quickstart; a whole inventory is checked alone."""
     schema = json.loads((ROOT / "schemas" / "inventory.schema.json").read_text())
     base = _read((QUICKSTART / "fabric.yaml").read_text(encoding="utf-8"))
     examples = [_read(text) for _, text in blocks(page, "yaml")]
@@ -109,7 +109,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def test_context_classes_are_described() -> None:
-    """Every attribute that a template may use stands on docs/templates.md."""
+    """Every attribute that a template may use is in docs/templates.md."""
     from dataclasses import fields
 
     from fabricgen.lossless.classes import Classes
