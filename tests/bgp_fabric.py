@@ -38,7 +38,7 @@ class Fabric:
     bbr: Sequence[str] = ()
 
     def configs(self) -> ConfigDbs:
-        """One config_db per switch: /31 links with one eBGP session each, and PFC on priorities 3 and 4 on all ports."""
+        """One config_db per switch: /31 links with one eBGP session each, PFC on priorities 3 and 4 on all ports."""
         found: ConfigDbs = {name: self._base(number, name) for number, name in enumerate(self.asn)}
         ports = dict.fromkeys(self.asn, 0)
         for number, ends in enumerate(self.links):

@@ -11,8 +11,8 @@ _SHARED = Path(__file__).parents[2] / "shared"
 def shared(*parts: str) -> Path:
     """A path below ../shared.
 
-    Where it is missing the test is skipped. In CI it fails, unless WITHOUT_SHARED=true says that the machine has no such
-    folder.
+    If it is missing the test is skipped. In CI it fails, unless WITHOUT_SHARED=true declares that the folder does not
+    exist on this machine.
     """
     path = _SHARED.joinpath(*parts)
     if not path.exists():
