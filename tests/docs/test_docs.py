@@ -51,6 +51,14 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_files_named_in_pages_exist(page: Path) -> None:
+    """`tests/...` and the like in running text; "*" matches parts of a name."""
+    folders = "tests|fabricgen|templates|schemas|scripts|benchmarks|inventories|docs"
+    for name in re.findall(rf"`((?:{folders})/[\w./*-]+)`", page.read_text(encoding="utf-8")):
+        assert list(ROOT.glob(name.rstrip("/"))), f"{name_of(page)} names {name}"
+
+
 def test_findings_page_is_fresh(request: pytest.FixtureRequest) -> None:
     generator = load(ROOT / "docs" / "make_findings.py")
     if request.config.getoption("--update-golden", default=False):
