@@ -23,7 +23,9 @@ class Context:
         return hash((type(self), self._fields))
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Context) and type(self) is type(other) and self._fields == other._fields)
+        if self is other:
+            return True
+        return isinstance(other, Context) and type(self) is type(other) and self._fields == other._fields
 
     def __hash__(self) -> int:
         return self._hash

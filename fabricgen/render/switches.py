@@ -8,7 +8,7 @@ from ipaddress import ip_interface
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
 from fabricgen.control_plane.outside import OutsideLink
-from fabricgen.design.model import Fabric, Link, Switch
+from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.outside import discards
 from fabricgen.inventory.plane import CableSpec
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner
