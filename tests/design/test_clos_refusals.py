@@ -63,7 +63,7 @@ def newer(unit: int, platform: str) -> list[Tree]:
         (rail_optimized(leaf=tier(layout="64x800g")), "FG202", "leaf.layout", "layout 64x800g of arista-7060x6-64pe"),
         (rail_optimized(spine=tier(layout="64x800g")), "FG202", "spine.layout", "has no port of 400G"),
         (rail_optimized(leaf=tier(count=5)), "FG215", "leaf.count", "units and rails determine the number of leaves"),
-        (rail_optimized(oversubscription={"spine": 2}), "FG215", "oversubscription.spine", "the plane has no `core:` tier"),
+        (rail_optimized(oversubscription={"spine": 2}), "FG215", "oversubscription.spine", "no `core:` tier"),
         (rail_optimized(tiers=2, pod={"units": 2}, core=CORE), "FG215", "pod", "two tiers have no pods"),
         (rail_optimized(tiers=3), "FG201", "tiers", "three tiers are asked for, and there is no core tier"),
         (rail_optimized(pod={"units": 2}), "FG201", "pod", "three tiers are asked for, and there is no core tier"),

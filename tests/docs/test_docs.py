@@ -148,8 +148,9 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
 
 
-def test_findings_page_is_fresh(request: pytest.FixtureRequest) -> None:
-    generator = load(ROOT / "docs" / "make_findings.py")
+@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py"])
+def test_generated_pages_are_fresh(name: str, request: pytest.FixtureRequest) -> None:
+    generator = load(ROOT / "docs" / name)
     if request.config.getoption("--update-golden", default=False):
         generator.PAGE.write_text(generator.page(), encoding="utf-8")
     assert generator.PAGE.read_text(encoding="utf-8") == generator.page(), "refresh the page with `make golden`"
