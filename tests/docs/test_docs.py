@@ -59,8 +59,9 @@ def test_files_named_in_pages_exist(page: Path) -> None:
         assert list(ROOT.glob(name.rstrip("/"))), f"{name_of(page)} names {name}"
 
 
-def test_findings_page_is_fresh(request: pytest.FixtureRequest) -> None:
-    generator = load(ROOT / "docs" / "make_findings.py")
+@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py"])
+def test_generated_pages_are_fresh(name: str, request: pytest.FixtureRequest) -> None:
+    generator = load(ROOT / "docs" / name)
     if request.config.getoption("--update-golden", default=False):
         generator.PAGE.write_text(generator.page(), encoding="utf-8")
     assert generator.PAGE.read_text(encoding="utf-8") == generator.page(), "refresh the page with `make golden`"
