@@ -1,4 +1,4 @@
-"""docs/findings.md: every code that a finding can have, from the rules and from codes.yaml.
+"""Generate docs/findings.md: the codes of all findings, from the rules and from codes.yaml.
 
 python docs/make_findings.py
 """
@@ -35,7 +35,7 @@ finding states its severity. [Reports](reports.md) describes formats, suppressio
 
 
 def page() -> str:
-    """The text of the page. Raises ValueError for a code with two meanings, or of no family."""
+    """The text of the page. Raises ValueError for a code with two meanings or without a family."""
     rules = [(rule.code, str(rule.severity), f"[{rule.title}](rules/{rule.code}.md)") for rule in all_rules()]
     others = [(code, "", entry["title"]) for code, entry in codes().items()]
     rows = sorted([*rules, *others])
@@ -43,7 +43,7 @@ def page() -> str:
     if twice := sorted({code for code in numbers if numbers.count(code) > 1}):
         raise ValueError(f"codes with two meanings: {', '.join(twice)}")
     if strays := [code for code in numbers if code[:3] not in FAMILIES]:
-        raise ValueError(f"codes of no family: {', '.join(strays)}")
+        raise ValueError(f"codes without a family: {', '.join(strays)}")
     parts = [HEAD]
     for prefix, family in FAMILIES.items():
         lines = [f"| {code} | {severity} | {title} |" for code, severity, title in rows if code.startswith(prefix)]
