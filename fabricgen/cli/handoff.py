@@ -6,7 +6,7 @@ import click
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.settings import Settings, several, verb
-from fabricgen.cli.streams import tell
+from fabricgen.cli.streams import write
 
 _bundle_to_folder = several(
     click.argument("bundle", type=click.Path(path_type=Path)),
@@ -34,7 +34,7 @@ def ansible(settings: Settings, bundle: Path, output: Path, only: str | None) ->
     from fabricgen.handoff.ansible import ansible_files
 
     count = write_folder(output, ansible_files(open_bundle([bundle]), only))
-    tell(f"{count} files in {output}. Next: ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml")
+    write(f"{count} files in {output}. Next: ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml")
     return 0
 
 
@@ -59,7 +59,7 @@ def ztp(settings: Settings, bundle: Path, output: Path, only: str | None, url: s
     if unknown := files["dnsmasq.conf"].count(b"# dhcp-host"):
         settings.say(f"{unknown} switches without a MAC address: give `mac` under `devices` in the inventory")
     settings.say("Rows with secrets are left out: `handoff ansible` brings them.")
-    tell(f"{count} files in {output}. Next: serve it at {url}, and DHCP with kea-dhcp4.json or dnsmasq.conf")
+    write(f"{count} files in {output}. Next: serve it at {url}, and DHCP with kea-dhcp4.json or dnsmasq.conf")
     return 0
 
 
@@ -72,7 +72,7 @@ def containerlab(settings: Settings, bundle: Path, output: Path, only: str | Non
     from fabricgen.handoff.containerlab import containerlab_files
 
     count = write_folder(output, containerlab_files(open_bundle([bundle]), only))
-    tell(f"{count} files in {output}. Next: containerlab deploy -t {output}/topology.clab.yml")
+    write(f"{count} files in {output}. Next: containerlab deploy -t {output}/topology.clab.yml")
     return 0
 
 
@@ -85,7 +85,7 @@ def cabling(settings: Settings, bundle: Path, output: Path, only: str | None) ->
     from fabricgen.handoff.cabling import cabling_files
 
     count = write_folder(output, cabling_files(open_bundle([bundle]), only))
-    tell(f"{count} files in {output}. Next: open {output}/index.html; once plugged, fabricgen diff {bundle} LLDP")
+    write(f"{count} files in {output}. Next: open {output}/index.html; once plugged, fabricgen diff {bundle} LLDP")
     return 0
 
 
@@ -101,7 +101,7 @@ def alerts(settings: Settings, bundle: Path, output: Path, only: str | None) -> 
     count = write_folder(output, files.items())
     if files["blind.txt"]:
         settings.say(f"{output}/blind.txt names what no alert can see, and why")
-    tell(f"{count} files in {output}. Next: promtool check rules {output}/rules.yml; gnmic --config gnmic.yml sub")
+    write(f"{count} files in {output}. Next: promtool check rules {output}/rules.yml; gnmic --config gnmic.yml sub")
     return 0
 
 
@@ -116,5 +116,5 @@ def kubernetes(settings: Settings, bundle: Path, output: Path, only: str | None)
 
     count = write_folder(output, kubernetes_files(open_bundle([bundle]), only))
     label = f"kubectl label node NODE {GROUP_LABEL}=GROUP"
-    tell(f"{count} files in {output}. Next: {label}; kubectl apply -R -f {output}")
+    write(f"{count} files in {output}. Next: {label}; kubectl apply -R -f {output}")
     return 0

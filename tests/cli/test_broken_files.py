@@ -100,7 +100,7 @@ def test_a_lock_file_that_is_a_folder_is_not_taken_for_none(cli: Cli, tmp_path: 
     [
         ("leaf1:PORT|Ethernet0", "PORT|Ethernet0 has fields such as admin_status"),
         ("leaf1:PORT", "PORT has rows such as Ethernet0"),
-        ("leaf1:PROT|Ethernet0|mtu", "there is no table 'PROT'"),
+        ("leaf1:PROT|Ethernet0|mtu", "table 'PROT' does not exist"),
     ],
 )
 def test_half_a_value_is_told_what_is_below(value: str, hint: str, cli: Cli, bundle: Path) -> None:
