@@ -32,15 +32,19 @@ def diff(old: Path, new: Path, *, form: InputForm | None = None) -> "Difference 
     Rows that a switch makes by itself are not differences. Raises UnreadableInputError, and UsageError for inputs that
     cannot be compared.
     """
-    from fabricgen.observed.running import form_of
-
-    new_form = form or InputForm(form_of(new))
-    old_form = InputForm(form_of(old))
+    new_form, old_form = form or form_of(new), form_of(old)
     if old_form.is_cabling:
         raise UsageError(f"{old} is neither a bundle nor a config_db.json: NEW is compared with OLD")
     if new_form.is_cabling:
         return _compare_cables(old, new, new_form)
     return _compare((old, old_form), (new, new_form))
+
+
+def form_of(path: Path) -> InputForm:
+    """The form of an input, by its content. Raises UnreadableInputError for anything else."""
+    from fabricgen.observed.running import form_of
+
+    return InputForm(form_of(path))
 
 
 def _compare(old: tuple[Path, InputForm], new: tuple[Path, InputForm]) -> "Difference":

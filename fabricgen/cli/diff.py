@@ -8,7 +8,7 @@ import click
 import orjson
 
 from fabricgen import __version__
-from fabricgen.api.comparison import InputForm, diff
+from fabricgen.api.comparison import InputForm, diff, form_of
 from fabricgen.atomic import write_atomically
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
@@ -52,7 +52,10 @@ def command(
     """
     from fabricgen.diff.cables import CableDifference
 
-    found = diff(old, new, form=InputForm(new_form) if new_form else None)
+    form = InputForm(new_form) if new_form else form_of(new)
+    if form.is_cabling and fmt == "jsonpatch":
+        raise UsageError("cables cannot be patched: choose text, json or markdown")
+    found = diff(old, new, form=form)
     color = output is None and settings.paints(sys.stdout)
     if isinstance(found, CableDifference):
         text = _cables(found, fmt, color)
@@ -84,8 +87,6 @@ def _rows(difference: "Difference", fmt: str, color: bool) -> str:
 def _cables(difference: "CableDifference", fmt: str, color: bool) -> str:
     from fabricgen.report.diff_cables import cables_markdown, cables_object, cables_text
 
-    if fmt == "jsonpatch":
-        raise UsageError("cables cannot be patched: choose text, json or markdown")
     if fmt == "json":
         return orjson.dumps(cables_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
     return cables_markdown(difference) if fmt == "markdown" else cables_text(difference, color)

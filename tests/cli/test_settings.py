@@ -62,7 +62,7 @@ def test_verbs_below_a_verb_have_settings_as_well(cli: Cli) -> None:
         ("fabricgen.toml", '[check]\nformt = "json"\n', "check has no option 'formt'"),
         ("fabricgen.toml", 'check = "json"\n', "'check' names a verb"),
         ("fabricgen.toml", "[check]\nfail-on = 3\n", "is not one of"),
-        ("pyproject.toml", "[tool]\nfabricgen = 5\n", "tool.fabricgen is no table"),
+        ("pyproject.toml", "[tool]\nfabricgen = 5\n", "tool.fabricgen is not a table"),
     ],
 )
 def test_mistakes_in_a_settings_file(name: str, text: str, problem: str, cli: Cli) -> None:

@@ -191,13 +191,13 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("text", "problem"),
         [
-            ("severity = 3\n", "severity is a table"),
-            ('[severity]\nFG244 = "fatal"\n', "it takes error, warning, note, off"),
+            ("severity = 3\n", "severity must be a table"),
+            ('[severity]\nFG244 = "fatal"\n', "it must be one of error, warning, note, off"),
             ('[severity]\nFG777 = "off"\n', "no finding has the code 'FG777'"),
             ('suppressions = "all"\n', "a list of tables"),
             ('[[suppressions]]\ncode = "FG244"\n', "has no reason"),
             ('[[suppressions]]\ncode = "FG2"\nreason = "r"\n', "no finding has the code"),
-            ('[[suppressions]]\ncode = "FG244"\nreason = "r"\nexpires = "soon"\n', "write a day"),
+            ('[[suppressions]]\ncode = "FG244"\nreason = "r"\nexpires = "soon"\n', "write a date"),
             ('[[suppressions]]\ncode = "FG244"\nreason = "r"\nhost = "x"\n', "host = 'x'"),
             ('fromat = "json"\n', "'fromat' is neither an option nor a verb; did you mean 'format'?"),
             ("[valdate]\nexpand = true\n", "did you mean 'validate'?"),
