@@ -59,8 +59,7 @@ class ObservedHosts:
         return self._texts[file]
 
     def settings(self, file: str) -> Mapping[str, str]:
-        """key -> value of the KEY=VALUE lines. The last line of a key counts, as in the tools that read them. Empty without
-        the file."""
+        """key -> value of the KEY=VALUE lines; the last line of a key counts. Empty without the file."""
         return {key: value for _, key, value in self._lines(file)} if file in self.files else {}
 
     def _lines(self, file: str) -> Iterator[tuple[int, str, str]]:

@@ -15,7 +15,10 @@ from tests.inventories import QUICKSTART
 COUNT = """
 import json, sys
 opened = []
-sys.addaudithook(lambda event, found: opened.append(str(found[0])) if event == "open" and "r" in str(found[1]) else None)
+def hook(event, found):
+    if event == "open" and "r" in str(found[1]):
+        opened.append(str(found[0]))
+sys.addaudithook(hook)
 from fabricgen.cli.main import run
 try:
     run(sys.argv[1:])

@@ -18,11 +18,11 @@ def bundle(cli: Cli, tmp_path: Path) -> Path:
     return tmp_path / "b"
 
 
-def edit(bundle: Path, kind: str, **words: object) -> None:
+def edit(bundle: Path, members: str, **words: object) -> None:
     """Change members of the first item of a list of fabric.json."""
     file = bundle / "fabric.json"
     content = json.loads(file.read_text())
-    content[kind][0] |= words
+    content[members][0] |= words
     file.write_text(json.dumps(content))
 
 
@@ -53,6 +53,4 @@ def test_an_unknown_word_keeps_its_text(bundle: Path, cli: Cli) -> None:
 def test_a_word_that_is_not_text_is_refused(bundle: Path, cli: Cli) -> None:
     edit(bundle, "devices", role=5)
     outcome = cli("validate", bundle)
-    assert (
-        outcome.code == 2 and "fabric.json: not a fabric.json that this version reads: 5 is not a Role" in outcome.err
-    )
+    assert outcome.code == 2 and "not a fabric.json that this version reads: 5 is not a Role" in outcome.err
