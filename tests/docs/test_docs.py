@@ -16,7 +16,6 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-import fabricgen.api
 from fabricgen.cli.main import main, run
 
 ROOT = Path(__file__).parents[2]
@@ -69,24 +68,6 @@ def steps(page: Path) -> Iterator[Step]:
             found.append(Step(line, command, int(code[1]) if code else 0, "\n".join(output)))
             output = []
         yield from reversed(found)
-
-
-def test_examples_of_the_api_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python blocks of docs/api.md, one after the other, in a folder with the examples."""
-    shutil.copytree(ROOT / "inventories", tmp_path / "inventories")
-    monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "api.md"
-    names: dict[str, Any] = {}
-    texts = [text for _, text in blocks(page, "python")]
-    assert len(texts) >= 5
-    for text in texts:
-        exec(compile(text, name_of(page), "exec"), names)
-
-
-def test_every_function_of_the_api_has_a_row() -> None:
-    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    rows = set(re.findall(r"^\| `([a-z_]+)`", text, re.MULTILINE))
-    assert rows == {name for name in fabricgen.api.__all__ if name.islower()}
 
 
 def load(file: Path) -> ModuleType:
