@@ -34,7 +34,7 @@ class FileCounts:
 class Rendering(Judgement):
     """The findings about the inventory, and what was done.
 
-    `is_written` is False if an error prevented it, or if only a check was asked for. `switches` and `subnet_managers`
+    `is_written` is False after an error, and for a check. `switches` and `subnet_managers`
     count the files of a bundle that was written. `stale` are the differences that a check found.
     """
 
