@@ -42,7 +42,7 @@ class FailureOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DeadlockSimulation(Judgement):
-    """`planes` are the verdicts, worst first. `packets` is the run that demonstrates a cycle; None if there was no such run."""
+    """`planes` are the verdicts, worst first. `packets` is the run that demonstrates a cycle, if there is one."""
 
     planes: tuple[DeadlockResult, ...]
     packets: PacketsResult | None = None
