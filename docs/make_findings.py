@@ -37,7 +37,7 @@ of formats, of suppressions and of other severities.
 def page() -> str:
     """The text of the page. Raises ValueError for a code with two meanings, or of no family."""
     rules = [(rule.code, str(rule.severity), rule.title) for rule in all_rules()]
-    others = [(code, "", entry["title"].capitalize()) for code, entry in codes().items()]
+    others = [(code, "", entry["title"]) for code, entry in codes().items()]
     rows = sorted([*rules, *others])
     numbers = [code for code, _, _ in rows]
     if twice := sorted({code for code in numbers if numbers.count(code) > 1}):

@@ -6,13 +6,14 @@ for a file that is missing or cannot be parsed. An import of this package loads 
 """
 
 from fabricgen.api.checking import Check, check
-from fabricgen.api.comparison import InputForm, diff
+from fabricgen.api.comparison import diff
 from fabricgen.api.congestion import CongestionSimulation, simulate_congestion, simulate_congestion_of_scenario
 from fabricgen.api.deadlock import DeadlockSimulation, FailureOptions, simulate_deadlock
 from fabricgen.api.judgement import Judgement, Policy, Progress
 from fabricgen.api.packets import PacketSimulation, simulate_packets, simulate_packets_of_scenario
 from fabricgen.api.rendering import FileCounts, Rendering, render
 from fabricgen.api.validation import validate
+from fabricgen.observed.running import InputForm
 
 __all__ = [
     "Check",

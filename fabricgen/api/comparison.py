@@ -1,28 +1,14 @@
 """The comparison of two bundles, or of a bundle with a running fabric."""
 
-import enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
+from fabricgen.observed.running import InputForm, form_of
 
 if TYPE_CHECKING:
     from fabricgen.diff.cables import CableDifference
     from fabricgen.diff.difference import Difference
-
-
-class InputForm(enum.StrEnum):
-    """What an input of a comparison is."""
-
-    BUNDLE = "bundle"
-    RUNNING = "running"  # config_db.json files of switches
-    LLDP = "lldp"
-    IBNETDISCOVER = "ibnetdiscover"
-
-    @property
-    def is_cabling(self) -> bool:
-        """Whether the input describes the cabling only."""
-        return self in (InputForm.LLDP, InputForm.IBNETDISCOVER)
 
 
 def diff(old: Path, new: Path, *, form: InputForm | None = None) -> "Difference | CableDifference":
@@ -38,13 +24,6 @@ def diff(old: Path, new: Path, *, form: InputForm | None = None) -> "Difference 
     if new_form.is_cabling:
         return _compare_cables(old, new, new_form)
     return _compare((old, old_form), (new, new_form))
-
-
-def form_of(path: Path) -> InputForm:
-    """The form of an input, by its content. Raises UnreadableInputError for anything else."""
-    from fabricgen.observed.running import form_of
-
-    return InputForm(form_of(path))
 
 
 def _compare(old: tuple[Path, InputForm], new: tuple[Path, InputForm]) -> "Difference":

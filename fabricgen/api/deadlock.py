@@ -125,7 +125,7 @@ def _failures(options: FailureOptions) -> "Failures":
     from fabricgen.simulate.deadlock.failures.sweep import in_processes, on_dask
 
     spread = on_dask(options.scheduler) if options.scheduler else in_processes(options.jobs)
-    return Failures(options.most_links, options.switches, options.repair == Repair.LOCAL, options.seed, spread)
+    return Failures(options.most_links, options.switches, options.repair, options.seed, spread)
 
 
 def _name_left_out(

@@ -7,12 +7,13 @@ import click
 
 from fabricgen.api.checking import check
 from fabricgen.cli.options import choice_options, policy_of
-from fabricgen.cli.output import OPENED_FROM_HERE, output_options, report
+from fabricgen.cli.output import output_options, report
 from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.report.capacity import subnet_lines
 from fabricgen.report.congestion import congestion_lines, congestion_object
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+from fabricgen.report.formats import formats
 
 
 @click.command("check")
@@ -43,7 +44,7 @@ def command(
             select=select,
             ignore=ignore,
             jobs=settings.jobs,
-            at_inventory=fmt in OPENED_FROM_HERE,
+            at_inventory=formats()[fmt].annotates_files,
             policy=policy_of(settings, expand),
             progress=TerminalProgress(settings),
         )

@@ -8,11 +8,12 @@ import click
 import orjson
 
 from fabricgen import __version__
-from fabricgen.api.comparison import InputForm, diff, form_of
+from fabricgen.api.comparison import diff
 from fabricgen.atomic import write_atomically
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
+from fabricgen.observed.running import InputForm, form_of
 from fabricgen.units import counted
 
 if TYPE_CHECKING:

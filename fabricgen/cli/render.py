@@ -12,7 +12,7 @@ from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.findings import has_errors
-from fabricgen.report.concise import concise_report
+from fabricgen.report.formats.concise import concise_report
 from fabricgen.units import counted
 
 

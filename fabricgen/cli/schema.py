@@ -1,9 +1,12 @@
 """`fabricgen schema`: the JSON Schemas of inventories, reports and scenarios."""
 
+import json
+
 import click
 
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
+from fabricgen.design.registry import schema_for_editors
 from fabricgen.resources import resource
 
 NAMES = ("inventory", "findings", "scenario")
@@ -14,5 +17,8 @@ NAMES = ("inventory", "findings", "scenario")
 @verb
 def command(settings: Settings, name: str) -> int:
     """Print the JSON Schema (2020-12) of an inventory, of a JSON report, or of a scenario file."""
-    write(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
+    if name == "inventory":
+        write(json.dumps(schema_for_editors(), indent=2))
+    else:
+        write(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
     return 0

@@ -18,7 +18,7 @@ def guards(bundle: Bundle, device: str, table: str, key: str, field: str) -> lis
     before = {(one.code, one.device, one.path, one.message) for one in run(bundle)}
     after = run(_changed(bundle, bundle.devices[device], table, key, field))
     noticed = [one for one in after if (one.code, one.device, one.path, one.message) not in before]
-    here = [one.code for one in noticed if one.device == device and one.path.startswith(f"{table}|")]
+    here = [one.code for one in noticed if one.device == device and one.place and one.place.table == table]
     return sorted(set(here or [one.code for one in noticed]))
 
 

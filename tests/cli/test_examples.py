@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabricgen.api import check
-from fabricgen.design.expand import DESIGNS
+from fabricgen.design.registry import designs
 from fabricgen.findings import Severity
 from fabricgen.inventory.load import load_inventory
 from fabricgen.resources import resource
@@ -41,4 +41,4 @@ def test_examples_pass(name: str, cli: Cli, golden: Golden, tmp_path: Path, requ
 
 def test_every_design_has_an_example() -> None:
     planes = [plane for name in EXAMPLES for plane in load_inventory(resource("inventories", name))[0].planes.values()]
-    assert {plane.design for plane in planes} == set(DESIGNS)
+    assert {plane.design for plane in planes} == set(designs())

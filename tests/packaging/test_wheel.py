@@ -1,4 +1,4 @@
-"""The wheel is complete: outside a checkout it renders, judges and explains, with its own templates and schemas."""
+"""The wheel is complete: outside a checkout it renders, checks and explains, with its own templates and schemas."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that the wheel is installed in, apart from the checkout."""
+    """A folder outside the checkout with the installed wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, CHECKOUT], check=True)
