@@ -77,6 +77,14 @@ CASES = [
     ),
     Case(
         "FG524",
+        put(SHARED, "leaf1", "BUFFER_PROFILE", "pg_lossless_400000_77m_profile"),
+        "leaf1:BUFFER_PROFILE|pg_lossless_400000_77m_profile",
+        ERROR,
+        "the SKU has no headroom row for pg_lossless_400000_77m_profile",
+        "use a speed and cable length that the SKU has",
+    ),
+    Case(
+        "FG524",
         put("512140", "leaf1", "BUFFER_PROFILE", PROFILE, "xoff"),
         "leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff",
         ERROR,

@@ -82,6 +82,14 @@ CASES = [
     ),
     Case(
         "FG246",
+        put("10.0.0.99", "leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1", "lo_addr"),
+        "leaf1:DEVICE_NEIGHBOR_METADATA|spine1|lo_addr",
+        ERROR,
+        "lo_addr of spine1 is 10.0.0.99, but spine1 does not have this address",
+        "correct lo_addr",
+    ),
+    Case(
+        "FG246",
         put("SpineRouter", "leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1", "type"),
         "leaf1:DEVICE_NEIGHBOR_METADATA|spine1|type",
         ERROR,

@@ -2,7 +2,7 @@
 
 from tests.rules.case import ERROR, WARNING, Case
 from tests.rules.changes import drop, put
-from tests.rules.fabrics import DSCP, META
+from tests.rules.fabrics import DSCP, META, ipv6_sessions
 
 CASES = [
     Case(
@@ -110,6 +110,15 @@ CASES = [
         WARNING,
         "admin_status is up, but most unused ports have down",
         "set admin_status to down",
+    ),
+    Case(
+        "FG594",
+        ipv6_sessions("leaf1|Ethernet256"),
+        "leaf1:BGP_NEIGHBOR_AF|default|Ethernet256|ipv6_unicast",
+        WARNING,
+        "the row is missing, but most sessions of leaves have one for ipv6_unicast",
+        "add the row",
+        lenient=True,
     ),
     Case(
         "FG594",
