@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quote
 
-from fabricgen.sonic.tables import ConfigDb, Row
+from .tables import ConfigDb, Row
 
 _DIGITS = re.compile(r"(\d+)")
 

@@ -234,7 +234,7 @@ def test_markdown_fits_a_comment(old: Path, cli: Cli) -> None:
         (["old", "old/sonic", "--as", "bundle"], "old/sonic: no bundle: it holds neither manifest.json nor"),
         (["old", "broken"], "broken/leaf1.json:1:2: not JSON"),
         (["old", "list.json"], "list.json:1:1: not a JSON object"),
-        (["old", "rows"], "cannot be compared: PORT is no table of rows"),
+        (["old", "rows"], "cannot be compared: PORT is not a table of rows"),
         (["old", "other"], "have no device in common: they are of two fabrics (tiny, small)"),
         (["old", "topology"], "has no InfiniBand plane that ibnetdiscover could have seen"),
         (["old", "old", "--as", "ibnetdiscover"], "has no InfiniBand plane that ibnetdiscover could have seen"),

@@ -28,7 +28,7 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
     output = site.play("check")
     assert re.search(r'-\s+"mtu": "1500"', output)
     assert re.search(r'\+\s+"mtu": "9100"', output)
-    assert "to be, by config apply-patch, about " in output
+    assert "target configuration, by config apply-patch, about " in output
     assert "2 ports down and up: Ethernet8 Ethernet0" in output or "2 ports down and up: Ethernet0 Ethernet8" in output
     assert "config reload: traffic stops; BUFFER_POOL: the updater refuses every change of a pool" in output
     assert "${secret:snmp/read}" in output
@@ -93,7 +93,7 @@ def test_nothing_is_touched_before_all_files_and_secrets_are_right(site: Site) -
 
 def test_what_takes_a_reload_can_be_refused(site: Site) -> None:
     output = site.play("apply", "--limit", "leaf2", "-e", "sonic_config_route=patch", code=2)
-    assert "nothing was touched: BUFFER_POOL: the updater refuses every change of a pool" in output
+    assert "nothing was changed: BUFFER_POOL: the updater refuses every change of a pool" in output
     assert site.switches["leaf2"].log() == []
 
 
@@ -112,10 +112,10 @@ def test_verify_and_collect_find_what_is_wrong_around_a_switch(site: Site) -> No
     output = site.play("verify", code=2)
     for problem in (
         f"BGP: no session with {peer}",
-        "LLDP: Ethernet256 is to see spine1 etp1a, it sees spine2 etp1a",
-        "PFC watchdog: a storm is going on",
+        "LLDP: the neighbor of Ethernet256 is spine2 etp1a, expected spine1 etp1a",
+        "PFC watchdog: a storm is in progress",
         "lossless priority group Ethernet0|3-4 is not in APPL_DB",
-        "these tables are not as they were rendered: BGP_NEIGHBOR, BUFFER_PG, BUFFER_POOL, DEVICE_NEIGHBOR",
+        "these tables differ from the rendered file: BGP_NEIGHBOR, BUFFER_PG, BUFFER_POOL, DEVICE_NEIGHBOR",
     ):
         assert problem in output
 
