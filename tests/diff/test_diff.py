@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonpatch
 import pytest
 
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from tests.conftest import Cli, Golden
 from tests.diff.fabrics import COMMUNITY, Config, Edit, edited, running
 from tests.inventories import explicit, rail_optimized, write

@@ -20,7 +20,7 @@ from fabricgen.cli.main import run
 from fabricgen.handoff import write_folder
 from fabricgen.handoff.ansible import SHARED_TABLES, ansible_files
 from fabricgen.resources import resource
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from tests.handoff.switch.config_db import Tables
 from tests.handoff.switch.stand_in import StandIn
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from natsort import natsorted
 
-from fabricgen.sonic.canonical import dump, dump_row, natural_key, redis_field
+from fabricgen.sonic.canonical import natural_key, redis_field
+from fabricgen.sonic.dump import dump, dump_row
 
 Config = dict[str, dict[str, dict[str, Any]]]
 names = st.text(st.characters(codec="ascii", exclude_characters="\x00"), min_size=1, max_size=12)
