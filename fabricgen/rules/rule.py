@@ -1,0 +1,53 @@
+"""What a rule is: one function, one code, one page (its docstring)."""
+
+import enum
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.view.fabric import Fabric
+
+Check = Callable[[Fabric], Iterable[Defect]]
+
+
+class Basis(enum.IntEnum):
+    """What a rule bases its findings on. A place reported on one basis is not reported again on a weaker one."""
+
+    SCHEMA = 0  # the value is not legal
+    MEANING = 1  # it is legal, but wrong
+    PEERS = 2  # it differs from its peers; nothing else is known
+    AGREEMENT = 3  # it disagrees with another kind of file, and either may be wrong
+    FORM = 4  # it has the right meaning in a form that SONiC does not accept
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A check with its code and its default severity."""
+
+    code: str
+    severity: Severity
+    title: str
+    check: Check
+    basis: Basis
+
+    @property
+    def page(self) -> str:
+        """The rule's doc page, for `fabricgen explain`."""
+        return f"{self.code}  {self.title}  ({self.severity})\n\n{inspect.getdoc(self.check)}\n"
+
+
+RULES_BY_CODE: dict[str, Rule] = {}
+
+
+def rule(code: str, severity: Severity, title: str, basis: Basis = Basis.MEANING) -> Callable[[Check], Check]:
+    """Register a check under a code. Raises ValueError if another rule has the code."""
+
+    def register(check: Check) -> Check:
+        if code in RULES_BY_CODE:
+            raise ValueError(f"{code} is already used by {RULES_BY_CODE[code].title!r}")
+        RULES_BY_CODE[code] = Rule(code, severity, title, check, basis)
+        return check
+
+    return register

@@ -1,0 +1,58 @@
+"""Rows in the shape that rules rely on, for any file. The schema rules report what has another shape."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabricgen.bundle.read import ObservedDevice
+from fabricgen.sonic.references import with_bare_references
+from fabricgen.sonic.tables import Table
+
+OLD_REFERENCE = b'"['  # a file without it has no reference in the old form
+Shapes = dict[int, tuple[object, Table | None]]  # id of a table -> the table itself and its plain form
+
+
+def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
+    """The device with rows of text only: what is no table, row or text is left out, lists are joined by commas, and
+    references in the old form [TABLE|name] are bare names.
+
+    Places stay those of the file as it is. A device without such oddities is returned as it is. `known` holds the
+    tables that were seen before, which devices share.
+    """
+    config = {}
+    for name, table in with_current_references(device).items():
+        if id(table) not in known:
+            known[id(table)] = (table, table if _is_plain(table) else _plain(table))
+        if (plain := known[id(table)][1]) is not None:
+            config[name] = plain
+    if len(config) == len(device.config) and all(config[name] is table for name, table in device.config.items()):
+        return device
+    shaped = ObservedDevice(device.name, device.file, device.wired)
+    shaped.__dict__.update(text=device.text, config=config)
+    return shaped
+
+
+def with_current_references(device: ObservedDevice) -> Mapping[str, Any]:
+    """The tables with bare names for references in the old form; the file's own where it has none."""
+    return with_bare_references(device.config) if OLD_REFERENCE in device.text else device.config
+
+
+def _is_plain(table: object) -> bool:
+    if not isinstance(table, dict):
+        return False
+    return all(type(row) is dict and all(type(value) is str for value in row.values()) for row in table.values())
+
+
+def _plain(table: Any) -> Table | None:
+    if not isinstance(table, dict):
+        return None
+    return {key: _plain_row(row) for key, row in table.items() if isinstance(row, dict)}
+
+
+def _plain_row(row: Mapping[str, object]) -> dict[str, str]:
+    plain = {}
+    for name, value in row.items():
+        if isinstance(value, str):
+            plain[name] = value
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            plain[name] = ",".join(value)
+    return plain
