@@ -5,7 +5,6 @@ tables, and each distinct piece is parsed once. Any other file is parsed as a wh
 """
 
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from functools import lru_cache
 from typing import Any
 
@@ -16,25 +15,9 @@ from fabricgen.sonic.tables import ConfigDb
 _BEGIN, _CUT, _END = b"{\n", b"\n    },\n", b"\n    }\n}"  # around and between the tables as `config save` writes them
 
 
-class LoadedTable(dict[str, Any]):
-    """The rows of a table, with `text`, the bytes that they were parsed from.
-
-    Tables of one name with equal texts are equal, so (name, text) is a key for results about a table. Callers must not
-    change the rows; a deep copy is a plain dictionary.
-    """
-
-    __slots__ = ("text",)
-
-    def __init__(self, rows: Mapping[str, Any], text: bytes) -> None:
-        super().__init__(rows)
-        self.text = text
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
-        return deepcopy(dict(self), memo)
-
-
 class TableLoader:
-    """Loads files. Tables with the same bytes are the same object, a LoadedTable. Callers must not change them.
+    """Loads files. Tables with the same bytes are the same object, so SameTable is a key for them. Callers must not
+    change them.
 
     With `most`, the loader keeps only this number of pieces, those used last.
     """
@@ -80,7 +63,7 @@ class TableLoader:
 
 def _parse(piece: bytes) -> dict[str, Any]:
     members: dict[str, Any] = orjson.loads(b"{%s}}" % piece)
-    return {name: LoadedTable(rows, piece) if isinstance(rows, dict) else rows for name, rows in members.items()}
+    return members
 
 
 def _cut(text: bytes, like: Mapping[bytes, bytes]) -> list[bytes]:

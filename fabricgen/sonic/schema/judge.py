@@ -6,14 +6,13 @@ from typing import Any, TypeVar
 
 import orjson
 
-from fabricgen.sonic.load import LoadedTable
 from fabricgen.sonic.schema.content import needs, row_problems
 from fabricgen.sonic.schema.musts import broken_musts
 from fabricgen.sonic.schema.rows import Must
 from fabricgen.sonic.schema.tables import Need, RowSchema, TableSchema, table_names, table_schema
 from fabricgen.sonic.schema.types import Judge, Misfit
 from fabricgen.sonic.schema.violations import Kind, Violation, did_you_mean, shown
-from fabricgen.sonic.tables import split_key
+from fabricgen.sonic.tables import SameTable, split_key
 
 _MOST_KNOWN = 10_000  # rows and keys of each kind that are kept from file to file
 _MOST_FITTING = 50_000  # texts of one type
@@ -21,13 +20,13 @@ _MOST_FITTING = 50_000  # texts of one type
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """The loaded tables without violations of several files, by name and text.
+    """The tables without violations of files that share equal tables as one object.
 
-    `tables`: (table, text) -> its references. `musts`: (table, text, rule) for each rule that the table keeps.
+    `tables`: (name, table) -> its references. `musts`: (name, table, rule) for each rule that the table keeps.
     """
 
-    tables: dict[tuple[str, bytes], frozenset[Need]] = field(default_factory=dict)
-    musts: set[tuple[str, bytes, Must]] = field(default_factory=set)
+    tables: dict[tuple[str, SameTable], frozenset[Need]] = field(default_factory=dict)
+    musts: set[tuple[str, SameTable, Must]] = field(default_factory=set)
 
 
 def check(config: Mapping[str, Any], clean: Clean | None = None) -> list[Violation]:
@@ -93,8 +92,8 @@ class _Run:
         that it refers to exist there.
         """
         met, known_keys = self._met, schema.known_keys
-        text = rows.text if isinstance(rows, LoadedTable) else None
-        all_needs = None if text is None else self._clean.get((table, text))
+        same = table, SameTable(rows)
+        all_needs = self._clean.get(same)
         if all_needs is not None and (met.issuperset(all_needs) or self._all_met(all_needs)):
             return
         count, needed, is_known = len(self.found), set[Need](), True
@@ -116,8 +115,8 @@ class _Run:
         for of_list in schema.by_key_length.values():
             if of_list.most_rows is not None or of_list.unique:
                 self._judge_all_rows(table, of_list, rows)
-        if text is not None and is_known and len(self.found) == count:
-            self._clean[table, text] = frozenset(needed)
+        if is_known and len(self.found) == count:
+            self._clean[same] = frozenset(needed)
 
     def _all_met(self, needs: Collection[Need]) -> bool:
         met, references = self._met, self.references
