@@ -104,7 +104,7 @@ def test_plays_go_rail_by_rail_and_then_up(tmp_path: Path) -> None:
     assert {(play["serial"], play["any_errors_fatal"], play["gather_facts"]) for play in found} == {(1, True, False)}
 
 
-def test_a_switch_that_is_not_there_is_left_out_of_the_play(tmp_path: Path) -> None:
+def test_an_absent_switch_is_left_out_of_the_play(tmp_path: Path) -> None:
     devices = [device("a", rail=0), device("b", rail=0, state="planned"), device("c", rail=0, state="drained")]
     files = project(tmp_path, *devices)
     assert plays(files)[0]["hosts"] == "plane_compute_rail_0:!state_planned"
@@ -127,7 +127,7 @@ def test_only_some_devices(tmp_path: Path) -> None:
         project(tmp_path, only="leaf")
 
 
-def test_names_that_would_clash_are_refused(tmp_path: Path) -> None:
+def test_equal_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="plane a_b and plane a-b"):
         project(tmp_path / "planes", device("x", plane="a-b", rail=0), device("y", plane="a_b", rail=0))
     with pytest.raises(UsageError, match="device tier_1"):
@@ -143,7 +143,7 @@ def test_a_name_that_is_a_path_is_refused(tmp_path: Path) -> None:
         list(ansible_files(open_bundle([file])))
 
 
-def test_the_order_and_the_bytes_never_change(tmp_path: Path) -> None:
+def test_order_and_bytes_do_not_depend_on_the_order_of_devices(tmp_path: Path) -> None:
     one = list(ansible_files(make_bundle(tmp_path / "one")))
     other = list(ansible_files(make_bundle(tmp_path / "other", DEVICES[::-1])))
     assert one == other
@@ -204,7 +204,7 @@ def test_the_file_that_the_timer_runs_needs_only_the_standard_library(tmp_path: 
     assert all(module.partition(".")[0] in sys.stdlib_module_names for module in modules)
 
 
-def test_a_switch_knows_the_far_ends_of_its_cables(tmp_path: Path) -> None:
+def test_host_variables_have_the_far_ends_of_cables(tmp_path: Path) -> None:
     variables = yaml.safe_load(dict(ansible_files(open_bundle([cabled(tmp_path)])))["host_vars/leaf-r0.yml"])
     assert variables["fabricgen_links"] == {"Ethernet1": {"device": "spine-0", "port": "Ethernet0", "alias": "etp1"}}
     assert variables["fabricgen_absent"] == ["spine-1"]

@@ -1,4 +1,4 @@
-"""The project in the hands of ansible-playbook, over ssh, against stand-ins of real processes."""
+"""The project run by ansible-playbook over ssh, against stand-ins of real processes."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def running_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def site(running_site: Site) -> Site:
-    """Both leaves run something older."""
+    """Both leaves have an older configuration."""
     running_site.reset()
     return running_site
 
@@ -64,7 +64,7 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
     assert "config apply-patch patch.json" in site.switches["leaf1"].log()
 
 
-def test_a_failing_switch_is_put_back_and_ends_the_run(site: Site) -> None:
+def test_a_failing_switch_is_restored_and_ends_the_run(site: Site) -> None:
     leaf1, leaf2 = (site.switches[name] for name in LEAVES)
     before, second = leaf1.running, leaf2.running
     (leaf1.folder / "mishap").write_text("apply-patch")
@@ -79,25 +79,25 @@ def test_a_failing_switch_is_put_back_and_ends_the_run(site: Site) -> None:
     assert "Apply plane compute rail 1" not in output
 
 
-def test_nothing_is_touched_before_all_files_and_secrets_are_right(site: Site) -> None:
+def test_nothing_is_changed_before_all_files_and_secrets_are_checked(site: Site) -> None:
     assert "fabricgen_secrets has no value for snmp/read" in site.play("apply", secrets={"other": "x"}, code=2)
     file = site.project / "files/leaf2/config_db.json"
     content = file.read_bytes()
     try:
-        file.write_bytes(content + b"\n")  # of the last switch, and only white space
+        file.write_bytes(content + b"\n")  # only white space, in the file of the last switch
         assert "files/leaf2/config_db.json was changed after" in site.play("apply", code=2)
     finally:
         file.write_bytes(content)
     assert [site.switches[name].log() for name in LEAVES] == [[], []]
 
 
-def test_what_takes_a_reload_can_be_refused(site: Site) -> None:
+def test_a_reload_can_be_refused(site: Site) -> None:
     output = site.play("apply", "--limit", "leaf2", "-e", "sonic_config_route=patch", code=2)
     assert "nothing was changed: BUFFER_POOL: the updater refuses every change of a pool" in output
     assert site.switches["leaf2"].log() == []
 
 
-def test_verify_and_collect_find_what_is_wrong_around_a_switch(site: Site) -> None:
+def test_verify_and_collect_find_wrong_sessions_and_cables(site: Site) -> None:
     switch = site.switches["leaf1"]  # leaf2 has drifted
     tables = filled(site.tables("leaf1"))
     switch.hold(tables)

@@ -71,7 +71,7 @@ def test_list_fields_sort_by_their_redis_name() -> None:
     assert list(json.loads(dump_row({"a-b": "1", "a": ["2"], "a0": "3"}))) == ["a-b", "a0", "a"]
 
 
-def test_shared_rows_and_odd_content() -> None:
+def test_equal_rows_and_unusual_content() -> None:
     shared_row = {"profile": "é\u2028"}
     text = dump({"T": {"b": shared_row, "a": shared_row}, "EMPTY": {}, "E": {"x": {}}})
     assert text == (

@@ -1,4 +1,4 @@
-"""The built-in schema check: every kind of violation, every table, and whatever JSON a file may hold."""
+"""The built-in schema check: every kind of violation, every table, and any JSON."""
 
 import copy
 import json

@@ -14,8 +14,10 @@ def wred_order(config: Config, table: str) -> Iterator[Violation]:
         for colour in ("green", "yellow", "red"):
             least, most = number_of(row, f"{colour}_min_threshold"), number_of(row, f"{colour}_max_threshold")
             if most is not None and (least is None or most < least):
-                problem = "min is missing" if least is None else f"max is less than min {least}"
-                yield Violation(Kind.MUST, table, key, f"{colour}_max_threshold", f"max is {most}, but {problem}")
+                problem = (
+                    f"max is {most}, but min is missing" if least is None else f"max {most} is less than min {least}"
+                )
+                yield Violation(Kind.MUST, table, key, f"{colour}_max_threshold", problem)
 
 
 def watchdog_times(config: Config, table: str) -> Iterator[Violation]:

@@ -1,6 +1,6 @@
-"""`drive.py FOLDER ROLE ORDER.json`: the steps of the role's tasks, with the role's own code, on the switch itself.
+"""`drive.py FOLDER ROLE REQUEST.json`: the steps of the role's tasks, with the role's own code, on the switch itself.
 
-For runs that are to be killed at a certain moment: the process is killed together with the command that it waits for.
+For runs that are killed at a certain moment: the process is killed together with the command that it waits for.
 """
 
 import json

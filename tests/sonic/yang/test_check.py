@@ -144,13 +144,13 @@ def test_what_follows_from_a_defect_is_not_reported(models: Models) -> None:
 
 
 def test_equal_defects_of_many_rows_cost_one_question(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
     ask = Models.refusal
-    monkeypatch.setattr(Models, "refusal", lambda self, xml: asked.append(1) or ask(self, xml))
+    monkeypatch.setattr(Models, "refusal", lambda self, xml: calls.append(1) or ask(self, xml))
     config = {"PORT": {f"Ethernet{n}": {"speed": "1", "fec": "fc"} for n in range(100)}}
     config |= {"PORT_QOS_MAP": {f"Ethernet{n}": {"map": f"m{n}"} for n in range(100)}}
     assert len(check(models, config)) == 200
-    assert len(asked) == 3
+    assert len(calls) == 3
 
 
 def test_a_reference_into_an_empty_table(models: Models) -> None:
