@@ -11,16 +11,15 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-import jinja2
-import yaml
-
 from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint
+from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, present_pattern, stages_of
 from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
+from fabricgen.handoff.templates import yaml_bytes
 from fabricgen.resources import resource
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES
@@ -69,13 +68,8 @@ def _host_vars(device: ObservedDevice) -> dict[str, object]:
     found["fabricgen_config_sha256"] = digest(device.text)
     if wired := device.wired:
         values = {name: getattr(wired, name) for name in _PLACE}
-        found |= {f"fabricgen_{name}": _plain(value) for name, value in values.items() if value not in (None, "")}
+        found |= {f"fabricgen_{name}": value for name, value in values.items() if value not in (None, "")}
     return found
-
-
-def _plain(value: object) -> object:
-    """The value as YAML can represent it."""
-    return str(value) if isinstance(value, str) else value
 
 
 def _far_ends(bundle: Bundle) -> Mapping[str, Mapping[str, Endpoint]]:
@@ -100,6 +94,8 @@ def _surroundings(bundle: Bundle, device: ObservedDevice, far_ends: Mapping[str,
 
 
 def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
+    import jinja2  # only a handoff that is written needs it
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
@@ -125,4 +121,13 @@ def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str,
 
 
 def _yaml(value: object) -> bytes:
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, explicit_start=True, allow_unicode=True, width=120)
+    return yaml_bytes(value, explicit_start=True)
+
+
+HANDOFF = Handoff(
+    "ansible",
+    "Write an Ansible project: inventory, host variables with digests, the files, playbooks and their role.",
+    ansible_files,
+    (ONLY_SWITCHES,),
+    "ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml",
+)

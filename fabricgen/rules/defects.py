@@ -6,6 +6,7 @@ from typing import Protocol
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Confidence, Finding, Location, Related, Severity
+from fabricgen.findings import Place as FindingPlace
 from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.sonic.secrets import shown_key
 from fabricgen.suppressions import Suppression
@@ -45,9 +46,9 @@ class Place:
     field: str = ""
 
     @property
-    def path(self) -> str:
-        """TABLE|key|field, without empty parts. A key that is a secret is masked."""
-        return "|".join(part for part in (self.table, shown_key(self.table, self.key), self.field) if part)
+    def shown(self) -> FindingPlace:
+        """The place as findings report it; a key that is a secret is masked."""
+        return FindingPlace(self.table, shown_key(self.table, self.key), self.field)
 
     @property
     def location(self) -> Location:
@@ -69,9 +70,9 @@ class FilePlace:
     column: int = 0
 
     @property
-    def path(self) -> str:
-        """FILE|word."""
-        return "|".join(part for part in (self.table, self.key, self.field) if part)
+    def shown(self) -> FindingPlace:
+        """The place as findings report it."""
+        return FindingPlace(self.table, self.key, self.field)
 
     @property
     def location(self) -> Location:
@@ -98,7 +99,7 @@ class Defect:
             severity=self.severity or severity,
             message=self.message,
             device=self.place.device.name,
-            path=self.place.path,
+            place=self.place.shown,
             location=self.place.location,
             related=tuple(Related(text, place.location) for text, place in (*self.related, *self._definition())),
             hint=self.hint,

@@ -18,7 +18,7 @@ def guards(bundle: Bundle, device: str, table: str, key: str, field: str) -> lis
     before = {(one.code, one.device, one.path, one.message) for one in run(bundle)}
     after = run(_changed(bundle, bundle.devices[device], table, key, field))
     noticed = [one for one in after if (one.code, one.device, one.path, one.message) not in before]
-    here = [one.code for one in noticed if one.device == device and one.path.startswith(f"{table}|")]
+    here = [one.code for one in noticed if one.device == device and one.place and one.place.table == table]
     return sorted(set(here or [one.code for one in noticed]))
 
 
@@ -35,9 +35,7 @@ def _changed(bundle: Bundle, device: ObservedDevice, table: str, key: str, field
     config: dict[str, Any] = orjson.loads(device.text)
     row = config[table][key]
     row[field] = _other(row[field])
-    changed = dataclasses.replace(device)
-    changed.__dict__["config"] = config
-    changed.__dict__["text"] = orjson.dumps(config, option=orjson.OPT_INDENT_2)
+    changed = device.with_config(config, orjson.dumps(config, option=orjson.OPT_INDENT_2))
     devices: Mapping[str, ObservedDevice] = {**bundle.devices, device.name: changed}
     return dataclasses.replace(bundle, devices=devices)
 

@@ -51,7 +51,7 @@ def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppression
             return sources.option_causes(place.device.name_of(place.table), place.key)
         return sources.causes(*_key(defect))
 
-    return replace(defect, suppression=suppressions.match(code, place.device.name, place.path, causes))
+    return replace(defect, suppression=suppressions.match(code, place.device.name, str(place.shown), causes))
 
 
 def _is_intended(bundle: Bundle, defect: Defect) -> bool:
