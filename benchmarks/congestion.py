@@ -24,8 +24,8 @@ from benchmarks.congestion_cases import cases
 from benchmarks.congestion_scale import GPUS, synthetic_plane
 from fabricgen.simulate.congestion.analysis import Options, judge_plane
 from fabricgen.simulate.congestion.collisions import drawn_fullest, expected_fullest
-from fabricgen.simulate.congestion.from_scenario import from_scenario
-from fabricgen.simulate.congestion.model import latency_ns
+from fabricgen.simulate.plane.from_scenario import from_scenario
+from fabricgen.simulate.plane.ports import latency_ns
 from fabricgen.simulate.congestion.verdict import VICTIM, judge
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.scenario import parse_scenario

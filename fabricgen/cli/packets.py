@@ -106,7 +106,7 @@ def _run_scenario(
     from fabricgen.simulate.packets.analysis import simulate_scenario
     from fabricgen.simulate.packets.findings import packet_findings
     from fabricgen.simulate.scenario import read_scenario
-    from fabricgen.simulate.scenario_check import check_scenario
+    from fabricgen.simulate.scenario import check_scenario
 
     if mistakes := check_scenario(file):
         return told_of_inventory(settings, mistakes, (), Location), Counts()
@@ -163,7 +163,7 @@ def demonstrate(settings: Settings, verdicts: Verdicts, results: Sequence[Deadlo
         settings.say("no cycle that config_db.json files make: nothing to demonstrate")
         return
     prepare(settings.say)
-    from fabricgen.simulate.packets.demonstration import demonstrate as tried
+    from fabricgen.simulate.demonstration import demonstrate as tried
 
     result, finding = tried(verdicts.bundle, cyclic[0])
     verdicts.findings.append(finding)

@@ -172,7 +172,7 @@ def _congestion_of_scenario(
     from fabricgen.simulate.congestion.analysis import analyse_scenario
     from fabricgen.simulate.congestion.findings import congestion_findings
     from fabricgen.simulate.scenario import read_scenario
-    from fabricgen.simulate.scenario_check import check_scenario
+    from fabricgen.simulate.scenario import check_scenario
 
     if mistakes := check_scenario(file):
         print_result(settings, mistakes, Counts(), fmt=fmt, output=output, verb="simulate congestion", fail_on=fail_on)

@@ -8,7 +8,7 @@ keeps this share whatever happens elsewhere, so that all such ports are settled 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.simulate.congestion.model import NO_PORT, Crossings, Flows, Ports, crossings
+from fabricgen.simulate.plane.ports import NO_PORT, Crossings, Flows, Ports, crossings
 
 Floats = NDArray[np.float64]
 

@@ -9,11 +9,11 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.results import CongestionResult, FlowTime
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
-from fabricgen.simulate.congestion.from_scenario import from_scenario
-from fabricgen.simulate.congestion.hashing import Hashed, hashed_flows
-from fabricgen.simulate.congestion.loads import split_loads
-from fabricgen.simulate.congestion.model import Floats, Flows
-from fabricgen.simulate.congestion.plane import HostNetwork, read_plane
+from fabricgen.simulate.plane.from_scenario import from_scenario
+from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
+from fabricgen.simulate.plane.spreading import split_loads
+from fabricgen.simulate.plane.ports import Floats, Flows
+from fabricgen.simulate.plane.host_network import HostNetwork, read_plane
 from fabricgen.simulate.congestion.spread import polarised, spread, worst_collisions
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import Verdict, judge, offered_load

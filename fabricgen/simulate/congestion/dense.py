@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from fabricgen.results import FlowTime
 from fabricgen.routing.bits import Words
-from fabricgen.simulate.congestion.loads import Singles, split_loads
-from fabricgen.simulate.congestion.model import Flags, Floats, Ints
-from fabricgen.simulate.congestion.plane import HostNetwork
+from fabricgen.simulate.plane.spreading import Singles, split_loads
+from fabricgen.simulate.plane.ports import Flags, Floats, Ints
+from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.congestion.verdict import VICTIM
 from fabricgen.simulate.patterns.traffic import Everyone
 

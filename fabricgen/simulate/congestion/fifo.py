@@ -6,7 +6,7 @@ waits for everything before it. With a single cell a queue would be well mixed: 
 
 import numpy as np
 
-from fabricgen.simulate.congestion.model import Crossings, Flags, Floats, Ints
+from fabricgen.simulate.plane.ports import Crossings, Flags, Floats, Ints
 
 CELLS = 256
 _SPARE = 8  # cells that are open or half empty

@@ -16,8 +16,8 @@ import numpy as np
 from fabricgen.errors import UsageError
 from fabricgen.simulate.congestion.fifo import Fifos, cell_bytes
 from fabricgen.simulate.congestion.groups import Groups, least_threshold_bytes, reaction_ns
-from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Flags, Floats, Flows, Ints, Ports, crossings
-from fabricgen.simulate.congestion.model import latency_ns as latency_of
+from fabricgen.simulate.plane.ports import NO_SWITCH, Crossings, Flags, Floats, Flows, Ints, Ports, crossings
+from fabricgen.simulate.plane.ports import latency_ns as latency_of
 from fabricgen.simulate.max_min import ack_load
 
 _log = logging.getLogger(__name__)

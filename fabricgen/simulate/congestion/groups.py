@@ -8,7 +8,7 @@ the frame's way, the packets in between, the response of the port.
 
 import numpy as np
 
-from fabricgen.simulate.congestion.model import NO_SWITCH, Flags, Floats, Ints, Ports
+from fabricgen.simulate.plane.ports import NO_SWITCH, Flags, Floats, Ints, Ports
 
 
 class Groups:

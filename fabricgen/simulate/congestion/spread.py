@@ -6,9 +6,9 @@ import numpy as np
 
 from fabricgen.results import Collisions
 from fabricgen.simulate.congestion.collisions import expected_fullest, expected_used
-from fabricgen.simulate.congestion.hashing import Hashed
-from fabricgen.simulate.congestion.model import Ints
-from fabricgen.simulate.congestion.plane import HostNetwork
+from fabricgen.simulate.plane.hashing import Hashed
+from fabricgen.simulate.plane.ports import Ints
+from fabricgen.simulate.plane.host_network import HostNetwork
 
 _MOST_FLOWS = 4096  # above, links fill evenly and the polynomial gets long
 _MOST_LINKS = 1 << 16  # of one switch

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fabricgen.simulate.congestion.compiled import WORTH_COMPILING, compiled_window
 from fabricgen.simulate.congestion.groups import least_threshold_bytes
-from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Floats, Flows, Ports, crossings
+from fabricgen.simulate.plane.ports import NO_SWITCH, Crossings, Floats, Flows, Ports, crossings
 
 # How softly a group pauses: between not at all and entirely lie this part of T and this many reaction times, with which
 # the mean occupancy of a throttled group agrees. Both are fitted to a packet simulator.

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabricgen.results import Oversubscription
-from fabricgen.simulate.congestion.model import Floats, Ints
-from fabricgen.simulate.congestion.plane import HostNetwork
+from fabricgen.simulate.plane.ports import Floats, Ints
+from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.patterns.traffic import Everyone, Traffic
 
 _RANK = {"leaf": 0, "spine": 1, "core": 2}

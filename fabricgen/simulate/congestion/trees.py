@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.results import CongestionTree
-from fabricgen.simulate.congestion.model import NO_PORT, Flags, Flows, Ints, Ports
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Flows, Ints, Ports
 
 PAUSED_DUTY = 0.95  # a port that may send for less of the time counts as paused
 MOST_TREES = 32

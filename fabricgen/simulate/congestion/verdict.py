@@ -6,7 +6,7 @@ import numpy as np
 
 from fabricgen.results import CongestionTree
 from fabricgen.simulate.congestion.finite import run_fluid
-from fabricgen.simulate.congestion.model import NO_PORT, Flags, Floats, Flows, Ports, latency_ns
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Flows, Ports, latency_ns
 from fabricgen.simulate.congestion.steady import steady_rates
 from fabricgen.simulate.congestion.trees import PAUSED_DUTY, blockage, labels, trees
 from fabricgen.simulate.max_min import max_min_rates, max_min_times_ns

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from fabricgen.results import PacketsResult
-from fabricgen.simulate.congestion.from_scenario import from_scenario
+from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.outcome import outcome

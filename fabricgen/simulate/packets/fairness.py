@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.results import PacketFlow, PacketsResult
-from fabricgen.simulate.congestion.model import NO_PORT, Flows, Ports, latency_ns
+from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports, latency_ns
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.scenario import Scenario

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.simulate.congestion.hashing import hashed_flows
-from fabricgen.simulate.congestion.model import NO_PORT, Flows
-from fabricgen.simulate.congestion.plane import HostNetwork
-from fabricgen.simulate.packets.configured import SwitchSettings
+from fabricgen.simulate.plane.hashing import hashed_flows
+from fabricgen.simulate.plane.ports import NO_PORT, Flows
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.switch import SwitchSettings
 from fabricgen.simulate.patterns import TRACE, Everyone, Messages, Traffic, make_job, make_traffic
 from fabricgen.simulate.scenario import Dcqcn, Flow, Link, Node, Scenario, TrafficClass, Transport
 

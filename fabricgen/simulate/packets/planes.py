@@ -8,7 +8,7 @@ from fabricgen.errors import UsageError
 from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.congestion.analysis import Options, is_meant, judged_priority
-from fabricgen.simulate.congestion.plane import read_plane
+from fabricgen.simulate.plane.host_network import read_plane
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, plane_scenario
 from fabricgen.simulate.packets.network import Network

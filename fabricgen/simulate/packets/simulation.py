@@ -11,7 +11,7 @@ from fabricgen.simulate.packets.failing import Failing
 from fabricgen.simulate.packets.freeze import FreezeWatch, Queue
 from fabricgen.simulate.packets.network import Network, build
 from fabricgen.simulate.packets.queues import port_buffers
-from fabricgen.simulate.packets.run import advance_to
+from fabricgen.simulate.packets.advance import advance_to
 from fabricgen.simulate.packets.watchdog import SwitchWatchdog
 from fabricgen.simulate.scenario import Scenario, Watchdog
 

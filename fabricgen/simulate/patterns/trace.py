@@ -16,7 +16,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.simulate.patterns.job import Adapter
 from fabricgen.simulate.patterns.traffic import Messages
-from fabricgen.simulate.scenario_check import Mistake, Places, dotted
+from fabricgen.simulate.scenario import Mistake, Places, dotted
 
 MOST_TOLD = 10
 LAST_NS = 10**12

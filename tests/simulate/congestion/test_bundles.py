@@ -17,7 +17,7 @@ from fabricgen.results import CongestionResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.congestion.analysis import Options, analyse_congestion, judge_plane
 from fabricgen.simulate.congestion.findings import congestion_findings
-from fabricgen.simulate.congestion.plane import read_plane
+from fabricgen.simulate.plane.host_network import read_plane
 from tests.conftest import Cli
 
 LEAF = "compute-su00-r0-leaf"

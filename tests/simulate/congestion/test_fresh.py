@@ -16,8 +16,8 @@ import pytest
 from benchmarks.congestion_cases import cases
 from fabricgen.simulate.congestion import finite
 from fabricgen.simulate.congestion.fifo import CELLS, Fifos
-from fabricgen.simulate.congestion.from_scenario import from_scenario
-from fabricgen.simulate.congestion.model import Floats, crossings
+from fabricgen.simulate.plane.from_scenario import from_scenario
+from fabricgen.simulate.plane.ports import Floats, crossings
 from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
 from fabricgen.simulate.scenario import parse_scenario
 from tests.simulate.packets.running import prepare

@@ -17,9 +17,9 @@ from fabricgen.simulate.congestion.collisions import (
 )
 from fabricgen.simulate.congestion.compiled import compiled_window, window_loops
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
-from fabricgen.simulate.congestion.hashing import hashed_flows
-from fabricgen.simulate.congestion.loads import split_loads
-from fabricgen.simulate.congestion.model import NO_PORT, Flows, Ports, crossings
+from fabricgen.simulate.plane.hashing import hashed_flows
+from fabricgen.simulate.plane.spreading import split_loads
+from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports, crossings
 from fabricgen.simulate.congestion.verdict import affected_flows, judge
 from fabricgen.simulate.max_min import max_min_rates, max_min_times_ns
 from fabricgen.simulate.patterns import Everyone

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.congestion_cases import cases
 from fabricgen.errors import UnreadableInputError
-from fabricgen.simulate.congestion.from_scenario import from_scenario
+from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.congestion.steady import steady_rates
 from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
 from fabricgen.simulate.scenario import parse_scenario, read_scenario

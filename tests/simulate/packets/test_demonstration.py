@@ -13,7 +13,7 @@ from tests.simulate.packets.running import prepare
 
 prepare(print)
 
-from fabricgen.simulate.packets.demonstration import demonstrate  # noqa: E402 (compiled code comes after its cache)
+from fabricgen.simulate.demonstration import demonstrate  # noqa: E402 (compiled code comes after its cache)
 
 
 def ring_of_five(**tables: Any) -> dict[str, dict[str, Any]]:

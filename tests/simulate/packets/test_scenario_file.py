@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from fabricgen.resources import resource
-from fabricgen.simulate.scenario_check import check_scenario
+from fabricgen.simulate.scenario import check_scenario
 from tests.conftest import Cli
 from tests.simulate.packets.running import finished, result, ring, star
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.simulate.congestion.model import NO_PORT, Flags, Floats, Flows, Ints
-from fabricgen.simulate.congestion.plane import NO_COLUMN, HostNetwork
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Flows, Ints
+from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 
 _MOST_HOPS = 64
 _FLOWS_AT_ONCE = 1 << 14

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fabricgen.errors import UsageError
-from fabricgen.simulate.congestion.model import NO_PORT, NO_SWITCH, Flows, Ports
+from fabricgen.simulate.plane.ports import NO_PORT, NO_SWITCH, Flows, Ports
 from fabricgen.simulate.scenario import Scenario
 
 _BITS_PER_BYTE = 8

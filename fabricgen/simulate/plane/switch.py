@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.physics import headroom_floor_bytes, peer_response_bytes
-from fabricgen.simulate.congestion.buffers import SwitchGroups
+from fabricgen.simulate.plane.buffers import SwitchGroups
 from fabricgen.simulate.scenario import Ecn, SwitchBuffers, Watchdog
 from fabricgen.sonic.image import text as field_text
 from fabricgen.sonic.tables import Row, parse_priorities

@@ -14,8 +14,8 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.routing.routes import Destination
-from fabricgen.simulate.congestion.buffers import SwitchGroups
-from fabricgen.simulate.congestion.model import NO_SWITCH, Floats, Ints, Ports
+from fabricgen.simulate.plane.buffers import SwitchGroups
+from fabricgen.simulate.plane.ports import NO_SWITCH, Floats, Ints, Ports
 from fabricgen.simulate.patterns.job import Adapter
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.sonic.addresses import Address, parse_address
