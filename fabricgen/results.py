@@ -30,6 +30,32 @@ class RoutesModel(enum.StrEnum):
     DESIGN = "design"
 
 
+class CongestionModel(enum.StrEnum):
+    """How a congestion result was computed."""
+
+    IDLE = "idle"  # no flow can wait
+    FINITE = "finite"  # all flows followed to their completion
+    STEADY = "steady"  # the rates that flows settle at
+    DENSE = "dense"  # demand between leaves, without a list of flows
+    SKIPPED = "skipped"
+
+
+class TreeKind(enum.StrEnum):
+    """Why the root of a congestion tree is congested."""
+
+    INCAST = "incast"
+    COLLISION = "collision"
+    SLOW_RECEIVER = "slow-receiver"
+
+
+class VictimLabel(enum.StrEnum):
+    """What a victim suffers from."""
+
+    NONE = ""  # the flow is not a victim
+    OFF_PATH = "off-path"  # no root is on its own path
+    UNFAIR_SHARE = "unfair-share"
+
+
 @dataclass(frozen=True, slots=True)
 class FailureOrbit:
     """`sets` failure sets that come to the same by symmetry, of which the one named was judged."""
@@ -91,8 +117,7 @@ class DeadlockResult:
 @dataclass(frozen=True, slots=True)
 class FlowTime:
     """A flow's completion under PFC and under ideal max-min sharing of the same routes; the HoL factor is their ratio.
-    Times are None for a flow that never ends. `count` flows are alike, of which this is one. `label` of a victim:
-    off-path (no root on its own way) | unfair-share."""
+    Times are None for a flow that never ends. The row is an example of `count` equal flows."""
 
     src: str
     dst: str
@@ -100,18 +125,18 @@ class FlowTime:
     ideal_fct_ns: int
     hol_factor: float | None
     victim: bool
-    label: str = ""
+    label: VictimLabel = VictimLabel.NONE
     count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class CongestionTree:
     """A saturated port (the root) and the ports that it pauses, directly or through others. `depth` counts links from
-    the root to the farthest of `channels` paused ports; `links` are pairs (paused port, the port it waits for), a part
-    of them where they are many. `kind`: incast | collision | slow-receiver."""
+    the root to the farthest of `channels` paused ports; `links` are pairs (paused port, the port it waits for), the
+    first of them where they are many."""
 
     root: tuple[str, str]
-    kind: str
+    kind: TreeKind
     depth: int
     channels: int
     victims: int
@@ -142,16 +167,16 @@ class Collisions:
 
 @dataclass(frozen=True)
 class CongestionResult:
-    """One plane (or scenario) under one pattern. `model`: idle (nothing can wait) | finite | steady | dense | skipped.
+    """One plane (or scenario) under one pattern.
 
-    `max_load` is the highest load of a link over its capacity when every sender sends at line rate, spread ideally;
-    `drawn_load` the same with hashed paths. `links` counts cables, those to hosts included. `ecn`: rates converge to
-    the ideal ones, and what PFC does is transient. `lost` flows have no route, `unfinished` ones no end, `unsettled`
-    ones no steady rate within the time looked at.
+    `max_load` is the highest load of a link over its capacity when every sender sends at line rate, spread evenly;
+    `drawn_load` is the same with hashed paths. `links` counts cables, including those to hosts. With `ecn` rates
+    converge to the ideal ones, and the effects of PFC are transient. `lost` flows have no route, `unfinished` flows no
+    completion, `unsettled` flows no steady rate within the simulated time.
     """
 
     pattern: str
-    model: str
+    model: CongestionModel
     name: str = ""
     seed: int = 0
     links: int = 0
@@ -172,11 +197,11 @@ class CongestionResult:
     draws: Mapping[str, float] | None = None
     rail_bytes: Mapping[int, float] = field(default_factory=dict)
     polarised: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # tier -> links used, expected
-    reason: str = ""  # why a plane was skipped, or what stood in for what is not there
+    reason: str = ""  # why a plane was skipped, or what replaces missing storage hosts
 
     @property
     def victims(self) -> tuple[FlowTime, ...]:
-        """The flows that others hold up, worst first."""
+        """The flows that others delay, worst first."""
         found = [flow for flow in self.flows if flow.victim]
         return tuple(sorted(found, key=lambda flow: (-(flow.hol_factor or 1e9), flow.src, flow.dst)))
 
@@ -250,11 +275,11 @@ class QueueUse:
 
 @dataclass(frozen=True, slots=True)
 class PauseRoot:
-    """Where pauses begin: a port (node, peer) that keeps its switch's groups full and is not paused itself, or a host
-    that pauses its switch. `kind`: incast | slow-receiver. `paused_share` of the run is the most that a link was."""
+    """The origin of pauses: a port (node, peer) that keeps its switch's groups full and is not paused itself, or a host
+    that pauses its switch. `paused_share` is the largest share of the run for which any of the links was paused."""
 
     port: tuple[str, str]
-    kind: str
+    kind: TreeKind
     paused_links: int
     paused_share: float
 

@@ -105,15 +105,14 @@ def _run_scenario(
 ) -> tuple[Outcome, Counts]:
     from fabricgen.simulate.packets.analysis import simulate_scenario
     from fabricgen.simulate.packets.findings import packet_findings
-    from fabricgen.simulate.scenario import read_scenario
-    from fabricgen.simulate.scenario import check_scenario
+    from fabricgen.simulate.scenario import Compat, check_scenario, read_scenario
 
     if mistakes := check_scenario(file):
         return told_of_inventory(settings, mistakes, (), Location), Counts()
     clock = Clock(settings)
     scenario = read_scenario(file)
     if compat is not None:
-        scenario = replace(scenario, compat="" if compat == "none" else compat)
+        scenario = replace(scenario, compat=Compat("" if compat == "none" else compat))
     result = simulate_scenario(scenario, seed, watch)
     clock.lap("simulated", f"{result.simulated_ns / 1000:.1f} us, {result.wire_transmissions} packet hops")
     own["packets"] = packets_object(result)
@@ -133,8 +132,8 @@ def _run_bundle(
     watch: Watch,
     priorities: Sequence[int],
 ) -> None:
+    from fabricgen.simulate.packets.analysis import simulate_bundle
     from fabricgen.simulate.packets.findings import left_out, packet_findings
-    from fabricgen.simulate.packets.planes import simulate_bundle
     from fabricgen.simulate.packets.probes import probe
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern
 

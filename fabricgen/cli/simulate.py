@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from fabricgen.cli.traffic import lists_patterns, message_bytes, require_one_sou
 from fabricgen.errors import UsageError
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionResult
+
+if TYPE_CHECKING:
+    from fabricgen.simulate.patterns.job import Order
 
 
 @click.group("simulate")
@@ -171,8 +175,7 @@ def _congestion_of_scenario(
     from fabricgen.report.congestion import congestion_lines, congestion_object
     from fabricgen.simulate.congestion.analysis import analyse_scenario
     from fabricgen.simulate.congestion.findings import congestion_findings
-    from fabricgen.simulate.scenario import read_scenario
-    from fabricgen.simulate.scenario import check_scenario
+    from fabricgen.simulate.scenario import check_scenario, read_scenario
 
     if mistakes := check_scenario(file):
         print_result(settings, mistakes, Counts(), fmt=fmt, output=output, verb="simulate congestion", fail_on=fail_on)
@@ -199,9 +202,11 @@ def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
         write_atomically(folder / name, picture.encode())
 
 
-def _placement(text: str) -> str | tuple[str, ...]:
-    if text in ("aligned", "fragmented"):
-        return text
+def _placement(text: str) -> "Order":
+    from fabricgen.simulate.patterns import Placement
+
+    if text in list(Placement):
+        return Placement(text)
     if not Path(text).is_file():
         raise UsageError(f"--placement takes aligned, fragmented or a file of hosts; there is no file {text!r}")
     return tuple(filter(None, map(str.strip, Path(text).read_text(encoding="utf-8").splitlines())))

@@ -1,7 +1,7 @@
 """DCQCN in the sending NIC: rate cuts on congestion notifications, recovery by time and by bytes.
 
-After Zhu et al., SIGCOMM 2015, in the form that NICs have: alpha has a tick of its own, and cuts have a least distance.
-Alpha is brought up to date only when it is read, tick by tick as a NIC does, so that not even rounding differs.
+Zhu et al., SIGCOMM 2015, in the form of NICs: alpha has a separate timer, and cuts have a minimum distance. Alpha is
+updated only when it is read, but timer by timer as in a NIC, so even its rounding is the same.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from fabricgen.simulate.packets.wheel import schedule
 
 @inlined
 def notify(run: Run, flow: int) -> None:
-    """A congestion notification has come back."""
+    """A congestion notification arrives."""
     its, now, settings = run.flows[flow], run.clock[0].now, run.settings
     if not its.slowed:
         its.slowed, its.decreasing, its.notified = 1, 1, 0
@@ -31,7 +31,7 @@ def notify(run: Run, flow: int) -> None:
 
 @inlined
 def decrease(run: Run, flow: int) -> None:
-    """Cut the rate, and start recovery from the beginning."""
+    """Cut the rate, and restart recovery."""
     its, now, settings = run.flows[flow], run.clock[0].now, run.settings
     if its.completion >= 0 or not its.decreasing:
         return
@@ -48,7 +48,7 @@ def decrease(run: Run, flow: int) -> None:
 
 @inlined
 def increase_by_time(run: Run, flow: int) -> None:
-    """The increase timer; a cut in between has put it off."""
+    """The increase timer expires; a cut in between delays the increase."""
     its, now, settings = run.flows[flow], run.clock[0].now, run.settings
     its.increasing = 0
     if its.completion >= 0:
@@ -63,7 +63,7 @@ def increase_by_time(run: Run, flow: int) -> None:
 
 @inlined
 def increase_by_bytes(run: Run, flow: int, size: int) -> None:
-    """The byte counter, where there is one and the flow was ever slowed down."""
+    """Count bytes for the increase by bytes, if it is used and the flow was ever slowed down."""
     its = run.flows[flow]
     if run.settings.byte_counter == 0 or not its.slowed:
         return
@@ -76,7 +76,7 @@ def increase_by_bytes(run: Run, flow: int, size: int) -> None:
 
 @inlined
 def _increase(run: Run, flow: int) -> None:
-    """Fast recovery halfway to the target; later the target itself moves, faster when both clocks have ticked long."""
+    """Move the rate halfway to the target. After fast recovery the target rises as well, then faster."""
     its, settings = run.flows[flow], run.settings
     low, high = its.timer_stage, its.timer_stage
     if settings.byte_counter:
@@ -90,7 +90,7 @@ def _increase(run: Run, flow: int) -> None:
 
 @inlined
 def _update_alpha(run: Run, flow: int, now: int) -> None:
-    """Let the ticks of alpha up to `now` happen."""
+    """Apply the timers of alpha up to `now`."""
     its, g = run.flows[flow], run.settings.g
     ticks = (now - its.alpha_at) // run.settings.alpha_interval
     if ticks <= 0:

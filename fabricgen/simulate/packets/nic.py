@@ -1,4 +1,4 @@
-"""A host's NIC: which packet it sends next, and what it does with those that arrive."""
+"""The NIC of a host: the next packet it sends, and the handling of packets that arrive."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from fabricgen.simulate.packets.wheel import schedule
 
 @inlined
 def start(run: Run, event: int, flow: int) -> int:
-    """A flow begins, after all else of its tick, which was on its way before; the port that may send then, or NONE."""
+    """Start a flow, after all events of its tick that were scheduled before; the port that may send, or NONE."""
     its = run.flows[flow]
     if not its.started:
         its.started = 1
@@ -42,7 +42,7 @@ def start(run: Run, event: int, flow: int) -> int:
 
 @inlined
 def receive(run: Run, packet: int) -> tuple[int, int]:
-    """Take a packet that arrived at its host; the ports that may have something to send then, or NONE."""
+    """Receive a packet at its host; the ports that may have a packet to send, or NONE."""
     event = run.events[packet]
     port = event.port
     if event.kind <= MARKED_DATA:
@@ -61,7 +61,7 @@ def receive(run: Run, packet: int) -> tuple[int, int]:
 
 @inlined
 def _acknowledge(run: Run, packet: int) -> bool:
-    """Turn a packet that arrived into its ACK; False for one out of order that asks for nothing."""
+    """Turn a packet that arrived into its ACK; False for a packet out of order without an answer."""
     event = run.events[packet]
     its = run.flows[event.flow]
     marked = event.kind == MARKED_DATA
@@ -87,7 +87,7 @@ def _acknowledge(run: Run, packet: int) -> bool:
 
 @inlined
 def _acknowledged(run: Run, packet: int) -> None:
-    """An ACK is back at the source."""
+    """An ACK arrives at the source."""
     event = run.events[packet]
     its = run.flows[event.flow]
     its.acked = max(its.acked, event.number)
@@ -104,8 +104,8 @@ def _acknowledged(run: Run, packet: int) -> None:
 
 @inlined
 def next_of_host(run: Run, port: int) -> int:
-    """The next packet of a NIC: an ACK before data, then the flows in turn; NONE where none may send, with a wake-up
-    for the one that may next."""
+    """The next packet of a NIC: ACKs before data, then the flows in turn. NONE if no flow may send; then the NIC wakes
+    up for the next flow that may."""
     out = run.ports[port]
     if out.control_head != NONE:
         first = run.events[out.control_head]
@@ -123,7 +123,7 @@ def next_of_host(run: Run, port: int) -> int:
 
 @inlined
 def _turn(run: Run, port: int) -> int:
-    """The place in `order` of the flow whose turn it is, or NONE; flows that are done are taken out on the way."""
+    """The place in `order` of the next flow, or NONE; complete flows are removed on the way."""
     out = run.ports[port]
     host = run.nodes[out.node]
     now, first, count = run.clock[0].now, host.first_flow, host.flows
@@ -154,7 +154,7 @@ def _turn(run: Run, port: int) -> int:
 
 @inlined
 def _wake_later(run: Run, node: int) -> None:
-    """Let the NIC look again when the next flow may send by its rate."""
+    """Wake the NIC up when the next flow may send by its rate."""
     host = run.nodes[node]
     if host.awake:
         return
@@ -173,7 +173,7 @@ def _wake_later(run: Run, node: int) -> None:
 
 @inlined
 def _packet_of(run: Run, flow: int) -> int:
-    """The flow's next packet, and when the one after it may follow."""
+    """The next packet of a flow; sets the time of the packet after it."""
     its = run.flows[flow]
     packet = take(run)
     event = run.events[packet]
@@ -193,7 +193,7 @@ def _packet_of(run: Run, flow: int) -> int:
 
 @inlined
 def _ticks(seconds: float, ticks_per_s: float) -> int:
-    """Whole ticks of a time: the product of two doubles rounded down as if it had been exact (Dekker 1971)."""
+    """The whole ticks of a time: the exact product of two doubles, rounded down (Dekker 1971)."""
     product = seconds * ticks_per_s
     ticks = np.floor(product)
     if ticks == product:
@@ -208,7 +208,7 @@ def _ticks(seconds: float, ticks_per_s: float) -> int:
 
 @inlined
 def _backlog(run: Run, port: int, packet: int) -> int:
-    """Count a packet into a slow receiver's backlog; the port where it then asks for a pause, or NONE."""
+    """Add a packet to the backlog of a slow receiver; the port that sends a pause because of it, or NONE."""
     lane = run.events[packet].queue
     host = run.nodes[run.ports[port].node]
     drain(run, port)

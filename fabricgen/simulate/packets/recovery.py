@@ -1,4 +1,4 @@
-"""Go-back-N: what a sender does about lost packets. The receiver keeps nothing that comes out of order."""
+"""Go-back-N: how a sender repeats lost packets. The receiver drops packets that arrive out of order."""
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.packet import give_back
@@ -9,7 +9,7 @@ from fabricgen.simulate.packets.wheel import schedule
 
 @inlined
 def lost(run: Run, packet: int) -> None:
-    """A packet that no buffer has room for. The timer of its flow starts here: before a loss it changes nothing."""
+    """Drop a packet, and start the timer of its flow: without a loss the timer would have no effect."""
     run.clock[0].drops += 1
     start_timer(run, run.events[packet].flow)
     give_back(run, packet)
@@ -17,7 +17,7 @@ def lost(run: Run, packet: int) -> None:
 
 @inlined
 def start_timer(run: Run, flow: int) -> None:
-    """Let the flow time out, unless it will anyway."""
+    """Start the retransmission timer of a flow, unless it runs."""
     its = run.flows[flow]
     if its.timer == 0 and its.completion < 0 and run.settings.timeout > 0:
         its.timer = 1
@@ -29,7 +29,7 @@ def start_timer(run: Run, flow: int) -> None:
 
 @inlined
 def timed_out(run: Run, flow: int) -> None:
-    """Send again all that is not acknowledged, where nothing was since the timer started."""
+    """Repeat all unacknowledged packets if no packet was acknowledged since the timer started."""
     its = run.flows[flow]
     its.timer = 0
     if its.completion >= 0:
@@ -41,7 +41,7 @@ def timed_out(run: Run, flow: int) -> None:
 
 @inlined
 def go_back(run: Run, flow: int) -> None:
-    """The next packet to send is the first one that is not acknowledged."""
+    """Continue with the first unacknowledged packet."""
     its = run.flows[flow]
     run.clock[0].repeats += its.sent - its.acked
     its.sent = its.acked

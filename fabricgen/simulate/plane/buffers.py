@@ -1,102 +1,118 @@
-"""What a port's priority group may hold before it pauses its sender, from BUFFER_PG, BUFFER_PROFILE and BUFFER_POOL."""
+"""Buffer profiles and pools of one switch: the one reader of BUFFER_PROFILE, BUFFER_POOL and the dynamic model's rows.
 
-from collections.abc import Callable, Mapping
+A priority group whose profile is NULL or missing follows the dynamic model: the switch computes the profile itself.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabricgen.bundle.read import ObservedDevice
-from fabricgen.physics import headroom_floor_bytes
 from fabricgen.platforms.catalog import layout_by_hwsku
-from fabricgen.sonic.image import text
+from fabricgen.sonic.image import rows, text
+from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import Row, parse_priorities
-from fabricgen.units import parse_length_m
 
-_DEFAULT_POOL_BYTES = 32 << 20  # of a switch whose files and platform say nothing: the smallest in the catalog
-_DEFAULT_MTU_BYTES = 9100
+_DEFAULT_POOL_BYTES = 32 << 20  # without a pool in the file and without a platform: the smallest in the catalog
+_LEAST_EXPONENT, _LARGEST_EXPONENT = -8, 7  # of alpha in SAI; the schema check reports others
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """One lossless priority group: it pauses its sender at alpha of what the pool has left, above its own reserve, and
-    lets it go on `xon_offset_bytes` below that."""
+class Profile:
+    """A row of BUFFER_PROFILE in bytes. The threshold is `alpha` of the free pool, or `static_bytes` where that is not
+    None. `is_dynamic`: the row has a dynamic_th."""
 
+    name: str
+    pool: str
+    reserve_bytes: int
     alpha: float
-    reserve_bytes: float
-    xon_offset_bytes: float = 0.0
+    static_bytes: int | None
+    is_dynamic: bool
+    headroom_bytes: int
+    xon_bytes: int
+    xon_offset_bytes: int
 
 
-class SwitchGroups:
-    """The groups of one switch for one priority."""
+class SwitchBufferTables:
+    """The buffer tables of one switch."""
 
-    def __init__(self, device: ObservedDevice, priority: int) -> None:
-        self.device = device
-        self.profile_of = _by_port(
-            device.table("BUFFER_PG"), lambda key: priority in parse_priorities(key.partition("|")[2])
-        )
-        self.qos_of = _by_port(device.table("PORT_QOS_MAP"), lambda _: True)
-        self.priority = priority
-        self._known: dict[str, Group | None] = {}
+    def __init__(self, device: ObservedDevice) -> None:
+        self._config = device.config
+        self._hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+        self._profiles: dict[str, Profile | None] = {}
+        self.groups_configured = bool(rows(self._config, "BUFFER_PG"))
+        self.headroom_pool_bytes = number(self._row("BUFFER_POOL", "ingress_lossless_pool"), "xoff")
 
-    def group(self, port: str) -> Group | None:
-        """The group of what comes in by a port; None where nothing pauses its sender."""
-        enabled = parse_priorities(text(self.qos_of.get(port, {}), "pfc_enable"))
-        row = self.profile_of.get(port)
-        if self.priority not in enabled or row is None:
-            return None
-        name = text(row, "profile").strip("[]").removeprefix("BUFFER_PROFILE|")
-        if name not in self._known:
-            self._known[name] = self._read(name)
-        return self._known[name]
+    def profile(self, name: str) -> Profile | None:
+        """The profile of a name; None if the file does not define it."""
+        if name not in self._profiles:
+            row = self._row("BUFFER_PROFILE", name)
+            self._profiles[name] = _profile(name, row) if row else None
+        return self._profiles[name]
 
-    def speed_mbps(self, port: str) -> int:
-        """PORT.speed; 0 where the file has none."""
-        return _number(self.device.row("PORT", port), "speed") or 0
-
-    def cable_m(self, port: str) -> float:
-        """CABLE_LENGTH of a port; 0 where the file has none."""
-        for row in self.device.table("CABLE_LENGTH").values():
-            try:
-                return parse_length_m(text(row, port)) if isinstance(row, Mapping) else 0.0
-            except ValueError:
-                return 0.0  # the rules report it
-        return 0.0
+    def pool_bytes(self, name: str) -> int:
+        """BUFFER_POOL.size; 0 if missing, as where the switch computes it."""
+        return number(self._row("BUFFER_POOL", name), "size")
 
     @property
-    def pool_bytes(self) -> float:
-        """What the lossless groups share: the pool's size, else the chip's memory without the headroom of its ports."""
-        for pool in ("ingress_lossless_pool", "egress_lossless_pool"):
-            if size := _number(self.device.row("BUFFER_POOL", pool), "size"):
-                return float(size)
-        found = layout_by_hwsku(self.device.text_of("DEVICE_METADATA", "localhost", "hwsku"))
-        memory = found[0].mmu_bytes if found else None
-        headroom = sum(
-            headroom_floor_bytes(self.speed_mbps(port), self.cable_m(port), _DEFAULT_MTU_BYTES)
-            for port in self.profile_of
-        )
-        return float(max((memory or _DEFAULT_POOL_BYTES) - headroom, _DEFAULT_POOL_BYTES // 4))
+    def lossless_pool_bytes(self) -> int:
+        """The size of the pool of the lossless groups; 0 if the file does not define it."""
+        return self.pool_bytes("ingress_lossless_pool") or self.pool_bytes("egress_lossless_pool")
 
-    def _read(self, name: str) -> Group:
-        row = self.device.row("BUFFER_PROFILE", name)
-        if name == "NULL" or not row:  # the dynamic model: the switch makes the profile itself
-            defaults = self.device.table("DEFAULT_LOSSLESS_BUFFER_PARAMETER").values()
-            exponent = next((_number(one, "default_dynamic_th") for one in defaults), None)
-            return Group(2.0 ** (exponent or 0), 0.0)
-        static = _number(row, "static_th")
-        reserve = float(_number(row, "size") or 0)
-        exponent = _number(row, "dynamic_th")
-        if exponent is None and static is not None:
-            return Group(0.0, float(static))
-        return Group(2.0 ** (exponent or 0), reserve, float(_number(row, "xon_offset") or 0))
+    def memory_without(self, headroom_bytes: int) -> int:
+        """The memory of the ASIC without `headroom_bytes`."""
+        layout = layout_by_hwsku(self._hwsku)
+        memory = (layout[0].mmu_bytes if layout else None) or _DEFAULT_POOL_BYTES
+        return max(memory - headroom_bytes, _DEFAULT_POOL_BYTES // 4)
+
+    @property
+    def default_alpha(self) -> float:
+        """The alpha of profiles that the switch computes: DEFAULT_LOSSLESS_BUFFER_PARAMETER.default_dynamic_th."""
+        for row in rows(self._config, "DEFAULT_LOSSLESS_BUFFER_PARAMETER").values():
+            return _alpha(row, "default_dynamic_th")
+        return 1.0
+
+    def reserved_bytes(self) -> int:
+        """What the pool reserves for all groups of the switch: their reserves, and their headroom where there is no
+        headroom pool."""
+        return sum(count * self._reserved_bytes(profile) for count, profile in self._group_profiles())
+
+    def _reserved_bytes(self, profile: Profile) -> int:
+        return profile.reserve_bytes + (0 if self.headroom_pool_bytes else profile.headroom_bytes)
+
+    def _group_profiles(self) -> Iterator[tuple[int, Profile]]:
+        """(number of groups, their profile) of each row of BUFFER_PG."""
+        for key, row in rows(self._config, "BUFFER_PG").items():
+            ports, _, groups = key.partition("|")
+            if profile := self.profile(reference_name(text(row, "profile"))):
+                yield len(ports.split(",")) * len(parse_priorities(groups)), profile
+
+    def _row(self, table: str, key: str) -> Row:
+        return rows(self._config, table).get(key, {})
 
 
-def _by_port(table: Mapping[str, Row], wanted: Callable[[str], bool]) -> dict[str, Row]:
-    """port -> row, for the wanted keys; old files name several ports in one key."""
-    found: dict[str, Row] = {}
-    for key, row in table.items():
-        if isinstance(row, Mapping) and wanted(key):
-            found.update(dict.fromkeys(key.partition("|")[0].split(","), row))
-    return found
-
-
-def _number(row: Row, field: str) -> int | None:
+def number(row: Row, field: str) -> int:
+    """A field with a number; 0 if it is missing or not a number, which the rules report."""
     digits = text(row, field)
-    return int(digits) if digits.lstrip("-").isdecimal() else None
+    return int(digits) if digits.isdecimal() else 0
+
+
+def _profile(name: str, row: Row) -> Profile:
+    is_dynamic = "dynamic_th" in row
+    return Profile(
+        name=name,
+        pool=reference_name(text(row, "pool")),
+        reserve_bytes=number(row, "size"),
+        alpha=_alpha(row, "dynamic_th"),
+        static_bytes=number(row, "static_th") if "static_th" in row and not is_dynamic else None,
+        is_dynamic=is_dynamic,
+        headroom_bytes=number(row, "xoff"),
+        xon_bytes=number(row, "xon"),
+        xon_offset_bytes=number(row, "xon_offset"),
+    )
+
+
+def _alpha(row: Row, field: str) -> float:
+    """2 to the power of a field; 1 if it is missing or not a number."""
+    digits = text(row, field)
+    exponent = int(digits) if digits.lstrip("-").isdecimal() else 0
+    return 2.0 ** max(_LEAST_EXPONENT, min(_LARGEST_EXPONENT, exponent))

@@ -1,190 +1,144 @@
-"""What a switch's file says of one class of traffic at one port: group, queue, marks, watchdog, scheduler.
+"""What the file of a switch configures for one class of traffic: priority groups, queues, marking, the watchdog.
 
-The port's own maps tell which priority group and which queue a packet goes to: by its DSCP where that is known, else it
-is taken to be in the traffic class of its priority. A map that a port does not name is taken as the identity.
+The maps of a port give the priority group and the queue of a packet: by its DSCP where that is known, or else by the
+traffic class with the number of its priority. A map that no field of the port names is the identity.
 """
 
-from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
-from fabricgen.bundle.read import ObservedDevice
+from fabricgen.bundle.read import Bundle
 from fabricgen.physics import headroom_floor_bytes, peer_response_bytes
-from fabricgen.simulate.plane.buffers import SwitchGroups
-from fabricgen.simulate.scenario import Ecn, SwitchBuffers, Watchdog
-from fabricgen.sonic.image import text as field_text
-from fabricgen.sonic.tables import Row, parse_priorities
+from fabricgen.simulate.plane.buffers import Profile, SwitchBufferTables
+from fabricgen.simulate.plane.cables import Cables
+from fabricgen.simulate.plane.interfaces import InterfaceQos
+from fabricgen.simulate.plane.queues import QueueTables
+from fabricgen.simulate.scenario import Ecn, Watchdog
+from fabricgen.sonic.image import text
+from fabricgen.sonic.port_qos import DSCPS, PRIORITIES, PortQos
+from fabricgen.sonic.references import reference_name
 
-_MS = 1_000_000
-_POLL_MS = 100  # of pfcwdorch where PFC_WD|GLOBAL has no POLL_INTERVAL
-_DYNAMIC_XON_BYTES = 19_456  # of the profiles that sonic-swss computes: buffer_headroom_mellanox.lua
-_LARGEST = (1 << 31) - 1
-_TRAFFIC_CLASSES = 8
-UNKNOWN_SPEED_MBPS = 100_000  # of files without PORT rows
+_DYNAMIC_XON_BYTES = 19_456  # of the profiles that a switch computes: sonic-swss, buffer_headroom_mellanox.lua
+_DEFAULT_MTU_BYTES = 9100
+_MAPS = ("dscp_to_tc_map", "tc_to_pg_map", "tc_to_queue_map")
 
 
-class SwitchSettings:
-    """One switch's file, for the traffic of one priority; `dscp` is what its packets have, None where nobody says."""
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A priority group at a port. It pauses its sender, if it is `lossless`, when it holds more than its reserve and
+    `alpha` of the free pool, or `static_bytes` where that is not None."""
 
-    def __init__(self, device: ObservedDevice, priority: int, mtu_bytes: int, dscp: int | None = None) -> None:
-        self.device, self.priority, self.mtu_bytes, self.dscp = device, priority, mtu_bytes, dscp
-        self.groups = SwitchGroups(device, priority)
-        self._groups_of = {priority: self.groups}
-        pool = device.row("BUFFER_POOL", "ingress_lossless_pool")
-        self.headroom_pool_bytes = _number(pool, "xoff")
-        self.pool_bytes = int(self.groups.pool_bytes) + self.headroom_pool_bytes
-        self._queues = _by_queue(device.table("QUEUE"))
-        self._limits = _by_queue(device.table("BUFFER_QUEUE"))
+    lossless: bool
+    alpha: float = 1.0
+    static_bytes: int | None = None
+    reserve_bytes: int = 0
+    headroom_bytes: int = 0
+    xon_bytes: int = 0
+    xon_offset_bytes: int = 0
+    profile: str = ""
+    is_computed: bool = False  # by the switch: the dynamic model
 
-    def switch(self) -> SwitchBuffers:
-        """What its ports share."""
-        return SwitchBuffers(
-            buffer_bytes=min(self.pool_bytes, _LARGEST),
-            pg_reserve_bytes=0,
-            pg_headroom_bytes=0,
-            alpha=1.0,
-            xon_offset_bytes=0,
-            headroom_pool_bytes=self.headroom_pool_bytes,
+
+class SwitchClass:
+    """One class of traffic on one switch. `dscp` is that of its packets, None if unknown; `mtu_bytes` is the largest
+    packet on the wire."""
+
+    def __init__(self, bundle: Bundle, name: str, priority: int, mtu_bytes: int, dscp: int | None = None) -> None:
+        self.device = bundle.devices[name]
+        self.cables = Cables(bundle, self.device)
+        self.buffers = SwitchBufferTables(self.device)
+        self.queues = QueueTables(self.device)
+        self._priority, self._mtu_bytes, self._dscp = priority, mtu_bytes, dscp
+        self._qos = InterfaceQos(self.device.config)
+        self._known: dict[tuple[str, ...], tuple[int, int]] = {}
+
+    @cached_property
+    def pool_bytes(self) -> int:
+        """What the lossless groups of the switch share, without the headroom pool: the size of their pool, or else the
+        memory of the ASIC without the headroom of all ports."""
+        if configured := self.buffers.lossless_pool_bytes:
+            return configured
+        headroom = sum(
+            headroom_floor_bytes(self.cables.configured_mbps(port), self.cables.configured_m(port), _DEFAULT_MTU_BYTES)
+            for port in self._qos.ports
+            if self._qos.of(port).bound("BUFFER_PG", self._priority)
         )
+        return self.buffers.memory_without(headroom)
 
-    def port(self, port: str) -> dict[str, object]:
-        """What one port has for itself, as fields of SwitchBuffers."""
-        row = self._profile(port)
-        group = self._group_of(port).group(port)
-        found: dict[str, object] = {"ecn": self._ecn(port), "watchdog": self._watchdog(port), **self._outward(port)}
-        found["pfc"] = group is not None or self._all_by_itself(port)
-        if "dynamic_th" in row:
-            found |= {"alpha": 2.0 ** _exponent(row), "pg_reserve_bytes": _number(row, "size")}
-        elif "static_th" in row:
-            found |= {"static_threshold_bytes": max(1, _number(row, "static_th"))}
-        elif group is not None:  # the dynamic model: the switch makes the profile itself
-            found |= {"alpha": group.alpha, "pg_reserve_bytes": int(group.reserve_bytes)}
-        if not found["pfc"]:
-            return found
-        if row:
-            headroom = _number(row, "xoff")
-            found |= {"xon_bytes": _number(row, "xon"), "xon_offset_bytes": _number(row, "xon_offset")}
-        else:
-            speed = self.groups.speed_mbps(port) or UNKNOWN_SPEED_MBPS
-            headroom = headroom_floor_bytes(speed, self.groups.cable_m(port), self.mtu_bytes)
-            headroom += (peer_response_bytes(speed) or 0) + self.mtu_bytes  # one more, for the pipeline of the chip
-            found |= {"pg_reserve_bytes": _DYNAMIC_XON_BYTES, "xon_bytes": _DYNAMIC_XON_BYTES}
-        return found | {"pg_headroom_bytes": headroom}
+    def group_number(self, interface: str) -> int:
+        """The priority group of packets that arrive at an interface."""
+        return self._numbers(self._qos.of(interface))[0]
 
-    def group(self, port: str) -> int:
-        """The priority group of what comes in by a port."""
-        return self._mapped(port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", self._traffic_class(port))
+    def queue_number(self, interface: str) -> int:
+        """The queue of packets that an interface sends."""
+        return self._numbers(self._qos.of(interface))[1]
 
-    def queue(self, port: str) -> int:
-        """The queue of what goes out by a port."""
-        return self._mapped(port, "tc_to_queue_map", "TC_TO_QUEUE_MAP", self._traffic_class(port))
+    def group(self, interface: str) -> Group:
+        """The priority group of packets that arrive at an interface."""
+        qos, group = self._qos.of(interface), self.group_number(interface)
+        bound = qos.bound("BUFFER_PG", group)
+        name = reference_name(text(bound[1], "profile")) if bound else ""
+        lossless = group in qos.pfc and (bound is not None or not self.buffers.groups_configured)
+        profile = self.buffers.profile(name) if bound else None
+        if profile:
+            return _configured(profile, lossless=lossless)
+        return self._computed(interface) if lossless else Group(lossless=False, profile=name)
 
-    def _traffic_class(self, port: str) -> int:
-        if self.dscp is None:
-            return self.priority
-        found = self._mapped(port, "dscp_to_tc_map", "DSCP_TO_TC_MAP", self.dscp)
-        return found if found < _TRAFFIC_CLASSES else self.priority
+    def marking(self, interface: str) -> Ecn | None:
+        """The WRED marking of the queue; None if it does not mark."""
+        return self.queues.marking(self._qos.of(interface), self.queue_number(interface))
 
-    def _mapped(self, port: str, field: str, table: str, number: int) -> int:
-        """Through the map that a port names: 0 for what it leaves out."""
-        everywhere = self.device.row("PORT_QOS_MAP", "global") if field == "dscp_to_tc_map" else {}
-        row = self.groups.qos_of.get(port, {})
-        name = _reference(row, field) or _reference(everywhere, field)
-        entries = self.device.row(table, name) if name else {}
-        return _number(entries, str(number)) if entries else number
+    def watchdog(self, interface: str) -> Watchdog | None:
+        """The PFC watchdog of the queue; None if it does not watch it."""
+        return self.queues.watchdog(self._qos.of(interface), self.queue_number(interface))
 
-    def _group_of(self, port: str) -> SwitchGroups:
-        number = self.group(port)
-        if number not in self._groups_of:
-            self._groups_of[number] = SwitchGroups(self.device, number)
-        return self._groups_of[number]
+    def scheduling(self, interface: str) -> tuple[bool, int]:
+        """(whether the queue is strict, its DWRR weight)."""
+        return self.queues.scheduling(self._qos.of(interface), self.queue_number(interface))
 
-    def _outward(self, port: str) -> dict[str, object]:
-        """Scheduler and limit of the queue. A fixed limit that is no less than the pool limits nothing."""
-        found: dict[str, object] = {"scheduler": "dwrr", "weight": 1}
-        queue = self.queue(port)
-        scheduler = self.device.row("SCHEDULER", _reference(self._queues.get((port, queue), {}), "scheduler"))
-        if scheduler:
-            found["weight"] = max(1, _number(scheduler, "weight"))
-            found["scheduler"] = "strict" if field_text(scheduler, "type") == "STRICT" else "dwrr"
-        row = self.device.row("BUFFER_PROFILE", _reference(self._limits.get((port, queue), {}), "profile"))
-        if not row:
-            return found
-        pool = _reference(row, "pool")
-        size = _number(self.device.row("BUFFER_POOL", pool), "size") or self.pool_bytes
-        static = _number(row, "static_th")
-        found |= {"egress_pool": pool, "egress_pool_bytes": size, "egress_reserve_bytes": _number(row, "size")}
-        if "dynamic_th" in row:
-            return found | {"egress_alpha": 2.0 ** _exponent(row)}
-        return found | {"egress_static_bytes": static if static < size else 0}
+    def queue_profile(self, interface: str) -> Profile | None:
+        """The buffer profile of the queue; None if the file does not define one."""
+        bound = self._qos.of(interface).bound("BUFFER_QUEUE", self.queue_number(interface))
+        return self.buffers.profile(reference_name(text(bound[1], "profile"))) if bound else None
 
-    def _all_by_itself(self, port: str) -> bool:
-        """Whether PFC is on and no file says anything of groups, so that the switch does as it thinks best."""
-        enabled = parse_priorities(field_text(self.groups.qos_of.get(port, {}), "pfc_enable"))
-        return self.group(port) in enabled and not self.device.table("BUFFER_PG")
+    def _numbers(self, qos: PortQos) -> tuple[int, int]:
+        """(priority group, queue) by the maps of a port. Ports with the same maps are resolved once."""
+        names = tuple([qos.map_name(field) for field in _MAPS])
+        if names not in self._known:
+            traffic_class = self._traffic_class(qos)
+            group, queue = (qos.map_array(field, PRIORITIES)[traffic_class] for field in _MAPS[1:])
+            self._known[names] = group, queue
+        return self._known[names]
 
-    def reserved_in_all(self) -> int:
-        """What the pool keeps for all groups of the switch: their reserves, and headroom where each has its own."""
-        total = 0
-        for key, row in self.device.table("BUFFER_PG").items():
-            profile = self.device.row("BUFFER_PROFILE", _reference(row, "profile"))
-            own = 0 if self.headroom_pool_bytes else _number(profile, "xoff")
-            ports, _, groups = key.partition("|")
-            total += len(ports.split(",")) * len(parse_priorities(groups)) * (_number(profile, "size") + own)
-        return total
+    def _traffic_class(self, qos: PortQos) -> int:
+        if self._dscp is None or not qos.dscp_to_tc:
+            return self._priority
+        found = qos.map_array("dscp_to_tc_map", DSCPS)[self._dscp]
+        return found if found < PRIORITIES else self._priority
 
-    def profile_name(self, port: str) -> str:
-        """BUFFER_PG.profile."""
-        return _reference(self._group_of(port).profile_of.get(port, {}), "profile")
-
-    def _profile(self, port: str) -> Row:
-        return self.device.row("BUFFER_PROFILE", self.profile_name(port))
-
-    def _ecn(self, port: str) -> Ecn | None:
-        queue = self._queues.get((port, self.queue(port)), {})
-        row = self.device.row("WRED_PROFILE", _reference(queue, "wred_profile"))
-        mode = field_text(row, "ecn")
-        if mode != "ecn_all" and "green" not in mode:
-            return None
-        kmin, kmax = (min(_number(row, f"green_{end}_threshold"), (1 << 30) - 1) for end in ("min", "max"))
-        return Ecn(kmin, max(kmin, kmax), _number(row, "green_drop_probability") / 100)
-
-    def _watchdog(self, port: str) -> Watchdog | None:
-        row = self.device.row("PFC_WD", port)
-        qos = self.groups.qos_of.get(port, {})
-        guarded = field_text(qos, "pfcwd_sw_enable") if "pfcwd_sw_enable" in qos else field_text(qos, "pfc_enable")
-        detection = _number(row, "detection_time")
-        if not detection or self.queue(port) not in parse_priorities(guarded):
-            return None
-        poll = _number(self.device.row("PFC_WD", "GLOBAL"), "POLL_INTERVAL") or _POLL_MS
-        return Watchdog(
-            detection_ns=detection * _MS,
-            restoration_ns=_number(row, "restoration_time") * _MS,
-            poll_ns=poll * _MS,
-            action=field_text(row, "action") or "drop",
+    def _computed(self, interface: str) -> Group:
+        """The group with the profile that the switch computes from speed and CABLE_LENGTH."""
+        speed = self.cables.speed_mbps(interface)
+        headroom = headroom_floor_bytes(speed, self.cables.configured_m(interface), self._mtu_bytes)
+        headroom += (peer_response_bytes(speed) or 0) + self._mtu_bytes  # one more packet, for the pipeline of the ASIC
+        return Group(
+            lossless=True,
+            alpha=self.buffers.default_alpha,
+            reserve_bytes=_DYNAMIC_XON_BYTES,
+            headroom_bytes=headroom,
+            xon_bytes=_DYNAMIC_XON_BYTES,
+            is_computed=True,
         )
 
 
-def _by_queue(table: Mapping[str, Row]) -> dict[tuple[str, int], Row]:
-    """(port, queue) -> row; a key may name several of both."""
-    return {
-        (port, queue): row
-        for key, row in table.items()
-        if isinstance(row, Mapping)
-        for port in key.partition("|")[0].split(",")
-        for queue in parse_priorities(key.partition("|")[2])
-    }
-
-
-def _reference(row: Row, field: str) -> str:
-    """The name of the row that a field refers to: old files write [TABLE|NAME]."""
-    return field_text(row, field).strip("[]").rpartition("|")[2]
-
-
-def _number(row: Row, field: str) -> int:
-    text = field_text(row, field)
-    return int(text) if text.isdecimal() else 0
-
-
-def _exponent(row: Row) -> int:
-    """dynamic_th, as far as a chip can have it; the schema check reports others."""
-    text = field_text(row, "dynamic_th")
-    return max(-8, min(7, int(text))) if text.lstrip("-").isdecimal() else 0
+def _configured(profile: Profile, *, lossless: bool) -> Group:
+    return Group(
+        lossless=lossless,
+        alpha=profile.alpha,
+        static_bytes=profile.static_bytes,
+        reserve_bytes=profile.reserve_bytes if profile.static_bytes is None else 0,
+        headroom_bytes=profile.headroom_bytes if lossless else 0,
+        xon_bytes=profile.xon_bytes if lossless else 0,
+        xon_offset_bytes=profile.xon_offset_bytes if lossless else 0,
+        profile=profile.name,
+    )

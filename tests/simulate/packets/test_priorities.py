@@ -15,8 +15,8 @@ from tests.simulate.packets.running import edit, prepare, result, star
 
 prepare(print)
 
+from fabricgen.simulate.packets.analysis import simulate_bundle  # noqa: E402
 from fabricgen.simulate.packets.findings import packet_findings  # noqa: E402 (compiled code comes after its cache)
-from fabricgen.simulate.packets.planes import simulate_bundle  # noqa: E402
 
 pytestmark = pytest.mark.parametrize("small", [ARISTA], indirect=True)
 SENDERS = [f"gpu-00{number}|rail0" for number in range(1, 8)]
@@ -101,19 +101,19 @@ def test_a_trace_gives_its_flows_priorities(cli: Cli, small: Path, tmp_path: Pat
     flows[1] |= {"priority": 4, "start_ns": 1000}
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"flows": flows}))
-    told = cli("-q", "simulate", "packets", str(small), "--pattern", f"trace:{trace}", "--format", "json")
-    assert told.code == 0
-    packets = json.loads(told.out)["packets"]
+    outcome = cli("-q", "simulate", "packets", str(small), "--pattern", f"trace:{trace}", "--format", "json")
+    assert outcome.code == 0
+    packets = json.loads(outcome.out)["packets"]
     assert sorted(flow["priority"] for flow in packets["flows"]) == [0, 3, 3, 3, 3, 3, 4]
     lines = cli("-q", "simulate", "packets", str(small), "--pattern", f"trace:{trace}").out
     assert "priority 4: 1 of 1 flow finished" in lines
 
 
-def test_all_mistakes_of_a_trace_are_told(small: Path, tmp_path: Path) -> None:
+def test_all_mistakes_of_a_trace_are_reported(small: Path, tmp_path: Path) -> None:
     good = {"src": "gpu-001", "dst": "gpu-000", "bytes": 5}
     wrong = [
         good,
-        good | {"src": "nobody"},
+        good | {"src": "unknown"},
         good | {"bytes": 0},
         good | {"start_ns": -1},
         good | {"priority": 8},
@@ -124,7 +124,7 @@ def test_all_mistakes_of_a_trace_are_told(small: Path, tmp_path: Path) -> None:
     ]
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"flows": wrong}, indent=1))
-    with pytest.raises(UnreadableInputError) as told:
+    with pytest.raises(UnreadableInputError) as outcome:
         simulated(small, pattern=f"trace:{trace}")
     for index, field in (
         (1, ".src"),
@@ -135,9 +135,9 @@ def test_all_mistakes_of_a_trace_are_told(small: Path, tmp_path: Path) -> None:
         (6, ".sice"),
         (7, ""),
     ):
-        assert f"flows[{index}]{field}: " in str(told.value)
-    assert "flows[0]" not in str(told.value)
-    assert "nobody" in trace.read_text().splitlines()[told.value.location.line - 1]
+        assert f"flows[{index}]{field}: " in str(outcome.value)
+    assert "flows[0]" not in str(outcome.value)
+    assert "unknown" in trace.read_text().splitlines()[outcome.value.location.line - 1]
 
 
 def test_wrong_priorities_are_refused(cli: Cli, small: Path) -> None:

@@ -1,4 +1,4 @@
-"""Equal to HPCC's ns-3, flow by flow and pause frame by pause frame, on every case whose answer it gives."""
+"""Equal to HPCC's ns-3, flow by flow and pause frame by pause frame, on every case with an answer of ns-3."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fabricgen.results import PacketsResult
+from fabricgen.simulate.scenario import Compat
 from tests.shared_material import shared
 from tests.simulate.packets.running import result, run_file, simulated, star
 
@@ -42,7 +43,7 @@ def test_equals_ns3(case: str) -> None:
 
 @pytest.mark.parametrize("case", OF_THE_PROTOTYPE)
 def test_equals_the_prototype(case: str) -> None:
-    """Cases that ns-3 was not asked about, with other speeds and larger trees: completion times, and the victims."""
+    """Cases without an answer of ns-3, with other speeds and larger trees: completion times, and the victims."""
     answer, result = expected("congestion", case), result_of("congestion", case)
     assert [flow.fct_ns for flow in result.flows] == [flow["fct_ns"] for flow in answer["flows"]]
     assert result.wire_transmissions == answer["wire_transmissions"]
@@ -74,7 +75,7 @@ def test_small_headroom_drops_as_in_ns3_and_finishes_only_with_a_timeout() -> No
     assert (result.drops > 0, result.finished, result.freeze) == (answer["drops"], answer["finished"], None)
     assert [list(frame) for frame in result.pfc_frames] == answer["pfc_frames"]
     assert result.wire_transmissions == answer["wire_transmissions"]
-    exact = simulated(shared("data", "scenarios", case, "scenario.json"), compat="")
+    exact = simulated(shared("data", "scenarios", case, "scenario.json"), compat=Compat.EXACT)
     assert exact.drops > 0
     assert exact.finished == len(exact.flows)
 
@@ -111,7 +112,7 @@ def test_freeze_is_where_and_when_ns3_froze() -> None:
 def test_exact_times_are_near_those_in_whole_nanoseconds(case: str) -> None:
     """1048 B take 83.84 ns at 100 Gb/s and not 83."""
     file: Path = shared("data", "scenarios", case, "scenario.json")
-    floored, exact = run_file(file), simulated(file, compat="")
+    floored, exact = run_file(file), simulated(file, compat=Compat.EXACT)
     for one, other in zip(floored.flows, exact.flows, strict=True):
         assert one.fct_ns is not None
         assert other.fct_ns is not None

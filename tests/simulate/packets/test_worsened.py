@@ -21,9 +21,9 @@ Row = dict[str, Any]
 
 
 def codes(cli: Cli, *arguments: str) -> list[str]:
-    told = cli("-q", "simulate", "packets", *arguments, "--format", "json")
-    findings = json.loads(told.out)["findings"]
-    assert told.code == int(any(one["severity"] == "error" for one in findings))
+    outcome = cli("-q", "simulate", "packets", *arguments, "--format", "json")
+    findings = json.loads(outcome.out)["findings"]
+    assert outcome.code == int(any(one["severity"] == "error" for one in findings))
     assert all(one["confidence"] == "observed" for one in findings)
     return [one["code"] for one in findings]
 
@@ -89,7 +89,7 @@ def scenario(folder: Path, tree: dict[str, Any]) -> str:
     return str(file)
 
 
-def test_a_watchdog_that_acted_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_a_watchdog_that_acted_is_reported(cli: Cli, tmp_path: Path) -> None:
     watchdog = {"detection_ns": 2_000_000, "restoration_ns": 2_000_000, "poll_ns": 1_000_000}
     tree = star(1, 1_000_000, switch_defaults={"watchdog": watchdog}, stop_ns=14_000_000)
     tree["storms"] = [{"host": "h1", "at_ns": 0, "until_ns": 15_000_000}]
@@ -98,7 +98,7 @@ def test_a_watchdog_that_acted_is_told(cli: Cli, tmp_path: Path) -> None:
     assert "FG750" not in found  # it drops on purpose
 
 
-def test_a_host_that_pauses_its_switch_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_a_host_that_pauses_its_switch_is_reported(cli: Cli, tmp_path: Path) -> None:
     tree = star(2, 1_000_000)
     assert "FG761" not in codes(cli, "--scenario", scenario(tmp_path, tree))
     tree["nodes"][2]["drain_gbps"] = 10

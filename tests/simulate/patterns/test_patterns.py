@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from fabricgen.errors import UnreadableInputError, UsageError
-from fabricgen.simulate.patterns import PATTERNS, Adapter, Everyone, Messages, check_pattern, make_job, make_traffic
+from fabricgen.simulate.patterns import (
+    PATTERNS,
+    Adapter,
+    Everyone,
+    Messages,
+    Placement,
+    check_pattern,
+    make_job,
+    make_traffic,
+)
 from fabricgen.simulate.patterns.job import Job
 
 NODES, RAILS, SIZE = 6, 2, 1200.0
@@ -50,7 +59,7 @@ def test_bytes_are_those_of_nccl() -> None:
 
 @pytest.mark.parametrize("nodes", [2, 3, 5, 8, 13])
 def test_double_tree_reaches_everybody(nodes: int) -> None:
-    """Each tree has one edge less than nodes; nobody has more than two children in one, so at most six peers in all."""
+    """Each tree has one edge less than nodes; a node has at most two children in one, so at most six peers in all."""
     given = adapters(nodes, 1)
     traffic = sent("tree-all-reduce", given=given)
     assert len(traffic) == 4 * (nodes - 1)
@@ -93,12 +102,12 @@ def test_incast_has_one_receiver() -> None:
 def test_placements() -> None:
     given = adapters()
     assert make_job(given).members[:, 0].tolist() == [0, 2, 4, 6, 8, 10]
-    shuffled = make_job(given, "fragmented", 3).members
+    shuffled = make_job(given, Placement.FRAGMENTED, 3).members
     assert sorted(shuffled[:, 0].tolist()) == [0, 2, 4, 6, 8, 10] != shuffled[:, 0].tolist()
     assert (shuffled[:, 1] == shuffled[:, 0] + 1).all()
-    assert make_job(given, ["h4", "h1"]).members.tolist() == [[8, 9], [2, 3]]
-    with pytest.raises(UsageError, match="nobody"):
-        make_job(given, ["h4", "nobody"])
+    assert make_job(given, ("h4", "h1")).members.tolist() == [[8, 9], [2, 3]]
+    with pytest.raises(UsageError, match="unknown"):
+        make_job(given, ("h4", "unknown"))
 
 
 def test_trays_of_one_rack_are_one_node() -> None:
@@ -120,7 +129,7 @@ def test_traces(tmp_path: Path) -> None:
             sent(f"trace:{file}")
 
 
-def test_unknown_names_are_told_the_known_ones() -> None:
+def test_an_unknown_name_is_reported_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="ring-all-reduce"):
         check_pattern("ring")
     with pytest.raises(UsageError):

@@ -17,7 +17,7 @@ from fabricgen.simulate.demonstration import demonstrate  # noqa: E402 (compiled
 
 
 def ring_of_five(**tables: Any) -> dict[str, dict[str, Any]]:
-    """Five switches in a circle with a prefix each: routes of two hops go both ways around."""
+    """Five switches in a ring with a prefix each: routes of two hops go both ways around."""
     names = [f"r{number}" for number in range(5)]
     fabric = Fabric(
         asn={name: 65000 + number for number, name in enumerate(names)},
@@ -97,9 +97,9 @@ def test_cycle_after_a_failure_avoids_what_failed(tmp_path: Path) -> None:
 
 def test_command_tries_the_cycle(cli: Cli, tmp_path: Path) -> None:
     open_configs(ring_of_five(), tmp_path)
-    told = cli("-q", "simulate", "deadlock", str(tmp_path), "--demonstrate", "--format", "json")
-    assert told.code == 1
-    content = json.loads(told.out)
+    outcome = cli("-q", "simulate", "deadlock", str(tmp_path), "--demonstrate", "--format", "json")
+    assert outcome.code == 1
+    content = json.loads(outcome.out)
     assert content["deadlock"]["verdict"] == "cyclic"
     assert content["packets"]["frozen"] is True
     assert {"FG601", "FG642"} <= {finding["code"] for finding in content["findings"]}
