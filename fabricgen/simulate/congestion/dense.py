@@ -152,9 +152,9 @@ def dense_flows(plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_eac
     line = demand.rate[sender, receiver] / demand.pairs[sender, receiver]
     paused = np.round(bytes_each / (line * rates.paused[sender, receiver]), _CLASS_DIGITS)
     ideal = np.round(bytes_each / (line * rates.ideal[sender, receiver]), _CLASS_DIGITS)
-    of_paused, of_ideal = (np.unique(np.round(times), return_inverse=True)[1] for times in (paused, ideal))
-    alike = of_paused.astype(np.int64) * len(ideal) + of_ideal
-    _, example, of = np.unique(alike, return_index=True, return_inverse=True)
+    of_paused, of_ideal = (np.unique(np.round(rounded), return_inverse=True)[1] for rounded in (paused, ideal))
+    times = of_paused.astype(np.int64) * len(ideal) + of_ideal
+    _, example, of = np.unique(times, return_index=True, return_inverse=True)
     count = np.bincount(of, weights=demand.pairs[sender, receiver])
     found = []
     for number, row in enumerate(example):

@@ -10,7 +10,7 @@ from fabricgen.simulate.congestion.verdict import Verdict
 
 
 def with_verdict(result: CongestionResult, verdict: Verdict, ends: Sequence[tuple[str, str]]) -> CongestionResult:
-    """The result with what the verdict says of the flows, whose ends are given."""
+    """The result with the verdict on its flows; `ends` are their (source, target)."""
     rows = _rows(verdict, ends)
     return replace(
         result,

@@ -48,11 +48,11 @@ def worst_collisions(found: HashSpread) -> Collisions | None:
     if not len(found.switch):
         return None
     per_link = found.flows / found.links
-    alike = (per_link == per_link.max()) & (found.flows == found.flows[np.argmax(per_link)])
-    flows, links = int(found.flows[alike][0]), int(found.links[alike][0])
-    groups = int(alike.sum())
+    equal = (per_link == per_link.max()) & (found.flows == found.flows[np.argmax(per_link)])
+    flows, links = int(found.flows[equal][0]), int(found.links[equal][0])
+    groups = int(equal.sum())
     expected = expected_fullest(flows, links, groups) if flows <= _MOST_FLOWS else flows / links
-    return Collisions(flows, links, groups, round(expected, 3), int(found.fullest[alike].max()))
+    return Collisions(flows, links, groups, round(expected, 3), int(found.fullest[equal].max()))
 
 
 def polarised(plane: HostNetwork, found: HashSpread) -> dict[str, tuple[int, float]]:

@@ -106,11 +106,11 @@ def affected_flows(ports: Ports, flows: Flows) -> Flags:
         return np.ones(len(flows), bool)
     _, nic = np.unique(flows.path[:, 0], return_inverse=True)
     count = np.bincount(nic)
-    alike = np.ones(len(count), bool)  # if all flows of a NIC complete together, none gets the share of another
+    together = np.ones(len(count), bool)  # if all flows of a NIC complete together, none gets the share of another
     for amount in (flows.bytes, flows.start_ns):
         mean = np.bincount(nic, weights=amount) / count
-        np.logical_and.at(alike, nic, np.isclose(amount, mean[nic]))
-    share = np.where(alike[nic], 1.0 / count[nic], 1.0)
+        np.logical_and.at(together, nic, np.isclose(amount, mean[nic]))
+    share = np.where(together[nic], 1.0 / count[nic], 1.0)
     marked = np.append(_load(ports, flows, share) > _OVER, False)
     place = np.arange(flows.path.shape[1])
     while True:

@@ -29,7 +29,7 @@ STOP_NS = 2_000_000_000
 @dataclass(frozen=True)
 class PlaneScenario:
     """A scenario, and its flows on the ports of the plane for the max-min solver. `switches` are the settings of its
-    switches for `priority`, the lossless one that is judged. `reason` says what the scenario leaves out."""
+    switches for `priority`, the lossless one that is judged. `reason` names the parts that are not in the scenario."""
 
     scenario: Scenario
     ports: Ports
@@ -112,7 +112,7 @@ class _Builder:
                 self._add(port)
 
     def nodes(self) -> tuple[Node, ...]:
-        """Adapters, then switches. Their buffers are smaller by what ports outside the scenario reserve."""
+        """Adapters, then switches. Their buffers do not have the reserves of ports outside the scenario."""
         adapters = dict.fromkeys(link.a for link in self.links if link.a not in self.switches)
         inside: dict[str, int] = {}
         for link in self.links:

@@ -26,18 +26,18 @@ from fabricgen.simulate.packets.wheel import schedule
 @inlined
 def start(run: Run, event: int, flow: int) -> int:
     """Start a flow, after all events of its tick that were scheduled before; the port that may send, or NONE."""
-    its = run.flows[flow]
-    if not its.started:
-        its.started = 1
+    record = run.flows[flow]
+    if not record.started:
+        record.started = 1
         if run.slots[run.clock[0].slot].head != NONE:
             schedule(run, event, run.clock[0].now)
             return NONE
-    host = run.nodes[its.node]
+    host = run.nodes[record.node]
     run.order[host.first_flow + host.flows] = flow
     host.flows += 1
-    its.rate = its.target = its.line_rate
-    its.available = run.clock[0].now
-    return int(its.port)
+    record.rate = record.target = record.line_rate
+    record.available = run.clock[0].now
+    return int(record.port)
 
 
 @inlined
@@ -63,23 +63,23 @@ def receive(run: Run, packet: int) -> tuple[int, int]:
 def _acknowledge(run: Run, packet: int) -> bool:
     """Turn a packet that arrived into its ACK; False for a packet out of order without an answer."""
     event = run.events[packet]
-    its = run.flows[event.flow]
+    record = run.flows[event.flow]
     marked = event.kind == MARKED_DATA
     event.kind = ACK
-    if event.number == its.received:
-        its.received += 1
-        its.refused_until = 0
-    elif event.number > its.received:
-        if run.clock[0].now < its.refused_until:
+    if event.number == record.received:
+        record.received += 1
+        record.refused_until = 0
+    elif event.number > record.received:
+        if run.clock[0].now < record.refused_until:
             return False
-        its.refused_until = run.clock[0].now + run.settings.refusal_interval
+        record.refused_until = run.clock[0].now + run.settings.refusal_interval
         event.kind = NAK
-    event.number = its.received
-    if marked and event.kind == ACK and run.clock[0].now >= its.noticed_at + run.settings.notice_interval:
-        its.noticed_at = run.clock[0].now
+    event.number = record.received
+    if marked and event.kind == ACK and run.clock[0].now >= record.noticed_at + run.settings.notice_interval:
+        record.noticed_at = run.clock[0].now
         event.kind = ECHO
     event.size = run.settings.ack_size
-    event.step = its.back
+    event.step = record.back
     if not run.settings.data_acks:
         event.queue = CONTROL
     return True
@@ -89,12 +89,12 @@ def _acknowledge(run: Run, packet: int) -> bool:
 def _acknowledged(run: Run, packet: int) -> None:
     """An ACK arrives at the source."""
     event = run.events[packet]
-    its = run.flows[event.flow]
-    its.acked = max(its.acked, event.number)
-    its.sent = max(its.sent, its.acked)
-    if its.acked >= its.packets:
-        if its.completion < 0:
-            its.completion = run.clock[0].now - its.start
+    record = run.flows[event.flow]
+    record.acked = max(record.acked, event.number)
+    record.sent = max(record.sent, record.acked)
+    if record.acked >= record.packets:
+        if record.completion < 0:
+            record.completion = run.clock[0].now - record.start
             run.clock[0].finished += 1
     elif event.kind == NAK:
         go_back(run, event.flow)
@@ -131,12 +131,12 @@ def _turn(run: Run, port: int) -> int:
     place = whole(host.last_flow)
     for _ in range(count):
         place = place + 1 if place + 1 < count else (place + 1) % count
-        its = run.flows[run.order[first + place]]
-        if its.sent < its.packets and not whole(out.paused) >> its.queue & 1:
-            if its.available <= now:
+        record = run.flows[run.order[first + place]]
+        if record.sent < record.packets and not whole(out.paused) >> record.queue & 1:
+            if record.available <= now:
                 found = place
                 break
-        elif its.acked >= its.packets:
+        elif record.acked >= record.packets:
             done = min(done, place)
     if done == count:
         return found
@@ -160,9 +160,9 @@ def _wake_later(run: Run, node: int) -> None:
         return
     soonest, never = whole(1 << 62), whole(1 << 62)
     for place in range(host.first_flow, host.first_flow + host.flows):
-        its = run.flows[run.order[place]]
-        if its.sent < its.packets:
-            soonest = min(soonest, its.available)
+        record = run.flows[run.order[place]]
+        if record.sent < record.packets:
+            soonest = min(soonest, record.available)
     if run.clock[0].now < soonest < never:
         host.awake = 1
         event = run.settings.first_wake + node
@@ -174,18 +174,18 @@ def _wake_later(run: Run, node: int) -> None:
 @inlined
 def _packet_of(run: Run, flow: int) -> int:
     """The next packet of a flow; sets the time of the packet after it."""
-    its = run.flows[flow]
+    record = run.flows[flow]
     packet = take(run)
     event = run.events[packet]
-    event.kind, event.flow, event.number, event.step, event.queue = DATA, flow, its.sent, its.out, its.queue
-    last = its.sent + 1 == its.packets
-    event.size = its.last_size if last else run.settings.payload + run.settings.header
-    its.sent += 1
-    if its.rate == its.line_rate:
-        interval = whole(run.durations[run.ports[its.port].speed, event.size])
+    event.kind, event.flow, event.number, event.step, event.queue = DATA, flow, record.sent, record.out, record.queue
+    last = record.sent + 1 == record.packets
+    event.size = record.last_size if last else run.settings.payload + run.settings.header
+    record.sent += 1
+    if record.rate == record.line_rate:
+        interval = whole(run.durations[run.ports[record.port].speed, event.size])
     else:
-        interval = _ticks(event.size * 8.0 / its.rate, run.settings.ticks_per_s)
-    its.available = run.clock[0].now + interval
+        interval = _ticks(event.size * 8.0 / record.rate, run.settings.ticks_per_s)
+    record.available = run.clock[0].now + interval
     if run.settings.dcqcn:
         increase_by_bytes(run, flow, event.size)
     return packet

@@ -18,10 +18,10 @@ def lost(run: Run, packet: int) -> None:
 @inlined
 def start_timer(run: Run, flow: int) -> None:
     """Start the retransmission timer of a flow, unless it runs."""
-    its = run.flows[flow]
-    if its.timer == 0 and its.completion < 0 and run.settings.timeout > 0:
-        its.timer = 1
-        its.progress = its.acked
+    record = run.flows[flow]
+    if record.timer == 0 and record.completion < 0 and run.settings.timeout > 0:
+        record.timer = 1
+        record.progress = record.acked
         event = run.settings.first_flow + 3 * flow
         run.events[event].kind = TIMEOUT
         schedule(run, event, run.clock[0].now + run.settings.timeout)
@@ -30,11 +30,11 @@ def start_timer(run: Run, flow: int) -> None:
 @inlined
 def timed_out(run: Run, flow: int) -> None:
     """Repeat all unacknowledged packets if no packet was acknowledged since the timer started."""
-    its = run.flows[flow]
-    its.timer = 0
-    if its.completion >= 0:
+    record = run.flows[flow]
+    record.timer = 0
+    if record.completion >= 0:
         return
-    if its.acked == its.progress:
+    if record.acked == record.progress:
         go_back(run, flow)
     start_timer(run, flow)
 
@@ -42,6 +42,6 @@ def timed_out(run: Run, flow: int) -> None:
 @inlined
 def go_back(run: Run, flow: int) -> None:
     """Continue with the first unacknowledged packet."""
-    its = run.flows[flow]
-    run.clock[0].repeats += its.sent - its.acked
-    its.sent = its.acked
+    record = run.flows[flow]
+    run.clock[0].repeats += record.sent - record.acked
+    record.sent = record.acked

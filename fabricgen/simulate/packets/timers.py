@@ -1,4 +1,4 @@
-"""Events that are about one port or one flow: timers, and what is scheduled between two stretches of the loop."""
+"""Events that are about one port or one flow: timers, and their scheduling between two stretches of the loop."""
 
 from collections.abc import Mapping
 

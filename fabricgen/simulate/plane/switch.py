@@ -36,7 +36,6 @@ class Group:
     xon_bytes: int = 0
     xon_offset_bytes: int = 0
     profile: str = ""
-    is_computed: bool = False  # by the switch: the dynamic model
 
 
 class SwitchClass:
@@ -127,7 +126,6 @@ class SwitchClass:
             reserve_bytes=_DYNAMIC_XON_BYTES,
             headroom_bytes=headroom,
             xon_bytes=_DYNAMIC_XON_BYTES,
-            is_computed=True,
         )
 
 

@@ -46,7 +46,7 @@ def check_scenario(file: Path) -> list[Finding]:
 
 def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
     """Mistakes against the schema. List items that differ only in names are checked once: a file may have ten thousand
-    routes, which are all alike to the schema."""
+    routes, which are all equal to the schema."""
     from jsonschema import Draft202012Validator
 
     schema = json.loads(resource("schemas", "scenario.schema.json").read_text(encoding="utf-8"))
