@@ -30,9 +30,10 @@ from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.senders import DCQCN_SPEED_GBPS, roce_transport
 from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.plane.host_network import DEFAULT_PAYLOAD_BYTES
+from fabricgen.simulate.plane.interfaces import InterfaceQos
 from fabricgen.simulate.plane.ports import ROCE_OVERHEAD_BYTES
 from fabricgen.simulate.plane.priority import roce_dscp
-from fabricgen.simulate.plane.switch import SwitchClass
+from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
 from fabricgen.simulate.scenario import Flow, Link, Node, NodeKind, Scenario
 from fabricgen.units import counted
 
@@ -150,8 +151,9 @@ class _Stage:
     def _of(self, switch: int) -> SwitchClass:
         name = self.fabric.names[switch]
         if name not in self.switches:
-            packet = DEFAULT_PAYLOAD_BYTES + ROCE_OVERHEAD_BYTES
-            self.switches[name] = SwitchClass(self.bundle, name, self.priority, packet, self.dscp)
+            roce = RoceClass(self.priority, DEFAULT_PAYLOAD_BYTES + ROCE_OVERHEAD_BYTES, self.dscp)
+            qos = InterfaceQos(self.bundle.devices[name].config)
+            self.switches[name] = SwitchClass(self.bundle, name, roce, qos)
         return self.switches[name]
 
     def _cable(self, link: int) -> int:

@@ -15,10 +15,11 @@ from fabricgen.simulate.packets.senders import roce_transport
 from fabricgen.simulate.packets.slicing import TrafficChoice, sliced_traffic
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports
 from fabricgen.simulate.plane.priority import roce_dscp
-from fabricgen.simulate.plane.switch import SwitchClass
+from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
 from fabricgen.simulate.scenario import Flow, Link, Node, NodeKind, Scenario, Scheduler, SwitchBuffers, TrafficClass
 
 __all__ = ["PlaneScenario", "TrafficChoice", "plane_scenario"]
@@ -99,13 +100,15 @@ class _Builder:
         self.port: dict[int, int] = {}
         crossed = {plane.names[switch] for port in used for switch in self._switches(port)}
         names = [name for name in plane.names if name in crossed]
-        packet = plane.ports.packet_bytes
+        plane_qos = PlaneQos()
         wired = wired_plane(bundle, plane.name)
         self._planned_lossless = wired.lossless if wired else ()
         self._of: dict[int, dict[str, SwitchClass]] = {}
         for priority in {judged, *priorities}:
-            dscp = roce_dscp(bundle, plane.name, priority)
-            self._of[priority] = {name: SwitchClass(bundle, name, priority, packet, dscp) for name in names}
+            roce = RoceClass(priority, plane.ports.packet_bytes, roce_dscp(bundle, plane.name, priority))
+            self._of[priority] = {
+                name: SwitchClass(bundle, name, roce, plane_qos.of(bundle.devices[name].config)) for name in names
+            }
         self.switches = self._of[judged]
         for port in used:
             if port not in self.port:

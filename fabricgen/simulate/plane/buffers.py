@@ -5,6 +5,7 @@ A priority group whose profile is NULL or missing follows the dynamic model: the
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.platforms.catalog import layout_by_hwsku
@@ -53,7 +54,7 @@ class SwitchBufferTables:
         """BUFFER_POOL.size; 0 if missing, as where the switch computes it."""
         return number(self._row("BUFFER_POOL", name), "size")
 
-    @property
+    @cached_property
     def lossless_pool_bytes(self) -> int:
         """The size of the pool of the lossless groups; 0 if the file does not define it."""
         return self.pool_bytes("ingress_lossless_pool") or self.pool_bytes("egress_lossless_pool")
@@ -64,7 +65,7 @@ class SwitchBufferTables:
         memory = (layout[0].mmu_bytes if layout else None) or _DEFAULT_POOL_BYTES
         return max(memory - headroom_bytes, _DEFAULT_POOL_BYTES // 4)
 
-    @property
+    @cached_property
     def default_alpha(self) -> float:
         """The alpha of profiles that the switch computes: DEFAULT_LOSSLESS_BUFFER_PARAMETER.default_dynamic_th."""
         for row in rows(self._config, "DEFAULT_LOSSLESS_BUFFER_PARAMETER").values():

@@ -24,8 +24,9 @@ class Cables:
     def speed_mbps(self, interface: str) -> int:
         """The speed of a port, or of the members of an interface together; that of its link if the file does not have
         it."""
-        members = member_ports(self._device.config, interface)
-        if total := self.configured_mbps(interface) or sum(map(self.configured_mbps, members)):
+        if own := self.configured_mbps(interface):
+            return own
+        if total := sum(map(self.configured_mbps, member_ports(self._device.config, interface))):
             return total
         link = self._bundle.link_at.get((self._device.name, interface))
         return (link.speed_mbps if link else None) or UNKNOWN_SPEED_MBPS

@@ -3,10 +3,25 @@
 from collections.abc import Iterable
 
 from fabricgen.sonic.image import rows
-from fabricgen.sonic.port_qos import PortQos, SwitchQos
-from fabricgen.sonic.tables import ConfigDb, split_key
+from fabricgen.sonic.port_qos import DEFINITION_TABLES, PORT_TABLES, PortQos, SwitchQos
+from fabricgen.sonic.tables import ConfigDb, SameTable, split_key
 
 MEMBER_TABLES = {"PortChannel": "PORTCHANNEL_MEMBER", "Vlan": "VLAN_MEMBER"}
+_TABLES = (*PORT_TABLES, *DEFINITION_TABLES, *MEMBER_TABLES.values())
+
+
+class PlaneQos:
+    """The QoS of the switches of a plane. Switches with the same tables are read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[SameTable, ...], InterfaceQos] = {}
+
+    def of(self, config: ConfigDb) -> "InterfaceQos":
+        """The QoS of the interfaces of one switch."""
+        tables = tuple([SameTable(config.get(name)) for name in _TABLES])
+        if tables not in self._known:
+            self._known[tables] = InterfaceQos(config)
+        return self._known[tables]
 
 
 class InterfaceQos:
@@ -14,6 +29,7 @@ class InterfaceQos:
 
     def __init__(self, config: ConfigDb) -> None:
         self._config, self._ports = config, SwitchQos(config)
+        self._known: dict[str, PortQos] = {}
 
     @property
     def ports(self) -> Iterable[str]:
@@ -22,8 +38,11 @@ class InterfaceQos:
 
     def of(self, interface: str) -> PortQos:
         """The QoS of an interface: of a port channel or VLAN, that of the first member with PFC."""
-        members = (self._ports.port(name) for name in member_ports(self._config, interface))
-        return next((qos for qos in members if "pfc_enable" in qos.port_map), self._ports.port(interface))
+        if interface not in self._known:
+            members = (self._ports.port(name) for name in member_ports(self._config, interface))
+            with_pfc = (qos for qos in members if "pfc_enable" in qos.port_map)
+            self._known[interface] = next(with_pfc, self._ports.port(interface))
+        return self._known[interface]
 
 
 def member_ports(config: ConfigDb, interface: str) -> list[str]:

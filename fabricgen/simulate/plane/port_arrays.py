@@ -1,7 +1,6 @@
 """The ports of a plane as arrays: speeds, cables, and the priority groups that they feed."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,34 +8,30 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.physics import PROPAGATION_NS_PER_M, peer_response_bytes
 from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.simulate.plane.ports import NO_SWITCH, Ports
-from fabricgen.simulate.plane.switch import Group, SwitchClass
+from fabricgen.simulate.plane.switch import Group, RoceClass, SwitchClass
 
 _MBPS_PER_BYTE_PER_NS = 8_000
 
 End = tuple[int, str]  # (switch, its port)
 
 
-class ClassOfPlane(NamedTuple):
-    """The class of traffic that a plane is read for. Without a priority no switch pauses it."""
-
-    priority: int | None
-    packet_bytes: int
-    dscp: int | None = None
-
-
-def port_arrays(bundle: Bundle, fabric: RoutedFabric, links: Sequence[WiredLink], traffic_class: ClassOfPlane) -> Ports:
-    """The ports of links first, then those of adapters, then those towards adapters."""
+def port_arrays(
+    bundle: Bundle, fabric: RoutedFabric, links: Sequence[WiredLink], traffic: RoceClass, *, lossless: bool
+) -> Ports:
+    """The ports of links first, then those of adapters, then those towards adapters. Without `lossless` no switch
+    pauses the traffic."""
     network, names = fabric.network, fabric.names
-    priority, packet_bytes, dscp = traffic_class
-    switches = [SwitchClass(bundle, name, priority or 0, packet_bytes, dscp) for name in names]
+    plane_qos = PlaneQos()
+    switches = [SwitchClass(bundle, name, traffic, plane_qos.of(bundle.devices[name].config)) for name in names]
     number = {name: index for index, name in enumerate(names)}
     near = [(int(network.source[link]), fabric.port(link)) for link in range(network.links)]
     far = [near[link] for link in network.reverse]
     leaf_ends = [(number[link.b[0]], link.b[1]) for link in links]
     senders = [*near, *leaf_ends, *leaf_ends]  # a NIC has the speed of the port that it is connected to
     receivers: list[End | None] = [*far, *leaf_ends, *([None] * len(links))]
-    groups = [_lossless_group(switches, end) if end and priority is not None else None for end in receivers]
+    groups = [_lossless_group(switches, end) if end and lossless else None for end in receivers]
     fed = [end[0] if end and group else NO_SWITCH for end, group in zip(receivers, groups, strict=True)]
     pools = {switch: switches[switch].pool_bytes for switch in sorted(set(fed) - {NO_SWITCH})}
     speed = np.array([switches[switch].cables.speed_mbps(port) for switch, port in senders], float)
@@ -52,7 +47,7 @@ def port_arrays(bundle: Bundle, fabric: RoutedFabric, links: Sequence[WiredLink]
         pool_bytes=np.array([pools.get(switch, 0) for switch in range(len(names))], float),
         name_of=_namer(names, near, links),
         peer_of=_namer(names, far, links, far_end=True),
-        packet_bytes=packet_bytes,
+        packet_bytes=traffic.packet_bytes,
         xon_offset_bytes=np.array([group.xon_offset_bytes if group else 0 for group in groups], float),
         response_bytes=np.array([peer_response_bytes(int(mbps)) or 0 for mbps in speed], float),
     )

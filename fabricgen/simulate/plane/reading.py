@@ -12,9 +12,10 @@ from fabricgen.simulate.plane.adapters import Adapter
 from fabricgen.simulate.plane.host_network import DEFAULT_PAYLOAD_BYTES, NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.names import wired_plane
-from fabricgen.simulate.plane.port_arrays import ClassOfPlane, port_arrays
+from fabricgen.simulate.plane.port_arrays import port_arrays
 from fabricgen.simulate.plane.ports import ROCE_OVERHEAD_BYTES
 from fabricgen.simulate.plane.priority import roce_dscp
+from fabricgen.simulate.plane.switch import RoceClass
 from fabricgen.sonic.addresses import Address, parse_address
 
 # dockers/docker-orchagent/switch.json.j2 of sonic-buildimage: the ECMP hash seed depends on the device type
@@ -33,8 +34,8 @@ def read_plane(bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int |
     column = np.array([columns.of(link.b, int(at)) for link, at in zip(links, leaf, strict=True)], np.int64)
     wired = wired_plane(bundle, plane)
     payload = (wired.roce_mtu if wired else None) or DEFAULT_PAYLOAD_BYTES
-    packet = payload + ROCE_OVERHEAD_BYTES
-    traffic_class = ClassOfPlane(priority, packet, None if priority is None else roce_dscp(bundle, plane, priority))
+    dscp = None if priority is None else roce_dscp(bundle, plane, priority)
+    roce = RoceClass(priority or 0, payload + ROCE_OVERHEAD_BYTES, dscp)
     devices = [bundle.devices[name] for name in fabric.names]
     kinds = [device.text_of("DEVICE_METADATA", "localhost", "type") for device in devices]
     known = {index: device.wired for index, device in enumerate(devices) if device.wired}
@@ -46,7 +47,7 @@ def read_plane(bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int |
         leaf=leaf,
         column=column,
         columns=len(destinations),
-        ports=port_arrays(bundle, fabric, links, traffic_class),
+        ports=port_arrays(bundle, fabric, links, roce, lossless=priority is not None),
         hash_seed=np.array([_HASH_SEED.get(kind, 0) for kind in kinds], np.int64),
         payload_bytes=payload,
         name=plane,

@@ -6,6 +6,7 @@ traffic class with the number of its priority. A map that no field of the port n
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.physics import headroom_floor_bytes, peer_response_bytes
@@ -38,17 +39,24 @@ class Group:
     profile: str = ""
 
 
-class SwitchClass:
-    """One class of traffic on one switch. `dscp` is that of its packets, None if unknown; `mtu_bytes` is the largest
-    packet on the wire."""
+class RoceClass(NamedTuple):
+    """A class of traffic: its priority, its largest packet on the wire, and the DSCP of its packets, None if
+    unknown."""
 
-    def __init__(self, bundle: Bundle, name: str, priority: int, mtu_bytes: int, dscp: int | None = None) -> None:
+    priority: int
+    packet_bytes: int
+    dscp: int | None = None
+
+
+class SwitchClass:
+    """One class of traffic on one switch, whose QoS is `qos`."""
+
+    def __init__(self, bundle: Bundle, name: str, traffic: RoceClass, qos: InterfaceQos) -> None:
         self.device = bundle.devices[name]
         self.cables = Cables(bundle, self.device)
         self.buffers = SwitchBufferTables(self.device)
         self.queues = QueueTables(self.device)
-        self._priority, self._mtu_bytes, self._dscp = priority, mtu_bytes, dscp
-        self._qos = InterfaceQos(self.device.config)
+        self._traffic, self._qos = traffic, qos
         self._known: dict[tuple[str, ...], tuple[int, int]] = {}
 
     @cached_property
@@ -60,7 +68,7 @@ class SwitchClass:
         headroom = sum(
             headroom_floor_bytes(self.cables.configured_mbps(port), self.cables.configured_m(port), _DEFAULT_MTU_BYTES)
             for port in self._qos.ports
-            if self._qos.of(port).bound("BUFFER_PG", self._priority)
+            if self._qos.of(port).bound("BUFFER_PG", self._traffic.priority)
         )
         return self.buffers.memory_without(headroom)
 
@@ -110,16 +118,18 @@ class SwitchClass:
         return self._known[names]
 
     def _traffic_class(self, qos: PortQos) -> int:
-        if self._dscp is None or not qos.dscp_to_tc:
-            return self._priority
-        found = qos.map_array("dscp_to_tc_map", DSCPS)[self._dscp]
-        return found if found < PRIORITIES else self._priority
+        priority, _, dscp = self._traffic
+        if dscp is None or not qos.dscp_to_tc:
+            return priority
+        found = qos.map_array("dscp_to_tc_map", DSCPS)[dscp]
+        return found if found < PRIORITIES else priority
 
     def _computed(self, interface: str) -> Group:
         """The group with the profile that the switch computes from speed and CABLE_LENGTH."""
         speed = self.cables.speed_mbps(interface)
-        headroom = headroom_floor_bytes(speed, self.cables.configured_m(interface), self._mtu_bytes)
-        headroom += (peer_response_bytes(speed) or 0) + self._mtu_bytes  # one more packet, for the pipeline of the ASIC
+        packet = self._traffic.packet_bytes
+        headroom = headroom_floor_bytes(speed, self.cables.configured_m(interface), packet)
+        headroom += (peer_response_bytes(speed) or 0) + packet  # one more packet, for the pipeline of the ASIC
         return Group(
             lossless=True,
             alpha=self.buffers.default_alpha,

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.simulate.plane.interfaces import InterfaceQos
 from fabricgen.simulate.plane.queues import marks, pfc_priorities
-from fabricgen.simulate.plane.switch import Group, SwitchClass
+from fabricgen.simulate.plane.switch import Group, RoceClass, SwitchClass
 from fabricgen.simulate.scenario import Ecn, Watchdog
 from fabricgen.vocabulary import WatchdogAction
 from tests.bgp_fabric import PORT_QOS, QOS_MAPS, open_configs
@@ -32,7 +33,7 @@ def switch(folder: Path, *, priority: int = 3, dscp: int | None = None, **tables
         "BUFFER_PG": {"Ethernet0|3-4": {"profile": "lossless"}, "Ethernet0|0": {"profile": "lossy"}},
     }
     bundle: Bundle = open_configs({"s": {**config, **tables}}, folder)
-    return SwitchClass(bundle, "s", priority, PACKET_BYTES, dscp)
+    return SwitchClass(bundle, "s", RoceClass(priority, PACKET_BYTES, dscp), InterfaceQos(bundle.devices["s"].config))
 
 
 def test_a_profile_of_the_file(tmp_path: Path) -> None:
