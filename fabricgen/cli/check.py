@@ -20,7 +20,7 @@ from fabricgen.cli.judge import (
     told_of_inventory,
     validate,
 )
-from fabricgen.cli.output import OPENED_FROM_HERE, choice_options, exit_code, output_options, print_result
+from fabricgen.cli.output import choice_options, exit_code, output_options, print_result
 from fabricgen.cli.places import InventoryPlaces
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.findings import Finding, Location, has_errors
@@ -30,6 +30,7 @@ from fabricgen.render.plans import lock_would_change, make_plans
 from fabricgen.render.templates import TemplateProblemError
 from fabricgen.report.anchors import anchored
 from fabricgen.report.capacity import subnet_lines
+from fabricgen.report.formats import formats
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.summary import Counts
 
@@ -99,7 +100,7 @@ def command(
         clock.lap("simulated", f"congestion of {len(verdicts.routed)} planes")
         verdicts.codes |= codes_of(*_INVENTORY)
         outcome = told(settings, verdicts, places, expand=expand, inventory=plans.findings)
-        if fmt in OPENED_FROM_HERE:
+        if formats()[fmt].annotates_files:
             outcome = _anchored(outcome, folder, places, inventory)
         print_result(
             settings, outcome.findings, verdicts.counts, fmt=fmt, output=output, own={**own, **verdicts.own},

@@ -16,6 +16,7 @@ from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.diff.difference import Difference
+    from fabricgen.observed.running import InputForm
 
 EXIT_DIFFERENT = 4
 FORMATS = ("text", "json", "markdown", "jsonpatch")
@@ -47,13 +48,13 @@ def command(
     the output of ibnetdiscover, which are compared with the cabling. Rows that a switch makes by itself are no drift.
     With a running configuration as OLD and a bundle as NEW, the patches bring the switches to the bundle.
     """
-    from fabricgen.observed.running import form_of
+    from fabricgen.observed.running import InputForm, form_of
 
-    form = new_form or form_of(new)
+    form = InputForm(new_form) if new_form else form_of(new)
     old_form = form_of(old)
-    if old_form not in ("bundle", "running"):
+    if old_form.is_cabling:
         raise UsageError(f"{old} is no bundle and no config_db.json: OLD is what NEW is compared with")
-    if form in ("lldp", "ibnetdiscover"):
+    if form.is_cabling:
         differs, text = _compare_cables(settings, old, (new, form), fmt, output)
     else:
         differs, text = _compare(settings, (old, old_form), (new, form), fmt, output)
@@ -65,7 +66,7 @@ def command(
 
 
 def _compare(
-    settings: Settings, old: tuple[Path, str], new: tuple[Path, str], fmt: str, output: Path | None
+    settings: Settings, old: tuple[Path, "InputForm"], new: tuple[Path, "InputForm"], fmt: str, output: Path | None
 ) -> tuple[bool, str]:
     """Whether there are differences, and the report."""
     from fabricgen.diff.difference import compare
@@ -94,7 +95,7 @@ def _compare(
 
 
 def _compare_cables(
-    settings: Settings, old: Path, new: tuple[Path, str], fmt: str, output: Path | None
+    settings: Settings, old: Path, new: tuple[Path, "InputForm"], fmt: str, output: Path | None
 ) -> tuple[bool, str]:
     from fabricgen.bundle.read import open_bundle
     from fabricgen.diff.cables import compare_cables

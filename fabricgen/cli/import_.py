@@ -15,7 +15,7 @@ from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import tell
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, in_order
-from fabricgen.report.concise import concise_report
+from fabricgen.report.formats.concise import concise_report
 from fabricgen.report.summary import Counts
 from fabricgen.sonic.secrets import shown_key
 

@@ -6,26 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-import orjson
 
 from fabricgen import __version__
 from fabricgen.atomic import write_atomically
 from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import tell
 from fabricgen.findings import Finding, Severity, in_order
-from fabricgen.report.concise import concise_report
-from fabricgen.report.github import github_report
-from fabricgen.report.gitlab import gitlab_list
-from fabricgen.report.json import json_object
-from fabricgen.report.junit import junit_report
+from fabricgen.report.formats import formats
 from fabricgen.report.pages import pages
 from fabricgen.report.run import Run
-from fabricgen.report.sarif import sarif_object
 from fabricgen.report.summary import Counts
-from fabricgen.report.text import text_report
-
-FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
-OPENED_FROM_HERE = ("sarif", "junit", "github", "gitlab")  # their readers look places up in the repository
 
 
 def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -43,8 +33,8 @@ def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
 
 output_options = several(
     click.option(
-        "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True,
-        help="Form of the result on standard output.",
+        "--format", "fmt", type=click.Choice(list(formats())), default="text", show_default=True,
+        help="Report format; " + "; ".join(f"{each.name}: {each.summary}" for each in formats().values()) + ".",
     ),
     click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="File for the result instead."),
     click.option(
@@ -100,39 +90,16 @@ def print_result(
     ordered = in_order(findings)
     color = output is None and settings.paints(sys.stdout)
     counts = replace(counts, suppressed=len(suppressed))
-    if fmt == "concise":
-        text = concise_report(ordered, color)
-    elif fmt == "text":
-        text = text_report(ordered, counts, color)
-        if lines:
-            text = "\n".join([*lines, text])
-    else:
-        threshold = Severity.ERROR if fail_on == "never" else Severity(fail_on)
-        code = exit_code(ordered, fail_on)
-        text = _for_machines(
-            fmt, Run(__version__, verb, ordered, suppressed, counts, codes, threshold, code, own or {})
-        )
+    threshold = Severity.ERROR if fail_on == "never" else Severity(fail_on)
+    code = exit_code(ordered, fail_on)
+    run = Run(__version__, verb, ordered, suppressed, counts, codes, threshold, code, own or {}, lines, color)
+    text = formats()[fmt].write(run)
     if shorten:
         text = text.replace(shorten, "")
     if output is not None:
         write_atomically(output, (text if text.endswith("\n") else text + "\n").encode())
     else:
         tell(text, nl=bool(text) and not text.endswith("\n"), color=color)
-
-
-def _for_machines(fmt: str, run: Run) -> str:
-    if fmt == "junit":
-        return junit_report(run)
-    if fmt == "github":
-        return github_report(run)
-    content: object
-    if fmt == "sarif":
-        content = sarif_object(run)
-    elif fmt == "gitlab":
-        content = gitlab_list(run)
-    else:
-        content = json_object(run.version, run.findings, run.counts, **run.own)
-    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
 
 def exit_code(findings: Sequence[Finding], fail_on: str) -> int:

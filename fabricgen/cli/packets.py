@@ -18,7 +18,7 @@ from fabricgen.findings import Location
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.packets import packets_lines, packets_object, packets_objects
 from fabricgen.report.summary import Counts
-from fabricgen.results import DeadlockResult
+from fabricgen.results import Compat, DeadlockResult
 
 CODES = ("FG64", "FG708", "FG75", "FG76", "FG79")
 _DEFAULT_SIZE = "4MiB"
@@ -105,7 +105,7 @@ def _run_scenario(
 ) -> tuple[Outcome, Counts]:
     from fabricgen.simulate.packets.analysis import simulate_scenario
     from fabricgen.simulate.packets.findings import packet_findings
-    from fabricgen.simulate.scenario import Compat, check_scenario, read_scenario
+    from fabricgen.simulate.scenario import check_scenario, read_scenario
 
     if mistakes := check_scenario(file):
         return told_of_inventory(settings, mistakes, (), Location), Counts()

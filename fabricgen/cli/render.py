@@ -23,7 +23,7 @@ from fabricgen.inventory.load import LOCK_NAME, inventory_root
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import Plans, lock_would_change, make_plans
 from fabricgen.render.templates import TemplateProblemError
-from fabricgen.report.concise import concise_report
+from fabricgen.report.formats.concise import concise_report
 from fabricgen.report.summary import Counts
 from fabricgen.units import counted
 

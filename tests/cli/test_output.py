@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from fabricgen.cli.output import FORMATS
 from fabricgen.cli.settings import Settings
+from fabricgen.report.formats import formats
 from fabricgen.resources import resource
 from tests.conftest import Cli
 from tests.inventories import QUICKSTART, explicit, write
@@ -70,13 +70,13 @@ def test_text_shows_the_line_and_ends_with_counts(cli: Cli, wrong: Path) -> None
 def test_files_of_the_temporary_bundle_are_named_as_in_a_bundle(cli: Cli, tmp_path: Path) -> None:
     tree = explicit()
     tree["overrides"] = [{"match": {"name": "leaf1"}, "config_db": {"PORT": {"Ethernet0": {"mtu": "1"}}}}]
-    for fmt in FORMATS:
+    for fmt in formats():
         out = cli("check", write(tmp_path / "i", tree), "--format", fmt).out
         assert "fabricgen-check-" not in out
         assert "sonic/leaf1/config_db.json" in out or fmt in ("github", "gitlab")  # they name the inventory only
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("fmt", formats())
 def test_output_goes_to_a_file(fmt: str, cli: Cli, bundle: Path, tmp_path: Path) -> None:
     outcome = cli("validate", bundle, "--format", fmt, "--output", tmp_path / "result")
     assert outcome.code == 1 and outcome.out == ""
@@ -108,7 +108,7 @@ def test_select_and_ignore(cli: Cli, bundle: Path) -> None:
     assert found("--select", "FG4,FG5", "--ignore", "FG5") == {code for code in everything if code.startswith("FG4")}
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("fmt", formats())
 def test_no_secret_of_a_judged_file_shows(fmt: str, cli: Cli, bundle: Path) -> None:
     file = bundle / "sonic/leaf1/config_db.json"
     config = json.loads(file.read_text())

@@ -7,7 +7,7 @@ they are only notes if the pattern fits the fabric when it is spread evenly.
 from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Location, Severity, in_order
+from fabricgen.findings import Confidence, Finding, Location, Place, Severity, in_order
 from fabricgen.results import CongestionModel, CongestionResult, CongestionTree, TreeKind
 from fabricgen.units import counted
 
@@ -162,7 +162,7 @@ def _at(
         severity=severity,
         message=message if known is not None or not device else f"{device}: {message}",
         device=device if known is not None else "",
-        path=f"PORT|{port}" if known is not None and port else "",
+        place=Place("PORT", port) if known is not None and port else None,
         location=location,
         hint=hint,
         confidence=Confidence.PROVED if certain else Confidence.POSSIBLE,

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fabricgen.results import Compat
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
 from fabricgen.simulate.packets.flows import first_places, flow_records, host_ports
@@ -15,7 +16,7 @@ from fabricgen.simulate.packets.settings import run_settings
 from fabricgen.simulate.packets.state import Records, Run
 from fabricgen.simulate.packets.timers import name_events, schedule_beginnings
 from fabricgen.simulate.packets.wheel import EPOCHS, SLOTS
-from fabricgen.simulate.scenario import Compat, Scenario
+from fabricgen.simulate.scenario import Scenario
 
 FIRST_PACKETS = 4096
 FIRST_FRAMES = 4096

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseRoot, QueueUse, TreeKind
+from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
 from fabricgen.simulate.packets.simulation import Finished
@@ -134,7 +134,7 @@ def _roots(network: Network) -> tuple[PauseRoot, ...]:
     roots = [
         PauseRoot(
             port=network.ports[root],
-            kind=TreeKind.SLOW_RECEIVER if paused[root] and to_host[root] else TreeKind.INCAST,
+            kind=PauseKind.SLOW_RECEIVER if paused[root] and to_host[root] else PauseKind.INCAST,
             paused_links=len(links),
             paused_share=round(float(max(share[link] for link in links)), 4),
         )

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fabricgen.results import Compat
 from fabricgen.simulate.packets.records import NONE, POOL
 from fabricgen.simulate.packets.state import Records
-from fabricgen.simulate.scenario import Compat, Ecn, Scenario, Scheduler, SwitchBuffers, TrafficClass
+from fabricgen.simulate.scenario import Ecn, Scenario, Scheduler, SwitchBuffers, TrafficClass
 
 UNLIMITED = 1 << 40
 LARGEST = (1 << 31) - 1

@@ -1,8 +1,9 @@
 """The settings of a run, from its scenario."""
 
+from fabricgen.results import Compat
 from fabricgen.simulate.packets.queues import buffers_by_port
 from fabricgen.simulate.packets.state import Settings
-from fabricgen.simulate.scenario import Compat, CongestionControl, Dcqcn, Scenario
+from fabricgen.simulate.scenario import CongestionControl, Dcqcn, Scenario
 
 _TIMEOUT_NS = 1_000_000
 _HPCC_NAK_NS = 500_000  # HPCC's receivers ask again after this time

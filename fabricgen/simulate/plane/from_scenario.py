@@ -3,8 +3,9 @@
 import numpy as np
 
 from fabricgen.errors import UsageError
+from fabricgen.results import Compat
 from fabricgen.simulate.plane.ports import NO_PORT, NO_SWITCH, Flows, Ports
-from fabricgen.simulate.scenario import Compat, Scenario
+from fabricgen.simulate.scenario import Scenario
 
 _BITS_PER_BYTE = 8
 _MOST_HOPS = 64

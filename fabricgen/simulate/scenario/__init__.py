@@ -2,7 +2,6 @@
 
 from fabricgen.simulate.scenario.check import check_scenario
 from fabricgen.simulate.scenario.model import (
-    Compat,
     CongestionControl,
     Dcqcn,
     Ecn,
@@ -23,7 +22,7 @@ from fabricgen.simulate.scenario.model import (
 from fabricgen.simulate.scenario.read import parse_scenario, read_scenario
 
 __all__ = [
-    "Compat", "CongestionControl", "Dcqcn", "Ecn", "Flow", "Link", "LinkFailure", "Node", "NodeKind", "PauseStorm",
+    "CongestionControl", "Dcqcn", "Ecn", "Flow", "Link", "LinkFailure", "Node", "NodeKind", "PauseStorm",
     "Pfc", "Scenario", "Scheduler", "SwitchBuffers", "TrafficClass", "Transport", "Watchdog", "check_scenario",
     "parse_scenario", "read_scenario",
 ]  # fmt: skip

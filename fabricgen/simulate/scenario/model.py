@@ -7,6 +7,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fabricgen.results import Compat
 from fabricgen.vocabulary import WatchdogAction
 
 
@@ -29,13 +30,6 @@ class Scheduler(enum.StrEnum):
 
     DWRR = "dwrr"
     STRICT = "strict"
-
-
-class Compat(enum.StrEnum):
-    """The simulator whose clock and tie rules a run follows."""
-
-    EXACT = ""  # the exact times of the links
-    HPCC = "hpcc"  # HPCC's ns-3: whole nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +204,7 @@ class Scenario:
     routes: Mapping[tuple[str, str], str]
     transport: Transport
     stop_ns: int
-    compat: Compat = Compat.EXACT
+    compat: Compat = Compat.NONE
     description: str = ""
     classes: tuple[TrafficClass, ...] = ()
     pfc: Pfc = Pfc()

@@ -8,8 +8,8 @@ from typing import Any
 from fabricgen.bundle.read import parse_object, read_bytes
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.results import Compat
 from fabricgen.simulate.scenario.model import (
-    Compat,
     CongestionControl,
     Dcqcn,
     Ecn,
