@@ -21,8 +21,10 @@ def all_rules() -> tuple[Rule, ...]:
 def explain_text(code: str) -> str | None:
     """The page of a rule, with a bad case for rules of fabricgen (docs/rules); None if no rule has the code."""
     found = next((rule for rule in all_rules() if rule.code == code.upper()), None)
-    page = resource("docs", "rules", f"{code.upper()}.md")
-    return found and (page.read_text(encoding="utf-8") if page.is_file() else found.page)
+    if found is None:
+        return None
+    page = resource("docs", "rules", f"{found.code}.md")
+    return page.read_text(encoding="utf-8") if page.is_file() else found.page
 
 
 def chosen_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:

@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Place, Severity
-from fabricgen.physics import PROPAGATION_NS_PER_M, peer_response_bytes
+from fabricgen.physics import (
+    DEFAULT_ROCE_MTU_BYTES,
+    PROPAGATION_NS_PER_M,
+    ROCE_V2_WIRE_BYTES,
+    peer_response_bytes,
+)
 from fabricgen.results import PacketsResult
 from fabricgen.routing import bits
 from fabricgen.routing.fallback import forwarding
@@ -29,9 +34,7 @@ from fabricgen.simulate.packets.freeze import FreezeWatch
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.senders import DCQCN_SPEED_GBPS, roce_transport
 from fabricgen.simulate.packets.simulation import run
-from fabricgen.simulate.plane.host_network import DEFAULT_PAYLOAD_BYTES
 from fabricgen.simulate.plane.interfaces import InterfaceQos
-from fabricgen.simulate.plane.ports import ROCE_OVERHEAD_BYTES
 from fabricgen.simulate.plane.priority import roce_dscp
 from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
 from fabricgen.simulate.scenario import Flow, Link, Node, NodeKind, Scenario
@@ -67,7 +70,7 @@ def _run(scenario: Scenario) -> PacketsResult:
         """A freeze has ended, or none came in the time in which the slowest link sends a whole message."""
         return watch.over_ns is not None if watch.found else watch.checked_ns > patience_ns
 
-    found, reason = run(replace(scenario, transport=roce_transport(DEFAULT_PAYLOAD_BYTES)), enough=enough), ""
+    found, reason = run(replace(scenario, transport=roce_transport(DEFAULT_ROCE_MTU_BYTES)), enough=enough), ""
     if found.freeze.found and scenario.transport.dcqcn:
         reason = "senders do not obey ECN; with senders that obey it, it does not freeze"
         obeying = run(scenario, enough=enough)
@@ -144,14 +147,14 @@ class _Stage:
                 for index, path in enumerate(routed)
             ),
             routes={},
-            transport=roce_transport(DEFAULT_PAYLOAD_BYTES, DCQCN_SPEED_GBPS if marks else None),
+            transport=roce_transport(DEFAULT_ROCE_MTU_BYTES, DCQCN_SPEED_GBPS if marks else None),
             stop_ns=STOP_NS,
         )
 
     def _of(self, switch: int) -> SwitchClass:
         name = self.fabric.names[switch]
         if name not in self.switches:
-            roce = RoceClass(self.priority, DEFAULT_PAYLOAD_BYTES + ROCE_OVERHEAD_BYTES, self.dscp)
+            roce = RoceClass(self.priority, DEFAULT_ROCE_MTU_BYTES + ROCE_V2_WIRE_BYTES, self.dscp)
             qos = InterfaceQos(self.bundle.devices[name].config)
             self.switches[name] = SwitchClass(self.bundle, name, roce, qos)
         return self.switches[name]

@@ -67,7 +67,7 @@ def test_the_run_ends_when_the_watchdog_has_ended_the_freeze(tmp_path: Path) -> 
 
 
 def test_a_run_without_a_freeze_counts_the_cycles(tmp_path: Path) -> None:
-    """The verdict is on files with PFC. The run has PFC off, so nothing can freeze. The ring has two cycles, one in each
+    """The verdict is on files with PFC. The run has PFC off, so nothing can freeze. The ring has two cycles, one per
     direction."""
     [verdict] = analyse_deadlock(open_configs(ring_of_five(), tmp_path))
     cycles = list(cycles_of(verdict))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fabricgen.physics import QUANTUM_BITS
 from fabricgen.results import Compat
 from fabricgen.simulate.packets.records import NONE, POOL
 from fabricgen.simulate.packets.state import Records
@@ -13,7 +14,6 @@ UNLIMITED = 1 << 40
 LARGEST = (1 << 31) - 1
 ALPHA_ONE = 256
 UNMARKED = 1 << 30  # Kmin of a queue that does not mark
-QUANTUM_BITS = 512
 
 
 def fill_ports(

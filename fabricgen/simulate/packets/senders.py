@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from fabricgen.simulate.plane.ports import ROCE_OVERHEAD_BYTES
+from fabricgen.physics import PFC_FRAME_BYTES, ROCE_V2_WIRE_BYTES
 from fabricgen.simulate.scenario import CongestionControl, Dcqcn, Transport
 
-_FRAME_BYTES = 84  # the smallest frame with preamble and gap: ACKs, pauses
 DCQCN_SPEED_GBPS = 100.0
 # ConnectX adapters at that speed: HPCC's "mlx" settings, which its authors have from NVIDIA. Steps grow with the speed.
 _DCQCN = Dcqcn(
@@ -23,9 +22,9 @@ def roce_transport(payload_bytes: int, dcqcn_gbps: float | None = None) -> Trans
         dcqcn = replace(_DCQCN, rate_ai_mbps=rate_ai, rate_hai_mbps=rate_hai)
     return Transport(
         payload_bytes=payload_bytes,
-        header_bytes=ROCE_OVERHEAD_BYTES,
-        ack_bytes=_FRAME_BYTES,
-        pfc_frame_bytes=_FRAME_BYTES,
+        header_bytes=ROCE_V2_WIRE_BYTES,
+        ack_bytes=PFC_FRAME_BYTES,  # the smallest frame, as a pause frame
+        pfc_frame_bytes=PFC_FRAME_BYTES,
         ack_lossless=False,
         congestion_control=CongestionControl.DCQCN if dcqcn else CongestionControl.NONE,
         dcqcn=dcqcn,

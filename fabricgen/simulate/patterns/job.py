@@ -50,6 +50,15 @@ class Job:
         return int(self.members.shape[1])
 
 
+def read_order(placement: str | Sequence[str]) -> Order:
+    """The order of a placement's name, or of hosts in rank order. Raises UsageError for an unknown name."""
+    if not isinstance(placement, str):
+        return tuple(placement)
+    if placement not in list(Placement):
+        raise UsageError(f"unknown placement {placement!r}; the placements are {', '.join(Placement)}")
+    return Placement(placement)
+
+
 def make_job(adapters: Sequence[Adapter], placement: Order = Placement.ALIGNED, seed: int = 0) -> Job:
     """The job of all compute hosts. Raises UsageError if `placement` names an unknown host."""
     computing, storing = _split(adapters)

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES
 from fabricgen.routing.bits import Words
 from fabricgen.routing.network import Network
 from fabricgen.simulate.plane.adapters import Adapter
 from fabricgen.simulate.plane.ports import Floats, Ints, Ports
 
 NO_COLUMN = -1
-DEFAULT_PAYLOAD_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class HostNetwork:
     columns: int
     ports: Ports
     hash_seed: Ints
-    payload_bytes: int = DEFAULT_PAYLOAD_BYTES
+    payload_bytes: int = DEFAULT_ROCE_MTU_BYTES
     name: str = ""
     tier: Mapping[int, str] = field(default_factory=dict)  # switch -> leaf | spine | core, where known
     rail: Mapping[int, int] = field(default_factory=dict)  # leaf -> rail, where known

@@ -12,14 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES, ROCE_V2_WIRE_BYTES
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 NO_SWITCH = -1
 NO_PORT = -1
-# Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (InfiniBand Architecture Specification, annex A17)
-ROCE_OVERHEAD_BYTES = 82
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Ports:
     pool_bytes: Floats
     name_of: Callable[[int], tuple[str, str]] = field(repr=False)
     peer_of: Callable[[int], tuple[str, str]] = field(repr=False)
-    packet_bytes: int = 4096 + ROCE_OVERHEAD_BYTES
+    packet_bytes: int = DEFAULT_ROCE_MTU_BYTES + ROCE_V2_WIRE_BYTES
     ack_bytes: float = 0.0  # for every packet, on the way back; 0 if adapters merge them
     xon_offset_bytes: Floats | float = 0.0  # how far below its threshold a group resumes its port
     response_bytes: Floats | float = 0.0  # what a port sends between a pause frame and its effect

@@ -4,16 +4,16 @@ import numpy as np
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
+from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES, ROCE_V2_WIRE_BYTES
 from fabricgen.routing.bgp import solve
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.plane.adapters import Adapter
-from fabricgen.simulate.plane.host_network import DEFAULT_PAYLOAD_BYTES, NO_COLUMN, HostNetwork
+from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.port_arrays import port_arrays
-from fabricgen.simulate.plane.ports import ROCE_OVERHEAD_BYTES
 from fabricgen.simulate.plane.priority import roce_dscp
 from fabricgen.simulate.plane.switch import RoceClass
 from fabricgen.sonic.addresses import Address, parse_address
@@ -33,9 +33,9 @@ def read_plane(bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int |
     columns = _Columns(fabric, destinations)
     column = np.array([columns.of(link.b, int(at)) for link, at in zip(links, leaf, strict=True)], np.int64)
     wired = wired_plane(bundle, plane)
-    payload = (wired.roce_mtu if wired else None) or DEFAULT_PAYLOAD_BYTES
+    payload = (wired.roce_mtu if wired else None) or DEFAULT_ROCE_MTU_BYTES
     dscp = None if priority is None else roce_dscp(bundle, plane, priority)
-    roce = RoceClass(priority or 0, payload + ROCE_OVERHEAD_BYTES, dscp)
+    roce = RoceClass(priority or 0, payload + ROCE_V2_WIRE_BYTES, dscp)
     devices = [bundle.devices[name] for name in fabric.names]
     kinds = [device.text_of("DEVICE_METADATA", "localhost", "type") for device in devices]
     known = {index: device.wired for index, device in enumerate(devices) if device.wired}

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.physics import headroom_floor_bytes, peer_response_bytes
+from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes, peer_response_bytes
 from fabricgen.simulate.plane.buffers import Profile, SwitchBufferTables
 from fabricgen.simulate.plane.cables import Cables
 from fabricgen.simulate.plane.interfaces import InterfaceQos
@@ -20,7 +20,6 @@ from fabricgen.sonic.port_qos import DSCPS, PRIORITIES, PortQos
 from fabricgen.sonic.references import reference_name
 
 _DYNAMIC_XON_BYTES = 19_456  # of the profiles that a switch computes: sonic-swss, buffer_headroom_mellanox.lua
-_DEFAULT_MTU_BYTES = 9100
 _MAPS = ("dscp_to_tc_map", "tc_to_pg_map", "tc_to_queue_map")
 
 
@@ -66,7 +65,7 @@ class SwitchClass:
         if configured := self.buffers.lossless_pool_bytes:
             return configured
         headroom = sum(
-            headroom_floor_bytes(self.cables.configured_mbps(port), self.cables.configured_m(port), _DEFAULT_MTU_BYTES)
+            headroom_floor_bytes(self.cables.configured_mbps(port), self.cables.configured_m(port), DEFAULT_MTU_BYTES)
             for port in self._qos.ports
             if self._qos.of(port).bound("BUFFER_PG", self._traffic.priority)
         )

@@ -7,6 +7,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fabricgen.physics import MOST_QUANTA
 from fabricgen.results import Compat
 from fabricgen.vocabulary import WatchdogAction
 
@@ -169,7 +170,7 @@ class Pfc:
     """Pause frames: how long a pause lasts in quanta of 512 bit times (0: until resumed), how often it is repeated (0:
     after half of its time), and how long the peer takes to obey."""
 
-    pause_quanta: int = 65_535
+    pause_quanta: int = MOST_QUANTA
     refresh_ns: int = 0
     response_ns: int = 0
 
