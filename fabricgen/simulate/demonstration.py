@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
 from fabricgen.findings import Confidence, Finding, Place, Severity
 from fabricgen.physics import (
     DEFAULT_ROCE_MTU_BYTES,
@@ -47,7 +48,7 @@ _FILLS = 6  # the size of messages in units of the largest buffer: a freeze need
 
 def demonstrate(bundle: Bundle, verdict: PlaneDeadlock) -> tuple[PacketsResult, Finding]:
     """The run of the first of `MOST_CYCLES` cycles that freezes, with FG642; if no cycle freezes, the run of the first
-    one, with FG643. Raises ValueError for a plane without a cycle."""
+    one, with FG643. Raises UsageError for a plane without a cycle."""
     first: tuple[PacketsResult, FoundCycle] | None = None
     tried = 0
     for cycle in islice(cycles_of(verdict), MOST_CYCLES):
@@ -57,7 +58,7 @@ def demonstrate(bundle: Bundle, verdict: PlaneDeadlock) -> tuple[PacketsResult, 
             return result, _finding(bundle, verdict, cycle, result, tried)
         first = first or (result, cycle)
     if first is None:
-        raise ValueError("the plane has no cycle")
+        raise UsageError(f"plane {verdict.name!r} has no cycle")
     result, cycle = first
     return result, _finding(bundle, verdict, cycle, result, tried)
 

@@ -6,7 +6,7 @@ from fabricgen.bundle.read import ObservedDevice
 from fabricgen.simulate.plane.buffers import number
 from fabricgen.simulate.scenario import Ecn, Watchdog
 from fabricgen.sonic.image import rows, text
-from fabricgen.sonic.port_qos import PortQos
+from fabricgen.sonic.port_qos import PRIORITIES, PortQos
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import Row, parse_priorities
 from fabricgen.vocabulary import WatchdogAction
@@ -57,7 +57,7 @@ def marks(device: ObservedDevice) -> bool:
 def pfc_priorities(device: ObservedDevice) -> frozenset[int]:
     """The priorities of pfc_enable of all ports."""
     enabled = (parse_priorities(text(row, "pfc_enable")) for row in rows(device.config, "PORT_QOS_MAP").values())
-    return frozenset().union(*enabled)
+    return frozenset(range(PRIORITIES)).intersection(frozenset().union(*enabled))
 
 
 def _marking(row: Row) -> Ecn | None:

@@ -67,7 +67,7 @@ class SwitchClass:
         headroom = sum(
             headroom_floor_bytes(self.cables.configured_mbps(port), self.cables.configured_m(port), DEFAULT_MTU_BYTES)
             for port in self._qos.ports
-            if self._qos.of(port).bound("BUFFER_PG", self._traffic.priority)
+            if self._qos.of(port).bound("BUFFER_PG", self.group_number(port))
         )
         return self.buffers.memory_without(headroom)
 
@@ -118,7 +118,7 @@ class SwitchClass:
 
     def _traffic_class(self, qos: PortQos) -> int:
         priority, _, dscp = self._traffic
-        if dscp is None or not qos.dscp_to_tc:
+        if dscp is None or dscp >= DSCPS or not qos.dscp_to_tc:
             return priority
         found = qos.map_array("dscp_to_tc_map", DSCPS)[dscp]
         return found if found < PRIORITIES else priority

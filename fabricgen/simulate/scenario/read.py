@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fabricgen.bundle.read import parse_object, read_bytes
-from fabricgen.errors import UnreadableInputError
+from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.results import Compat
 from fabricgen.simulate.scenario.model import (
@@ -34,17 +34,23 @@ FORMAT = "fabricgen-scenario/1"
 
 def read_scenario(file: Path) -> Scenario:
     """The scenario of a file. Raises UnreadableInputError for a file that is not a scenario."""
-    tree = parse_object(read_bytes(file), file)
     try:
-        return parse_scenario(tree)
-    except KeyError as error:
-        raise UnreadableInputError(f"not a scenario: {error.args[0]!r} is missing", Location(str(file))) from error
-    except (AttributeError, TypeError, ValueError) as error:
-        raise UnreadableInputError(f"not a scenario: {error}", Location(str(file))) from error
+        return parse_scenario(parse_object(read_bytes(file), file))
+    except UsageError as error:
+        raise UnreadableInputError(str(error), Location(str(file))) from error
 
 
 def parse_scenario(tree: Mapping[str, Any]) -> Scenario:
-    """The scenario of a JSON object. Raises KeyError, TypeError or ValueError for an object that is not a scenario."""
+    """The scenario of a JSON object. Raises UsageError for an object that is not a scenario."""
+    try:
+        return _scenario(tree)
+    except KeyError as error:
+        raise UsageError(f"not a scenario: {error.args[0]!r} is missing") from error
+    except (AttributeError, TypeError, ValueError) as error:
+        raise UsageError(f"not a scenario: {error}") from error
+
+
+def _scenario(tree: Mapping[str, Any]) -> Scenario:
     if tree["format"] != FORMAT:
         raise ValueError(f"format is {tree['format']!r}, this version reads {FORMAT!r}")
     scenario = Scenario(

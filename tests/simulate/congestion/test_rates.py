@@ -132,7 +132,7 @@ def test_collisions_by_hand() -> None:
 
 
 @pytest.mark.parametrize("machine_code", [False, True])
-def test_loops_for_numba_do_what_arrays_do(machine_code: bool) -> None:
+def test_loops_for_numba_equal_arrays(machine_code: bool) -> None:
     plane = synthetic_plane(2, 4, 8, 8, 8)
     count = len(plane.adapters)
     order = np.random.default_rng(3).permutation(count)

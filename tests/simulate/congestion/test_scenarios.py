@@ -96,7 +96,7 @@ def test_parking_lot_halves_the_share_at_every_merge() -> None:
     assert share == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2], rel=0.12)
 
 
-def test_a_victim_off_the_path_is_found_and_gone_without_the_root() -> None:
+def test_a_victim_off_the_path_exists_only_with_the_root() -> None:
     incast = [(f"h1{letter}", "h1z") for letter in "abcdef"]
     flows = [("h0a", "h1z"), ("h0b", "h1y"), *incast]
     verdict = judge(*from_scenario(parse_scenario(chain(2, flows))), finite=True)

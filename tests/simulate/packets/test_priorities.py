@@ -1,4 +1,4 @@
-"""Several priorities in one run of a bundle: the group and queue that each takes, its scheduler and its limit."""
+"""Several priorities in one run of a bundle: the group and queue of each, its scheduler and its limit."""
 
 import json
 from pathlib import Path
@@ -32,8 +32,8 @@ def last_ns(run: PacketsResult, priority: int) -> int:
 
 
 def test_priorities_share_a_link_by_the_weights_of_the_files(own: Path) -> None:
-    """3 and 4 have 40 each, 0 has 5: it is last by far. With the weights turned round, it is first. Without ECN, which
-    would slow down the lossless ones alone."""
+    """3 and 4 have 40 each, 0 has 5: it is last by far. With the weights exchanged, it is first. Without ECN, which
+    would slow down only the lossless ones."""
     edit(own, "WRED_PROFILE", lambda _, row: row.update(ecn="ecn_none"))
     run = simulated(own, 3, 4, 0)
     assert run.finished == len(run.flows) == 3 * 7
@@ -61,7 +61,7 @@ def test_alpha_of_a_file_changes_the_run(own: Path) -> None:
 
 
 def test_limit_of_lossy_queues_is_that_of_the_files(own: Path) -> None:
-    """Nothing falls with the SKU's alpha of 1; with 1/256 of the pool the lossy priority drops, and only that one."""
+    """Nothing is dropped with the SKU's alpha of 1; with 1/256 of the pool only the lossy priority drops."""
     assert simulated(own, 3, 0).drops == 0
     edit(own, "BUFFER_PROFILE", lambda key, row: row.update(dynamic_th="-8") if key == "egress_lossy_profile" else None)
     run = simulated(own, 3, 0)
@@ -87,7 +87,7 @@ def test_lossless_queue_with_a_lossy_limit_is_an_error(own: Path) -> None:
 
 
 def test_maps_of_the_files_lead_packets_to_their_queue(own: Path) -> None:
-    """RoCE of priority 3 has DSCP 26: where a map puts that into a lossy class, nothing marks and nothing is paused."""
+    """RoCE of priority 3 has DSCP 26: if a map puts it into a lossy class, it is neither marked nor paused."""
     assert simulated(own).marked > 0
     edit(own, "DSCP_TO_TC_MAP", lambda _, row: row.update({"26": "0"}))
     run = simulated(own)
@@ -148,7 +148,7 @@ def test_wrong_priorities_are_refused(cli: Cli, small: Path) -> None:
 
 
 def test_limit_of_a_queue_is_exact(small: Path) -> None:
-    """alpha A of a pool P that one queue uses alone: it holds A/(1+A) of P; a fixed limit is what it says."""
+    """alpha A of a pool P that one queue uses alone: it holds A/(1+A) of P; a static limit is exact."""
     lossy = [{"priority": 1, "lossless": False}]
     for own, limit in (
         ({"egress_alpha": 1.0}, 100_000),

@@ -68,7 +68,7 @@ def test_random_marks_agree_on_average() -> None:
 
 
 def test_small_headroom_drops_as_in_ns3_and_finishes_only_with_a_timeout() -> None:
-    """ns-3 has no timeout and never ends this; neither does compat hpcc, down to the last pause frame."""
+    """ns-3 has no timeout, so this run never completes; compat hpcc is equal to the last pause frame."""
     case = "incast8_hdrm_small"
     answer, result = expected("scenarios", case), result_of("scenarios", case)
     assert (result.drops > 0, result.finished, result.freeze) == (answer["drops"], answer["finished"], None)
@@ -80,16 +80,15 @@ def test_small_headroom_drops_as_in_ns3_and_finishes_only_with_a_timeout() -> No
 
 
 def test_priorities_take_turns_as_in_hpcc() -> None:
-    """Round robin goes on from the class that sent last, alone or not. The answer is that of the prototype, once its
-    flows had priorities."""
+    """Round robin continues from the class that sent last. The answer is that of the prototype with priorities."""
     tree = star(3, compat="hpcc", transport={"pfc_frame_bytes": 43})
     for flow, own in zip(tree["flows"], ((3, 0, 20_000), (4, 400, 9_000), (3, 830, 9_000)), strict=True):
         flow["priority"], flow["start_ns"], flow["bytes"] = own
     assert [flow.fct_ns for flow in result(tree).flows] == [7245, 5517, 6332]
 
 
-def test_a_flow_begins_after_what_was_under_way() -> None:
-    """ns-3 starts an application by an event of its own: at 249 ns the NIC has ended its third packet and takes the
+def test_a_flow_starts_after_the_events_of_its_time() -> None:
+    """ns-3 starts an application by a separate event: at 249 ns the NIC has ended its third packet and takes the
     first flow's fourth, as it does when the second flow begins 1 ns later."""
 
     def end_ns(start_ns: int) -> int:

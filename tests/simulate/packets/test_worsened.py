@@ -1,4 +1,4 @@
-"""Bundles of two platforms worsened by hand: the command finds in a packet run what was done, and else nothing.
+"""Bundles of two platforms with faults: a packet run finds the fault, and nothing else.
 
 Arista's files state every size; NVIDIA's leave headroom to the switch, which computes it from CABLE_LENGTH.
 """
@@ -67,7 +67,7 @@ WORSENED = [(platform, name, *case) for platform in OWN for name, case in {**ALI
 
 
 @pytest.mark.parametrize("small", [ARISTA, NVIDIA], indirect=True)
-def test_sound_files_give_nothing(cli: Cli, small: Path) -> None:
+def test_correct_files_have_no_findings(cli: Cli, small: Path) -> None:
     assert codes(cli, str(small), "--pattern", "incast") == []
 
 
@@ -76,7 +76,7 @@ def test_sound_files_give_nothing(cli: Cli, small: Path) -> None:
     [pytest.param(platform, *case, id=f"{platform}-{name}") for platform, name, *case in WORSENED],
     indirect=["small"],
 )
-def test_what_was_worsened_is_found(cli: Cli, own: Path, table: str, change: Change, code: str) -> None:
+def test_the_fault_is_found(cli: Cli, own: Path, table: str, change: Change, code: str) -> None:
     edit(own, table, change)
     found = set(codes(cli, str(own), "--pattern", "incast"))
     assert code in found

@@ -1,4 +1,4 @@
-"""What each pattern sends, and how jobs are placed."""
+"""The traffic of each pattern, and the placement of jobs."""
 
 import json
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_bytes_are_those_of_nccl() -> None:
 
 
 @pytest.mark.parametrize("nodes", [2, 3, 5, 8, 13])
-def test_double_tree_reaches_everybody(nodes: int) -> None:
+def test_double_tree_reaches_every_rank(nodes: int) -> None:
     """Each tree has one edge less than nodes; a node has at most two children in one, so at most six peers in all."""
     given = adapters(nodes, 1)
     traffic = sent("tree-all-reduce", given=given)
@@ -77,13 +77,13 @@ def test_double_tree_reaches_everybody(nodes: int) -> None:
     assert (np.bincount(traffic.source, weights=traffic.bytes) <= 3 * SIZE).all()
 
 
-def test_permutation_gives_everybody_one_sender() -> None:
+def test_permutation_gives_every_adapter_one_sender() -> None:
     traffic = sent("permutation")
     assert sorted(traffic.source.tolist()) == sorted(traffic.target.tolist()) == list(range(NODES * RAILS))
     assert sent("permutation").target.tolist() == traffic.target.tolist()
 
 
-def test_storage_gets_what_all_write() -> None:
+def test_storage_receives_the_bytes_of_all_writers() -> None:
     given = adapters(storage=2)
     traffic = sent("checkpoint", given=given)
     assert len(traffic) == NODES * RAILS

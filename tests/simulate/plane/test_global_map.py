@@ -1,4 +1,4 @@
-"""PORT_QOS_MAP|global: all simulators and the rules apply it alike."""
+"""PORT_QOS_MAP|global: all simulators and the rules apply it in the same way."""
 
 import json
 from collections.abc import Callable

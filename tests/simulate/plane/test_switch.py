@@ -140,3 +140,17 @@ def test_the_watchdog_watches_the_queues_of_pfcwd_sw_enable(guarded: str, watche
 def test_files_without_ports_have_the_default_speed(tmp_path: Path) -> None:
     roce = switch(tmp_path, PORT={}, CABLE_LENGTH={})
     assert (roce.cables.speed_mbps("Ethernet0"), roce.cables.length_m("Ethernet0")) == (100_000, 0.0)
+
+
+def test_numbers_out_of_range_do_no_harm(tmp_path: Path) -> None:
+    """A DSCP that does not exist leaves packets on their priority; PFC has eight priorities."""
+    port_map = {"Ethernet0": {**PORT_QOS, "pfc_enable": "3,12"}}
+    roce = switch(tmp_path, dscp=99, PORT_QOS_MAP=port_map)
+    assert roce.group_number("Ethernet0") == 3
+    assert pfc_priorities(roce.device) == {3}
+
+
+def test_the_pool_of_a_file_without_one_is_memory_without_headroom(tmp_path: Path) -> None:
+    """32 MiB of the smallest ASIC, without the headroom of 40 m of 400G."""
+    roce = switch(tmp_path, BUFFER_POOL={})
+    assert roce.pool_bytes == (32 << 20) - (2 * 40 * 5 * 50 + 2 * 9100 + 84)
