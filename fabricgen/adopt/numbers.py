@@ -6,13 +6,16 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
+from netaddr import IPNetwork, IPSet, spanning_cidr
+
 from fabricgen.adopt.source import Interface, Source
 from fabricgen.allocation.lock import Lock
-from fabricgen.allocation.pools import Network, block_size
+from fabricgen.allocation.pools import block_size
 from fabricgen.bundle.wiring import WiredLink
+from fabricgen.inventory.prefixes import Network, contains, read_prefix
 
 # Where a purpose has no addresses, or some that no pool can hold: RFC 6598, which no fabric announces.
-_SPARE = "100.64.0.0/10"
+_SPARE = IPNetwork("100.64.0.0/10")
 _ASN_4_BYTES = 4_200_000_000
 
 
@@ -43,10 +46,10 @@ class Numbers:
                 by_switch[link.b[0]].append(link)
         host_blocks = {f"{plane.switches[name].key}/hosts": _block(plane, found) for name, found in by_switch.items()}
         host_ports = sum(block_size(len(ports)) for ports in by_switch.values())
-        found: dict[str, Any] = {"loopbacks": pools.over(loopbacks, len(loopbacks), spare_ends=True)}
+        found: dict[str, Any] = {"loopbacks": pools.around(loopbacks, len(loopbacks), free_ends=True)}
         if numbered:
-            found["links"] = pools.over(blocks, 2 * len(between))
-        found["hosts"] = pools.over(host_blocks, host_ports)
+            found["links"] = pools.around(blocks, 2 * len(between))
+        found["hosts"] = pools.around(host_blocks, host_ports)
         lock.loopbacks |= loopbacks
         lock.blocks |= blocks | host_blocks
         known = sorted(asns.values())
@@ -94,7 +97,9 @@ def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
         for version in (4, 6)
     }
     chosen = [(version, *facts) for version, facts in found.items() if facts]
-    chosen = [(version, network, gateway) for version, network, gateway in chosen if pools.take(network)]
+    chosen = [
+        (version, network, gateway) for version, network, gateway in chosen if pools.take(IPNetwork(str(network)))
+    ]
     if not chosen:
         return {}
     for switch in source.switches.values():
@@ -117,36 +122,38 @@ def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
 
 
 class _Pools:
-    """Prefixes for the purposes of the inventory, which must not overlap."""
+    """The prefixes that the purposes of the inventory use; no two overlap."""
 
     def __init__(self) -> None:
-        self.taken: list[Network] = []
-        self.spare = ipaddress.IPv4Network(_SPARE).subnets(new_prefix=16)
+        self._taken = IPSet()
+        self._spare = _SPARE.subnet(16)
 
-    def take(self, network: Network) -> bool:
-        """Whether nothing of it is taken yet; then it is."""
-        if any(one.version == network.version and one.overlaps(network) for one in self.taken):
+    def take(self, network: IPNetwork) -> bool:
+        """Take a prefix; False if any of its addresses is taken already."""
+        if not self._taken.isdisjoint(IPSet([network])):
             return False
-        self.taken.append(network)
+        self._taken.add(network)
         return True
 
-    def over(self, given: dict[str, list[str]], needed: int, *, spare_ends: bool = False) -> str | list[str]:
-        """The smallest prefix of each family over all that was given, with room for those that have none yet, of the
-        `needed` addresses. What cannot be had of a pool is taken out of `given`: a family that not everybody has, and
-        what would overlap another purpose."""
+    def around(self, given: dict[str, list[str]], needed: int, *, free_ends: bool = False) -> str | list[str]:
+        """The smallest prefix of each family that contains everything in `given`, and room for the keys without one.
+
+        `needed` is the number of addresses of all keys. What no pool can serve is removed from `given`: a family that
+        some keys do not have, and prefixes that overlap another purpose.
+        """
         prefixes: list[str] = []
-        held = {key: {ipaddress.ip_network(text).version: text for text in texts} for key, texts in given.items()}
+        held = {key: {IPNetwork(text).version: text for text in texts} for key, texts in given.items()}
         for version in (4, 6):
             texts = [of[version] for of in held.values() if version in of]
             room = 0 if len(texts) == len(held) else 4 * needed
-            pool = _supernet(texts, spare_ends, room) if texts and (version == 4 or not room) else None
+            pool = _supernet(texts, room, free_ends=free_ends) if texts and (version == 4 or not room) else None
             if pool is not None and self.take(pool):
                 prefixes.append(str(pool))
                 continue
             for of in held.values():
                 of.pop(version, None)
             if version == 4:
-                prefixes.append(str(next(filter(self.take, self.spare))))
+                prefixes.append(str(next(filter(self.take, self._spare))))
         for key, of in held.items():
             given[key] = [of[version] for version in (4, 6) if version in of]
         for key in [key for key, texts in given.items() if not texts]:
@@ -154,17 +161,15 @@ class _Pools:
         return prefixes if len(prefixes) > 1 else prefixes[0]
 
 
-def _supernet(texts: Iterable[str], spare_ends: bool, room: int) -> Network:
-    """The smallest prefix over all that has so many addresses; with `spare_ends` none of them is its first or last."""
-    networks = [ipaddress.ip_network(text) for text in texts]
-    first = min(int(network.network_address) for network in networks)
-    last = max(int(network.broadcast_address) for network in networks)
-    bits = max((first ^ last).bit_length(), room.bit_length())
-    size = networks[0].max_prefixlen
-    while spare_ends and bits < size and {first, last} & {first >> bits << bits, (first >> bits << bits) + 2**bits - 1}:
-        bits += 1
-    kind = ipaddress.IPv4Address if size == 32 else ipaddress.IPv6Address
-    return ipaddress.ip_network(f"{kind(first >> bits << bits)}/{size - bits}")
+def _supernet(texts: Sequence[str], room: int, *, free_ends: bool) -> IPNetwork:
+    """The smallest prefix that contains all addresses and is larger than `room`; with `free_ends` its first and last
+    address are none of them."""
+    pool = spanning_cidr([*texts, texts[0]])
+    networks = list(map(IPNetwork, texts))
+    ends = {min(one.first for one in networks), max(one.last for one in networks)}
+    while pool.prefixlen and (pool.size <= room or (free_ends and ends & {pool.first, pool.last})):
+        pool = pool.supernet(pool.prefixlen - 1)[0]
+    return pool
 
 
 def _one_of_each(addresses: Iterable[Interface]) -> list[Interface]:
@@ -212,17 +217,10 @@ def _announced(tables: Any, minimal: Network) -> Network:
     keys = chain(tables.get("BGP_AGGREGATE_ADDRESS", {}), tables.get("BGP_GLOBALS_AF_NETWORK", {}), tables.get(
         "BGP_GLOBALS_AF_AGGREGATE_ADDR", {}))  # fmt: skip
     for text in (key.rpartition("|")[2] for key in keys):
-        try:
-            network = ipaddress.ip_network(text)
-        except ValueError:
+        network = read_prefix(text)
+        if isinstance(network, str):
             continue
-        if (
-            network.version == minimal.version
-            and network.network_address == minimal.network_address
-            and (
-                minimal.subnet_of(network)  # type: ignore[arg-type]
-            )
-        ):
+        if network.network_address == minimal.network_address and contains(network, minimal):
             return network
     return minimal
 

@@ -1,8 +1,9 @@
 """The inventory as a tree for YAML: the explicit design of what the files show, without the rows of overrides."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
+
+from netaddr import EUI, mac_unix_expanded, valid_mac
 
 from fabricgen.adopt.hosts import Hosts, find_hosts
 from fabricgen.adopt.numbers import Numbers
@@ -15,7 +16,6 @@ from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
 
 _LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
-_MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 
 
 def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, Any], Lock]:
@@ -31,12 +31,17 @@ def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> t
     devices = [
         {"name": name, "mac": mac}
         for name, switch in source.switches.items()
-        if _MAC.fullmatch(mac := switch.text("DEVICE_METADATA", "localhost", "mac"))
+        if _is_mac(mac := switch.text("DEVICE_METADATA", "localhost", "mac"))
     ]
     if devices:
         tree["devices"] = devices
     tree["planes"] = {plane.plane: _plane(plane, hosts, numbers) for plane in planes}
     return tree, numbers.lock
+
+
+def _is_mac(text: str) -> bool:
+    """Whether a text is a MAC address in the form that fabricgen renders: 00:11:22:33:44:55."""
+    return valid_mac(text) and str(EUI(text, dialect=mac_unix_expanded)) == text
 
 
 def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabricgen.allocation.lock import Lock
-from fabricgen.allocation.pools import Run
+from fabricgen.allocation.pools import Pool
 from fabricgen.allocation.readings import Found, Matching, strangers
 from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
@@ -59,7 +59,7 @@ def give_guids(
     """The GUIDs of every InfiniBand plane, and a number for each of its subnets; extends the lock."""
     planes = [design for design in fabric.planes if design.plane.technology == "infiniband"]
     subnets = [subnet.key for design in planes for subnet in split_subnets(design)]
-    _number(dict.fromkeys(subnets, 1), lock.subnets, Run(1, SUBNETS))
+    _number(dict.fromkeys(subnets, 1), lock.subnets, Pool([(1, SUBNETS)]))
     switches = [switch for design in planes for switch in design.switches]
     ends = {(link.a.key, link.a_port): link.a for design in planes for link in design.links if isinstance(link.a, Host)}
     hosts = {host.key: host for host in ends.values()}
@@ -75,9 +75,9 @@ def give_guids(
     kept = {key: _is_host(key) for key in lock.guids}
     of_hosts = {key: lock.guids[key] for key, is_host in kept.items() if is_host}
     of_switches = {key: lock.guids[key] for key, is_host in kept.items() if not is_host}
-    _number({switch.key: 1 for switch in switches}, of_switches, Run(0, PLACEHOLDERS - 1))
+    _number({switch.key: 1 for switch in switches}, of_switches, Pool([(0, PLACEHOLDERS - 1)]))
     runs = {key: -(-len(host.model.nics) // _HOST_RUN) * _HOST_RUN for key, host in hosts.items()}
-    _number(runs, of_hosts, Run(0, PLACEHOLDERS // 2 - 1))
+    _number(runs, of_hosts, Pool([(0, PLACEHOLDERS // 2 - 1)]))
     lock.guids.update(of_switches | of_hosts)
     place = {key: {nic.name: index for index, nic in enumerate(host.model.nics)} for key, host in hosts.items()}
     return Guids(
@@ -105,15 +105,15 @@ def _is_host(key: str) -> bool:
     return key.partition("/")[2].isdecimal()
 
 
-def _number(sizes: Mapping[str, int], given: dict[str, int], run: Run) -> None:
+def _number(sizes: Mapping[str, int], given: dict[str, int], pool: Pool) -> None:
     """Keep what each key has, give the first free run to those without."""
     for key in sorted(given, key=lambda key: key not in sizes):
         size = sizes.get(key, 1)
-        if not run.take(given[key], given[key] + size - 1) and key in sizes:
+        if not pool.take(given[key], given[key] + size - 1) and key in sizes:
             del given[key]
     for key, size in sizes.items():
         if key not in given:
-            number = run.give(size)
+            number = pool.give(size)
             assert number is not None, "there are more placeholders than a fabric can have ports"
             given[key] = number
 

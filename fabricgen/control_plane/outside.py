@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.allocation.grant import valid_prefixes
 from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.outside import AddressPair, Network, address_pairs, holds, networks
+from fabricgen.inventory.outside import AddressPair, address_pairs
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import CableSpec, OutsideDevice, Plane, StaticSpec
+from fabricgen.inventory.prefixes import Network, contains, networks
 from fabricgen.inventory.references import error, suggest
 from fabricgen.units import format_speed
 
@@ -177,8 +177,8 @@ class _Planner:
     def _check_prefix(self, plane: Plane, static: StaticSpec, prefix: Network) -> None:
         pools = plane.addressing.pools if plane.addressing else {}
         for name, pool in pools.items():
-            for network in map(ipaddress.ip_network, valid_prefixes(pool)):
-                if holds(network, prefix):
+            for network in networks(pool.prefixes):
+                if contains(network, prefix):
                     message = f"static route {prefix} lies in {network}, the plane's pool of {name}"
                     related = (Related(f"{name}: {network}", pool.at()),)
                     hint = "the pool's addresses are given to switches and hosts: use a prefix outside of it"
@@ -199,8 +199,8 @@ def _pools(fabric: Fabric) -> Iterator[tuple[str, Part, Network]]:
     inventory = fabric.inventory
     for plane in inventory.planes.values():
         for name, pool in (plane.addressing.pools if plane.addressing else {}).items():
-            for network in map(ipaddress.ip_network, valid_prefixes(pool)):
+            for network in networks(pool.prefixes):
                 yield f"{name} of plane {plane.name}", pool, network
     if inventory.management:
-        for network in map(ipaddress.ip_network, valid_prefixes(inventory.management.addresses)):
+        for network in networks(inventory.management.addresses.prefixes):
             yield "management", inventory.management.addresses, network

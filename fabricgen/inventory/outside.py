@@ -1,17 +1,17 @@
 """What an inventory says of the world outside: addresses of sessions, filters, prefixes of static routes."""
 
 import ipaddress
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import OutsideDevice, Plane, StaticSpec
+from fabricgen.inventory.prefixes import Network, contains, networks, read_prefix
 from fabricgen.inventory.references import error
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class AddressPair(NamedTuple):
@@ -55,11 +55,6 @@ def _is_usable(address: Address, network: Network) -> bool:
     return not special and (network.num_addresses == 2 or address not in ends)
 
 
-def networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Prefixes as networks; what is none is left out, for it was reported."""
-    return tuple(network for text in texts if isinstance(network := _network(text), Network))
-
-
 def discards(plane: Plane) -> tuple[Network, ...]:
     """The host pools and static prefixes that a route from outside may cover, the default route above all.
 
@@ -74,13 +69,9 @@ def discards(plane: Plane) -> tuple[Network, ...]:
     return tuple(
         prefix
         for prefix in dict.fromkeys(own)
-        if prefix.prefixlen and (unfiltered or any(holds(network, prefix) and network != prefix for network in outside))
+        if prefix.prefixlen
+        and (unfiltered or any(contains(network, prefix) and network != prefix for network in outside))
     )
-
-
-def holds(wide: Network, narrow: Network) -> bool:
-    """Whether one prefix holds all of another."""
-    return wide.version == narrow.version and narrow.subnet_of(wide)  # type: ignore[arg-type]
 
 
 def check_outside(inventory: Inventory) -> Iterator[Finding]:
@@ -131,7 +122,7 @@ def _check_static(static: StaticSpec) -> Iterator[Finding]:
 def _check_prefixes(part: Part, key: str, texts: tuple[str, ...]) -> Iterator[Finding]:
     seen: set[Network] = set()
     for index, text in enumerate(texts):
-        network = _network(text)
+        network = read_prefix(text)
         if not isinstance(network, Network):
             yield error("FG105", f"{text!r} is no prefix: {network}", part, key, index)
         elif network.is_multicast:
@@ -156,11 +147,3 @@ def _check_twice(plane: Plane) -> Iterator[Finding]:
         if device.asn != same.asn:
             message = f"{device.name} has ASN {device.asn or 'none'} here and {same.asn or 'none'} at {same.at('asn')}"
             yield error("FG119", message, device, "asn", hint="one router has one ASN; name two routers apart")
-
-
-def _network(text: str) -> Network | str:
-    """The network, or what is wrong with the text."""
-    try:
-        return ipaddress.ip_network(text)
-    except ValueError as problem:
-        return str(problem)

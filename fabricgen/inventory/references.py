@@ -11,6 +11,7 @@ from fabricgen.inventory.build import name_twice
 from fabricgen.inventory.model import Inventory, Management
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Addressing, Plane, PoolSpec, SwitchSpec
+from fabricgen.inventory.prefixes import networks, read_prefix
 from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -116,10 +117,9 @@ def _check_links_pool(plane: Plane, addressing: Addressing) -> Iterator[Finding]
 def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
     families = set()
     for text in pool.prefixes:
-        try:
-            network = ipaddress.ip_network(text)
-        except ValueError as problem:
-            yield error("FG105", f"{text!r} is no prefix: {problem}", pool)
+        network = read_prefix(text)
+        if isinstance(network, str):
+            yield error("FG105", f"{text!r} is not a prefix: {network}", pool)
             continue
         if network.version in families:
             yield error("FG105", f"a second IPv{network.version} prefix", pool, hint="one prefix of each family")
@@ -129,15 +129,14 @@ def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
 
 
 def _check_prefix(part: Part, text: str, *steps: str | int) -> Iterator[Finding]:
-    try:
-        ipaddress.ip_network(text)
-    except ValueError as problem:
-        yield error("FG105", f"{text!r} is no prefix: {problem}", part, *steps)
+    network = read_prefix(text)
+    if isinstance(network, str):
+        yield error("FG105", f"{text!r} is not a prefix: {network}", part, *steps)
 
 
 def _check_gateways(management: Management) -> Iterator[Finding]:
     """One gateway for each family of the addresses, in their prefix: SONiC takes no address of eth0 without."""
-    missing = {network.version: network for network in map(_network, management.addresses.prefixes) if network}
+    missing = {network.version: network for network in networks(management.addresses.prefixes)}
     for text in management.gateways:
         try:
             gateway = ipaddress.ip_address(text)
@@ -153,13 +152,6 @@ def _check_gateways(management: Management) -> Iterator[Finding]:
     for version, network in missing.items():
         hint = f"`gateway: [{', '.join(management.gateways)}, <address of {network}>]`"
         yield error("FG106", f"no gateway for the IPv{version} addresses", management, "gateway", hint=hint)
-
-
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    try:
-        return ipaddress.ip_network(text)
-    except ValueError:
-        return None
 
 
 def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:
