@@ -20,12 +20,12 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.deadlock import Failures
 from fabricgen.simulate.deadlock.analysis import ground_of
-from fabricgen.simulate.deadlock.dependencies import ChannelGraph
-from fabricgen.simulate.deadlock.failing import links_that_fail
-from fabricgen.simulate.deadlock.failures import FailureJudge
-from fabricgen.simulate.deadlock.hosts import host_traffic
-from fabricgen.simulate.deadlock.lossless import lossless_links
-from fabricgen.simulate.planes import planes
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
+from fabricgen.simulate.deadlock.failures.failing import links_that_fail
+from fabricgen.simulate.deadlock.failures.failures import FailureJudge
+from fabricgen.simulate.plane.hosts import host_traffic
+from fabricgen.simulate.plane.lossless import lossless_links
+from fabricgen.simulate.plane.names import planes
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from fabricgen.bundle.hosts import ObservedHosts
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Severity
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 
 SCRIPTS = ("fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check")  # they hold no figures
 # Pattern of 'old -> new' -> why it is no fault that a file of the bundle can show.

@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks import mutants_infiniband
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
 from fabricgen.findings import Finding, Severity
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 from fabricgen.sonic.canonical import dump
 
 EXAMPLES = ("quickstart", "spectrum", "border", "rail-only", "superpod")

@@ -13,8 +13,8 @@ from pathlib import Path
 from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
-from fabricgen.platforms.opensm import BOOLEANS, ENGINES, option_facts
-from fabricgen.rules.registry import run
+from fabricgen.opensm.options import BOOLEANS, ENGINES, option_facts
+from fabricgen.rules.run import run
 
 EXAMPLES = ("infiniband", "torus", "dragonfly")
 CONF = "opensm.conf"

@@ -15,7 +15,10 @@ from fabricgen.allocation.readings import Found, Matching, strangers
 from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.findings import Finding, Related
-from fabricgen.guids import (
+from fabricgen.inventory.model import AdapterNote, DeviceNote
+from fabricgen.inventory.part import Part
+from fabricgen.inventory.references import error, suggest
+from fabricgen.opensm.guids import (
     PLACEHOLDERS,
     NodeGuid,
     PortGuid,
@@ -25,9 +28,6 @@ from fabricgen.guids import (
     parse_guid,
     switch_placeholder,
 )
-from fabricgen.inventory.model import AdapterNote, DeviceNote
-from fabricgen.inventory.part import Part
-from fabricgen.inventory.references import error, suggest
 
 _HOST_RUN = 64  # NIC ports of a host, at most
 SUBNETS = 0xFFFF  # of a site-local prefix

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from fabricgen.design.model import Host, PlaneDesign
 from fabricgen.findings import Finding, Severity
-from fabricgen.guids import NodeGuid
 from fabricgen.inventory.readings import Reading, SeenAdapter, SeenSwitch
+from fabricgen.opensm.guids import NodeGuid
 
 _MANAGED = re.compile(r"MF0;([^:]+):.*")  # a managed switch describes itself as MF0;NAME:MODEL/U1
 _SHOWN = 3

@@ -24,7 +24,7 @@ class FailureChoice:
     def chosen(self, settings: Settings) -> "Failures":
         """The same for the judge. Raises UsageError where the scheduler cannot be had."""
         from fabricgen.simulate.deadlock import Failures
-        from fabricgen.simulate.deadlock.sweep import in_processes, on_dask
+        from fabricgen.simulate.deadlock.failures.sweep import in_processes, on_dask
 
         spread = on_dask(self.scheduler) if self.scheduler else in_processes(settings.jobs)
         depth = int(self.switches or self.repair != "none") if self.depth is None else self.depth

@@ -142,7 +142,8 @@ def validate(
     platforms: Iterable[SwitchPlatform] = (),
 ) -> None:
     """Every rule that is chosen; `platforms` are known besides those of the catalog, and before them."""
-    from fabricgen.rules.registry import chosen_rules, run
+    from fabricgen.rules.registry import chosen_rules
+    from fabricgen.rules.run import run
 
     own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
 
@@ -157,7 +158,7 @@ def validate(
 
 def ask_libyang(verdicts: Verdicts, models: "Models", select: Sequence[str] = (), ignore: Sequence[str] = ()) -> None:
     """What libyang says with a person's YANG models, merged with what the rules found."""
-    from fabricgen.rules.yang import with_yang
+    from fabricgen.rules.schema.yang import with_yang
 
     verdicts.findings = with_yang(verdicts.findings, verdicts.bundle, models, select, ignore)
     verdicts.codes |= codes_of("FG49")
@@ -167,7 +168,7 @@ def check_deployable(
     verdicts: Verdicts, paths: Sequence[Path], select: Sequence[str] = (), ignore: Sequence[str] = ()
 ) -> None:
     """What must not be deployed, unless its code is not chosen."""
-    from fabricgen.rules.deploy import not_deployable
+    from fabricgen.rules.opensm.deployable import not_deployable
 
     wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
     verdicts.findings += [
@@ -192,8 +193,8 @@ def simulate_deadlock(
     results: list[DeadlockResult] = []
     root, subnet_roots = verdicts.bundle.root, verdicts.bundle.subnet_roots
     if lfts is not None or subnet_roots:
-        from fabricgen.simulate.deadlock.infiniband import analyse_dumps, analyse_subnets
-        from fabricgen.simulate.deadlock.infiniband_findings import subnet_findings
+        from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps, analyse_subnets
+        from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
 
         if lfts is not None:
             results += analyse_dumps(lfts, root, plane)

@@ -71,7 +71,7 @@ def deadlock(
     clock = Clock(settings)
     verdicts = open_verdicts(settings, paths, links, lldp)
     if lfts is None:
-        from fabricgen.simulate.planes import require_plane
+        from fabricgen.simulate.plane.names import require_plane
 
         require_plane(verdicts.bundle, plane)
     wanted = FailureChoice(failures, switch_failures, repair, seed, scheduler)
@@ -81,7 +81,7 @@ def deadlock(
     ]
     of_tables = [name for name, given in {"--certificate": certificate, "--routes": routes}.items() if given]
     if of_failures or of_tables:
-        from fabricgen.simulate.deadlock.infiniband_findings import left_out
+        from fabricgen.simulate.deadlock.infiniband.findings import left_out
 
         verdicts.findings += left_out(results, of_failures, of_tables)
     write_proof(verdicts.bundle, results, certificate, routes, svg)

@@ -14,8 +14,8 @@ from fabricgen.design.model import PlaneDesign
 from fabricgen.findings import Finding
 from fabricgen.inventory.plane import MlnxSmSpec
 from fabricgen.inventory.references import error
+from fabricgen.opensm.mlnx_sm import DIALECT, NODE_NAME_MAP, option_facts
 from fabricgen.origin import Value, value
-from fabricgen.platforms.mlnx_sm import DIALECT, NODE_NAME_MAP, option_facts
 
 _UP_DOWN = ("single switches", "regular tree", "tree of one leaf", "tree")
 _ADAPTIVE = {**dict.fromkeys(_UP_DOWN, "ar_updn"), "dragonfly-plus": "dfp2"}

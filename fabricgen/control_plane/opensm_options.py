@@ -16,8 +16,8 @@ from fabricgen.findings import Finding
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.plane import InfinibandSpec, Plane
 from fabricgen.inventory.references import error, suggest
+from fabricgen.opensm.options import VERSION, VL_CODES, option_facts
 from fabricgen.origin import Value, value
-from fabricgen.platforms.opensm import VERSION, VL_CODES, option_facts
 from fabricgen.sonic.secrets import PLACEHOLDER
 
 SITE_LOCAL = 0xFEC0 << 48  # with a 16-bit subnet number at its end (InfiniBand Architecture Specification, 4.1.1)

@@ -17,10 +17,10 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.model import Host, Link, PlaneDesign
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.findings import Finding, Related
-from fabricgen.guids import NodeGuid, PortGuid, parse_guid
 from fabricgen.inventory.plane import MemberSpec, PartitionSpec, Plane
 from fabricgen.inventory.references import error, suggest
-from fabricgen.platforms.opensm import MTU_CODES, RATE_CODES, rate_at_most
+from fabricgen.opensm.guids import NodeGuid, PortGuid, parse_guid
+from fabricgen.opensm.options import MTU_CODES, RATE_CODES, rate_at_most
 
 DEFAULT_PKEY = 0x7FFF
 _PKEY_BITS = 0x7FFF

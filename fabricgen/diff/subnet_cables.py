@@ -8,11 +8,11 @@ from fabricgen.bundle.wiring import Endpoint
 from fabricgen.diff.cables import CableDifference, Stranger, miscablings, pair_of
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
-from fabricgen.guids import guid_text
 from fabricgen.joined import joined
 from fabricgen.observed.netlist import cables_of
 from fabricgen.observed.subnet import ADAPTER, SWITCH, PortEnd
 from fabricgen.observed.wired_ports import WiredPorts
+from fabricgen.opensm.guids import guid_text
 from fabricgen.sonic.canonical import natural_key
 
 

@@ -2,7 +2,7 @@
 
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.plane import InfinibandSpec, MemberSpec, MlnxSmSpec, PartitionSpec, PrefixRoute
-from fabricgen.platforms import mlnx_sm
+from fabricgen.opensm import mlnx_sm
 from fabricgen.units import parse_speed_mbps
 
 DEFAULT_VLS = 8  # data VLs that current switches and adapters have

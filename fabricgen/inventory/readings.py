@@ -16,10 +16,10 @@ from typing import Any
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.guids import NodeGuid, PortGuid, guid_text, parse_guid
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Part
-from fabricgen.netlist import ADAPTER, SWITCH, read_netlist
+from fabricgen.opensm.guids import NodeGuid, PortGuid, guid_text, parse_guid
+from fabricgen.opensm.netlist import ADAPTER, SWITCH, read_netlist
 
 _AGGREGATION = "Aggregation Node"  # of a switch: no endpoint of the design
 _COMPUTER_PORT, _SWITCH_PORT = "Computer IB Port", "Switch IB Port"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from fabricgen import netlist
 from fabricgen.observed.subnet import ADAPTER, SWITCH, PortEnd
+from fabricgen.opensm import netlist
 
 _KINDS = {netlist.SWITCH: SWITCH, netlist.ADAPTER: ADAPTER}
 

@@ -7,8 +7,8 @@ from fabricgen.control_plane.opensm_options import Manager
 from fabricgen.control_plane.partitions import DEFAULT_PKEY, Partition, default_membership
 from fabricgen.design.model import Host, Link
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.guids import PortGuid
 from fabricgen.inventory.plane import Plane
+from fabricgen.opensm.guids import PortGuid
 from fabricgen.render.build_topology import adapter_name
 from fabricgen.render.contexts_infiniband import (
     ManagerContext,

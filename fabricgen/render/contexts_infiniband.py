@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from fabricgen.guids import NodeGuid, PortGuid
+from fabricgen.opensm.guids import NodeGuid, PortGuid
 from fabricgen.origin import Value
 
 

@@ -9,8 +9,8 @@ from fabricgen.control_plane.opensm import Subnet, kind_of
 from fabricgen.control_plane.opensm_options import SubnetOptions, manager_links, plan_managers, plan_options
 from fabricgen.control_plane.partitions import plan_partitions
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.platforms import mlnx_sm
-from fabricgen.platforms.opensm import MAX_PARTITION_LINE_BYTES, option_problem
+from fabricgen.opensm import mlnx_sm
+from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES, option_problem
 from fabricgen.render.build_grid import grid_context
 from fabricgen.render.build_infiniband import (
     guid_lists,

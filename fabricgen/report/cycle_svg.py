@@ -11,8 +11,8 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.resources import resource
 from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
-from fabricgen.simulate.deadlock.failed import Wire, links_that_fail
-from fabricgen.simulate.deadlock.tiers import tiers
+from fabricgen.simulate.deadlock.core.tiers import tiers
+from fabricgen.simulate.deadlock.failures.failed import Wire, links_that_fail
 
 _ROW_PX, _TOP_PX, _GAP_PX, _MARGIN_PX, _LEGEND_PX = 150, 90, 60, 40, 19
 _LETTER_PX = 8

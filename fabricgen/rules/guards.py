@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 
 PEERS = 8  # enough for a majority
 

@@ -14,7 +14,7 @@ from fabricgen.resources import resource
 from fabricgen.results import DeadlockResult
 from fabricgen.simulate.deadlock.certificate import certificate_text
 from tests.conftest import Cli, Golden
-from tests.deadlock.test_certificate import checked
+from tests.simulate.deadlock.test_certificate import checked
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir() if folder.is_dir())

@@ -14,7 +14,7 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff.kubernetes import kubernetes_files
 from tests.conftest import Cli
 from tests.handoff.crd import definitions, problems
-from tests.hosts.rendered import STORAGE, inventory, write_bundle
+from tests.render.hosts.rendered import STORAGE, inventory, write_bundle
 from tests.shared_material import shared
 
 Manifests = dict[tuple[str, str], dict[str, Any]]

@@ -13,7 +13,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
 from fabricgen.resources import resource
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 from tests.conftest import Cli
 from tests.inventories import ARISTA, DUAL_STACK, NVIDIA, Tree, explicit, write
 

@@ -11,8 +11,8 @@ from fabricgen.results import DeadlockResult
 from fabricgen.simulate.deadlock import PlaneDeadlock, analyse_deadlock
 from tests.bgp_fabric import open_configs
 from tests.conftest import Cli
-from tests.deadlock.test_certificate import _without
-from tests.deadlock.test_fabrics import clos, ring
+from tests.simulate.deadlock.test_certificate import _without
+from tests.simulate.deadlock.test_fabrics import clos, ring
 
 _FAILED = ("l0:Ethernet0--s0:Ethernet0", "l1:Ethernet4--s1:Ethernet4")
 

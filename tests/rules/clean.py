@@ -23,7 +23,7 @@ from fabricgen.bundle.wiring import (
 from fabricgen.findings import Finding
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.model import Layout, SwitchPlatform
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 from fabricgen.sonic.canonical import dump
 
 Config = dict[str, dict[str, dict[str, Any]]]

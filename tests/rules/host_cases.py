@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tests.hosts.rendered import STORAGE, inventory
+from tests.render.hosts.rendered import STORAGE, inventory
 
 DGX = inventory()
 TWO_PLANES = inventory(more=STORAGE.format(name="storage"))

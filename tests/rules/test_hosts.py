@@ -11,8 +11,8 @@ from benchmarks.host_mutants import is_found, mutants
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
-from fabricgen.rules.registry import run
-from tests.hosts.rendered import inventory, write_bundle
+from fabricgen.rules.run import run
+from tests.render.hosts.rendered import inventory, write_bundle
 from tests.rules.host_cases import DGX, HOST_CASES, IN_BAND, RAIL_ONLY, TWO_PLANES, HostCase
 
 SIX = inventory(pool="'fd00:64::/64'").replace("10.0.0.0/16", "[10.0.0.0/16, 'fd00:1::/64']")

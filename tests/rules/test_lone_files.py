@@ -9,7 +9,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.main import main
 from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import switch_platform
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 from tests.platforms.tiny import tiny_inventory
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.main import main
 from fabricgen.findings import Severity
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 
 QUICKSTART = Path(__file__).parents[2] / "inventories" / "quickstart"
 OVERRIDE = """

@@ -9,8 +9,8 @@ import pytest
 from fabricgen.bundle.infer import from_tables
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Severity
-from fabricgen.rules.fabric import Fabric
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
+from fabricgen.rules.view.fabric import Fabric
 from tests.rules.clean import CleanFabric, Config, broken, clean_fabric
 
 LOSSLESS_TABLES = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.mutants import level, mutants
 from fabricgen.bundle.read import open_bundle
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 from tests.rules.clean import clean_fabric
 
 ODD = st.one_of(st.none(), st.integers(), st.text(max_size=3), st.lists(st.integers(), max_size=2))

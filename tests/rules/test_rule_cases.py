@@ -8,10 +8,10 @@ import pytest
 
 from fabricgen.findings import Severity
 from fabricgen.rules.registry import all_rules, chosen_rules, explain_text
-from tests.infiniband.cases import BAD as SUBNET_CASES
 from tests.rules.cases import Case
 from tests.rules.clean import PLATFORMS, clean_fabric
 from tests.rules.host_cases import HOST_CASES
+from tests.rules.opensm.cases import BAD as SUBNET_CASES
 
 CASES: list[Case] = [
     case

@@ -7,7 +7,7 @@ import pytest
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Severity
-from fabricgen.rules.registry import run
+from fabricgen.rules.run import run
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from fabricgen.simulate.congestion.plane import HostNetwork, read_plane
 from fabricgen.simulate.congestion.spread import polarised, spread, worst_collisions
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import Verdict, judge, offered_load
-from fabricgen.simulate.deadlock.lossless import lossless_links
 from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, Everyone, Messages, make_job, make_traffic
 from fabricgen.simulate.patterns.choice import OF_STORAGE
 from fabricgen.simulate.patterns.job import ALIGNED
-from fabricgen.simulate.planes import infiniband_planes, planes, require_plane
+from fabricgen.simulate.plane.lossless import lossless_links
+from fabricgen.simulate.plane.names import infiniband_planes, planes, require_plane
 from fabricgen.simulate.scenario import Scenario
 from fabricgen.units import counted
 

@@ -16,8 +16,8 @@ from fabricgen.routing.network import Network
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.congestion.buffers import SwitchGroups
 from fabricgen.simulate.congestion.model import NO_SWITCH, Floats, Ints, Ports
-from fabricgen.simulate.deadlock.hosts import host_traffic
 from fabricgen.simulate.patterns.job import Adapter
+from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.sonic.addresses import Address, parse_address
 
 NO_COLUMN = -1

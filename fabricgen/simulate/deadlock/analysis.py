@@ -10,13 +10,13 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.results import Cycle, DeadlockResult, FailureSummary
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
-from fabricgen.simulate.deadlock.failing import NOTHING, cables_that_fail, links_that_fail, switch_failure
-from fabricgen.simulate.deadlock.failures import DepthVerdict, FailureJudge, Failures, FoundCycle
-from fabricgen.simulate.deadlock.hosts import HostTraffic, host_traffic
-from fabricgen.simulate.deadlock.lossless import LosslessLinks, lossless_links
-from fabricgen.simulate.deadlock.maintenance import maintenance_sets
-from fabricgen.simulate.deadlock.state import Ground, State
-from fabricgen.simulate.planes import planes, require_plane
+from fabricgen.simulate.deadlock.core.state import Ground, State
+from fabricgen.simulate.deadlock.failures.failing import NOTHING, cables_that_fail, links_that_fail, switch_failure
+from fabricgen.simulate.deadlock.failures.failures import DepthVerdict, FailureJudge, Failures, FoundCycle
+from fabricgen.simulate.deadlock.failures.maintenance import maintenance_sets
+from fabricgen.simulate.plane.hosts import HostTraffic, host_traffic
+from fabricgen.simulate.plane.lossless import LosslessLinks, lossless_links
+from fabricgen.simulate.plane.names import planes, require_plane
 
 
 @dataclass(frozen=True)

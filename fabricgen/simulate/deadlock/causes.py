@@ -12,9 +12,9 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
-from fabricgen.simulate.deadlock.dependencies import carried, link_dependencies
+from fabricgen.simulate.deadlock.core.dependencies import carried, link_dependencies
+from fabricgen.simulate.deadlock.core.tiers import tiers
 from fabricgen.simulate.deadlock.switching import switched_cycle
-from fabricgen.simulate.deadlock.tiers import tiers
 from fabricgen.simulate.deadlock.transient_findings import transient_findings
 from fabricgen.sonic.image import Speaker, text
 

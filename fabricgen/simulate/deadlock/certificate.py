@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from fabricgen.results import DeadlockResult
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
-from fabricgen.simulate.deadlock.infiniband import SubnetDeadlock
-from fabricgen.simulate.deadlock.infiniband_certificate import subnet_certificate, subnet_next_hops
-from fabricgen.simulate.deadlock.valleys import levels_without_valleys
+from fabricgen.simulate.deadlock.core.valleys import levels_without_valleys
+from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock
+from fabricgen.simulate.deadlock.infiniband.certificate import subnet_certificate, subnet_next_hops
 from fabricgen.sonic.canonical import natural_key
 
 FORMAT = "fabricgen-deadlock-certificate/1"

@@ -10,7 +10,7 @@ from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
-from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings, standing_for
+from fabricgen.simulate.deadlock.failures.findings import failure_findings, maintenance_findings, standing_for
 from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"

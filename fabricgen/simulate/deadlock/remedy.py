@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Related
 from fabricgen.routing.fabric import RoutedFabric
-from fabricgen.simulate.deadlock.tiers import tiers
+from fabricgen.simulate.deadlock.core.tiers import tiers
 from fabricgen.sonic.image import allowas_in, metadata, text, uses_frr_framework
 
 ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")

@@ -15,9 +15,9 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.routing.fallback import forwarding
 from fabricgen.simulate.deadlock.analysis import Evidence
-from fabricgen.simulate.deadlock.dependencies import ChannelGraph, carried, link_dependencies
-from fabricgen.simulate.deadlock.lossless import PRIORITIES
-from fabricgen.simulate.deadlock.peel import peel, shortest_cycle
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
+from fabricgen.simulate.deadlock.core.peel import peel, shortest_cycle
+from fabricgen.simulate.plane.lossless import PRIORITIES
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.tables import parse_priorities, split_key
 

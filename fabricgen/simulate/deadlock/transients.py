@@ -17,8 +17,8 @@ from fabricgen.routing.bits import Words
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.narrow import narrow_choices
 from fabricgen.simulate.deadlock.analysis import Evidence
-from fabricgen.simulate.deadlock.dependencies import carried
-from fabricgen.simulate.deadlock.valleys import levels_without_valleys
+from fabricgen.simulate.deadlock.core.dependencies import carried
+from fabricgen.simulate.deadlock.core.valleys import levels_without_valleys
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricgen.observed.opensm_dumps import Dumps, read_dumps
-from fabricgen.observed.partitions import FULL, IntendedKeys, intended_keys
+from fabricgen.opensm.partitions import FULL, IntendedKeys, intended_keys
 from fabricgen.simulate.opensm.answers import Keys, path_levels, port_keys, sm_port, switch_keys
 from fabricgen.simulate.opensm.bench import Bench, swept
 from fabricgen.simulate.opensm.staging import Staged

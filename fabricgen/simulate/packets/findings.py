@@ -6,7 +6,7 @@ from dataclasses import replace
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Severity, in_order
 from fabricgen.results import GroupUse, PacketFlow, PacketsResult, QueueUse
-from fabricgen.simulate.planes import infiniband_planes
+from fabricgen.simulate.plane.names import infiniband_planes
 
 LONG_QUEUE_NS = 100_000  # a queue that marks nothing below this much time is no help to its senders
 LONG_PAUSE = 0.2  # of the run: a host that pauses its switch for longer is the root of a storm

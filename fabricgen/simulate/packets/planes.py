@@ -9,13 +9,13 @@ from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.congestion.analysis import Options, is_meant, judged_priority
 from fabricgen.simulate.congestion.plane import read_plane
-from fabricgen.simulate.deadlock.lossless import lossless_links
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, plane_scenario
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import Observer, run
-from fabricgen.simulate.planes import planes, require_plane
+from fabricgen.simulate.plane.lossless import lossless_links
+from fabricgen.simulate.plane.names import planes, require_plane
 
 DEFAULT_BYTES = 4 << 20
 USUAL_PRIORITY = 3  # of RoCE, in files without PFC

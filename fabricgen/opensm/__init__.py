@@ -1,0 +1,1 @@
+"""The vocabulary of OpenSM: GUIDs, netlists, options and dialects, the parsers of its files."""

@@ -1,0 +1,49 @@
+"""What NVIDIA's subnet manager knows (MLNX_SM 5, as in UFM): its options, and where UFM keeps its files. Facts only.
+
+It is not OpenSM 3.3: 250 of its options OpenSM refuses, and some of OpenSM's it has not. Nobody can run it for free, so
+that the table has what public sources state, which its head names.
+
+Sources of the places: UFM Enterprise User Manual v6.24, Appendix SM Default Files.
+"""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fabricgen.opensm.options import BOOLEANS, MAX_LINE_BYTES
+
+DIALECT = "mlnx-sm-5"
+CONFIG_DIR = "/opt/ufm/files/conf/opensm"
+NODE_NAME_MAP = "ib-node-name-map"
+
+
+@dataclass(frozen=True, slots=True)
+class SourcedOption:
+    """One option: its type (boolean | number | net64 | string), its default ("" where none is stated), its source."""
+
+    name: str
+    type: str
+    default: str
+    source: str
+
+
+@cache
+def option_facts() -> Mapping[str, SourcedOption]:
+    """Name -> option, for every option that a public source names."""
+    text = Path(__file__).with_name("mlnx-sm-options.tsv").read_text(encoding="ascii")
+    rows = csv.DictReader((line for line in text.splitlines() if not line.startswith("#")), delimiter="\t")
+    return {row["option"]: SourcedOption(row["option"], row["type"], row["default"], row["source"]) for row in rows}
+
+
+def option_problem(name: str, text: str) -> str | None:
+    """Why a line of its opensm.conf cannot stand; None where it can."""
+    fact = option_facts().get(name)
+    if fact is None:
+        return f"no public source of {DIALECT} names an option {name!r}"
+    if fact.type == "boolean" and text not in BOOLEANS:
+        return f"{name} {text}, which is no boolean: TRUE or FALSE, in capitals"
+    if len(f"{name} {text}".encode()) > MAX_LINE_BYTES:
+        return f"{name} has more than {MAX_LINE_BYTES} bytes"
+    return None

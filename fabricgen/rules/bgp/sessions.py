@@ -1,0 +1,226 @@
+"""BGP sessions: each link between switches has one, and both ends agree on who is who."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.addresses import parse_interface
+from fabricgen.rules.view.derived import derived
+from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end
+from fabricgen.rules.view.subnets import end_addresses, misfits, missing_addresses
+from fabricgen.sonic.tables import Row
+
+_ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One direction of the session that a link should have: what `end` must say of `peer`."""
+
+    end: End
+    peer: End
+    local_ip: str
+    peer_ip: str
+    row: Row | None  # BGP_NEIGHBOR|peer_ip of `end`
+
+    @property
+    def key(self) -> str:
+        """Row key in BGP_NEIGHBOR."""
+        return self.peer_ip
+
+
+@derived
+def sessions(fabric: Fabric) -> tuple[Session, ...]:
+    """Both directions of the session of every link whose addresses fit (FG312), between switches that run BGP."""
+    return tuple(_sessions(fabric))
+
+
+def _sessions(fabric: Fabric) -> Iterator[Session]:
+    wrong = misfits(fabric)
+    for pair in fabric.pairs:
+        if not all(_runs_bgp(end.switch) for end in pair) or pair[0] in wrong:
+            continue
+        for end, peer in (pair, pair[::-1]):
+            for held in end_addresses(end):
+                for theirs in end_addresses(peer):
+                    if held.value.network == theirs.value.network and held.ip != theirs.ip:
+                        ip = str(theirs.ip)
+                        row = end.switch.device.table("BGP_NEIGHBOR").get(ip)
+                        yield Session(end, peer, str(held.ip), ip, row)
+
+
+def _runs_bgp(switch: Switch) -> bool:
+    """Whether the switch has sessions in the bgpcfgd form: keyed by an address, without a VRF."""
+    return any(parse_interface(key) for key in switch.device.table("BGP_NEIGHBOR"))
+
+
+@rule("FG331", Severity.ERROR, "The switch's ASN is not what its peers expect")
+def own_asn(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.bgp_asn is the number that most of the switch's neighbours have in their rows for it.
+
+    Why: a peer that announces another ASN than configured is refused: all sessions of the switch stay down.
+
+    Example: leaf1 has bgp_asn 4200000009, its four spines have 4200000001 for it.
+
+    Fix: set bgp_asn to the number of the ASN plan, or correct the neighbours' rows.
+
+    Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd.
+    """
+    for switch, (expected, count, total) in expected_asns(fabric).items():
+        if expected != switch.asn and 2 * count > total and total > 1:
+            example = next(one for one in sessions(fabric) if one.peer.switch is switch and one.row)
+            related = (("what a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
+            message = (
+                f"bgp_asn is {switch.asn or 'missing'}, {count} of {total} sessions of its peers expect {expected}"
+            )
+            yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected}", related)
+
+
+def expected_asns(fabric: Fabric) -> dict[Switch, tuple[object, int, int]]:
+    """switch -> the ASN that most of its neighbours have for it, how many of them, of how many."""
+    said: dict[Switch, Counter[object]] = defaultdict(Counter)
+    for session in sessions(fabric):
+        if session.row is not None:
+            said[session.peer.switch][session.row.get("asn")] += 1
+    return {switch: (*counts.most_common(1)[0], counts.total()) for switch, counts in said.items()}
+
+
+@rule("FG332", Severity.ERROR, "A link between switches has no BGP session")
+def missing_session(fabric: Fabric) -> Iterator[Defect]:
+    """What: each end of a routed link between switches has a BGP_NEIGHBOR row for the far end's address.
+
+    Why: without a session the link carries no traffic; the fabric loses a path, and rails lose their balance.
+
+    Example: leaf1 has no row for spine3's address 10.128.0.5.
+
+    Fix: add the row with asn, name and local_addr.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
+    """
+    for session in sessions(fabric):
+        switch = session.end.switch
+        if session.row is None and not _stray_for(switch, session.local_ip):
+            message = f"no BGP session with {session.peer.switch.name}, whose address is {session.peer_ip}"
+            related = (("the far address", session.peer.switch.place("INTERFACE", session.peer.port)),)
+            place = switch.place("BGP_NEIGHBOR", session.key)
+            yield Defect(place, message, "add the row with asn, name and local_addr", related)
+
+
+def _stray_for(switch: Switch, local_ip: str) -> bool:
+    """Whether a row with this local address exists under another peer: then its key is wrong, which FG336 tells."""
+    return any(row.get("local_addr") == local_ip for row in switch.device.table("BGP_NEIGHBOR").values())
+
+
+@rule("FG333", Severity.ERROR, "A neighbour's ASN is wrong")
+def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
+    """What: BGP_NEIGHBOR.asn is the bgp_asn of the switch that holds the address.
+
+    Why: the session never leaves the OPEN exchange: bad peer AS.
+
+    Example: the row for spine1 has asn 65101, spine1 has bgp_asn 65100.
+
+    Fix: set asn to the neighbour's bgp_asn.
+
+    Source: RFC 4271 section 6.2.
+    """
+    expected = expected_asns(fabric)
+    for session in sessions(fabric):
+        peer = session.peer.switch
+        if session.row is None or session.row.get("asn") == peer.asn:
+            continue
+        usual, count, total = expected[peer]
+        if usual != peer.asn and 2 * count > total and total > 1 and session.row.get("asn") == usual:
+            continue  # FG331 names the peer itself
+        message = f"asn of {peer.name} is {session.row.get('asn', 'missing')}, {peer.name} has {peer.asn or 'none'}"
+        related = ((f"{peer.name} itself", peer.place(*_ASN)),)
+        place = session.end.switch.place("BGP_NEIGHBOR", session.key, "asn")
+        yield Defect(place, message, f"set asn to {peer.asn}", related)
+
+
+@rule("FG334", Severity.WARNING, "A neighbour's name is wrong")
+def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
+    """What: BGP_NEIGHBOR.name is the name of the switch that holds the address.
+
+    Why: people and alerts read the name. With use_neighbors_meta the session even waits for a neighbour that never
+    comes.
+
+    Example: the row for 10.128.0.1 is named spine2, the address is spine1's.
+
+    Fix: set name to the far switch.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd (description; constants.yml use_neighbors_meta).
+    """
+    for session in sessions(fabric):
+        name = session.peer.switch.name
+        if session.row is not None and session.row.get("name") != name:
+            message = f"name is {session.row.get('name', 'missing')}, the address {session.peer_ip} is {name}'s"
+            related = ((f"{name} itself", session.peer.switch.place("DEVICE_METADATA", "localhost", "hostname")),)
+            place = session.end.switch.place("BGP_NEIGHBOR", session.key, "name")
+            yield Defect(place, message, f"set name to {name}", related)
+
+
+@rule("FG335", Severity.ERROR, "A session's local address is not that of its port")
+def local_address(fabric: Fabric) -> Iterator[Defect]:
+    """What: BGP_NEIGHBOR.local_addr is the address of the port that leads to the neighbour.
+
+    Why: bgpcfgd lets the peer wait until an interface holds this address: with a wrong one the session never starts,
+    without any error.
+
+    Example: local_addr 10.128.0.4, the port to spine1 has 10.128.0.0.
+
+    Fix: set local_addr to the port's address.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
+    """
+    for session in sessions(fabric):
+        if session.row is not None and session.row.get("local_addr") != session.local_ip:
+            found = session.row.get("local_addr")
+            severity = None if found else Severity.WARNING
+            message = (
+                f"local_addr is {found or 'missing'}, the port to {session.peer.switch.name} has {session.local_ip}"
+            )
+            place = session.end.switch.place("BGP_NEIGHBOR", session.key, "local_addr")
+            related = (("the port to it", session.end.place("INTERFACE")), *far_end(session.end, "INTERFACE"))
+            yield Defect(place, message, f"set local_addr to {session.local_ip}", related, severity)
+
+
+@rule("FG336", Severity.ERROR, "A neighbour is on no link of the switch")
+def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
+    """What: every BGP_NEIGHBOR address lies in a subnet of one of the switch's ports, and where the far end is a known
+    switch, is that switch's address.
+
+    Why: the session is tried for ever; the one that should stand in its place is missing.
+
+    Example: a row for 10.128.0.9 although spine1's address is 10.128.0.1.
+
+    Fix: correct the address, or remove the row.
+
+    Source: RFC 4271 (eBGP peers are directly connected); sonic-buildimage src/sonic-bgpcfgd.
+    """
+    expected = {(session.end.switch.name, session.peer_ip) for session in sessions(fabric)}
+    wrong = misfits(fabric)
+    lost = {text.partition("/")[0] for texts in missing_addresses(fabric).values() for text in texts}
+    for switch in fabric.switches.values():
+        ends = fabric.ends_of[switch.name]
+        strays = {
+            key: row for key, row in switch.device.table("BGP_NEIGHBOR").items() if (switch.name, key) not in expected
+        }
+        if not strays or not any(end.far for end in ends.values()):
+            continue  # a single file: the far ends are not known
+        unfit = [end for end in ends.values() if end in wrong]
+        unfit_ips = {str(held.ip) for end in unfit for held in end_addresses(end)}
+        known = {end.port for end in ends.values() if end.far and end not in wrong}
+        open_networks = [held.value.network for held in switch.addresses if held.interface not in known]
+        for key, row in strays.items():
+            peer = parse_interface(key)
+            if not peer or any(peer.ip in network for network in open_networks):
+                continue
+            if row.get("local_addr") in unfit_ips or row.get("name") in {end.far_name for end in unfit}:
+                continue  # FG312 names the link
+            if key in lost or row.get("local_addr") in lost:
+                continue  # FG311 names the end without address
+            message = f"neighbour {row.get('name', '')} {key} is on no link of the switch".replace("  ", " ")
+            yield Defect(switch.place("BGP_NEIGHBOR", key), message, "use the address of the far end")

@@ -1,0 +1,1 @@
+"""Rules on buffer pools, profiles and headroom."""

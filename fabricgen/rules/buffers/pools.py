@@ -1,0 +1,197 @@
+"""Pools and profiles that cannot work on any platform, whatever its templates say."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.qos import QosTables
+from fabricgen.rules.view.qos_classes import port_classes, qos_tables
+
+_POOL, _PROFILE = "BUFFER_POOL", "BUFFER_PROFILE"
+
+
+def _is_voq(qos: QosTables) -> bool:
+    return qos.switches[0].device.metadata.get("switch_type") == "voq"
+
+
+@rule("FG528", Severity.WARNING, "Alpha of lossless groups differs within a tier")
+def alpha_of_tier(fabric: Fabric) -> Iterator[Defect]:
+    """What: the switches of a plane and role have one dynamic_th in their headroom profiles, also where their SKUs
+    differ. Where both values are those of the SKU's own tables it is a note.
+
+    Why: alpha decides how much of the pool a group takes before it pauses. A new model with a smaller one pauses far
+    earlier than the old one beside it, and pauses spread.
+
+    Example: the old leaves have alpha 1/16, those of the new SKU 1/64.
+
+    Fix: give all of them the same dynamic_th.
+
+    Source: Guo et al., SIGCOMM 2016 (buffer misconfiguration after a hardware refresh).
+    """
+    tiers: dict[tuple[object, str], dict[str, list[tuple[QosTables, str, str]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for qos in qos_tables(fabric):
+        for name, row in qos.tables[_PROFILE].items() if qos.role and not qos.is_dynamic else ():
+            alpha = row.get("dynamic_th")
+            if name.startswith("pg_lossless_") and isinstance(alpha, str):
+                tiers[qos.switches[0].network, qos.role][qos.switches[0].hwsku].append((qos, name, alpha))
+    for skus in tiers.values():
+        most = max(skus, key=lambda sku: sum(len(qos.switches) for qos, _, _ in skus[sku]))
+        usual, example, its_profile = {alpha for _, _, alpha in skus[most]}, *skus[most][0][:2]
+        for qos, name, alpha in (one for rows in skus.values() for one in rows if one[2] not in usual):
+            severity = Severity.NOTE if qos.layout and example.layout else None
+            message = f"dynamic_th is {alpha}, {most} beside it has {', '.join(sorted(usual))}"
+            for switch in qos.switches:
+                related = ((most, example.switches[0].place(_PROFILE, its_profile, "dynamic_th")),)
+                place = switch.place(_PROFILE, name, "dynamic_th")
+                yield Defect(place, message, "use one value in the tier", related, severity)
+
+
+@rule("FG529", Severity.WARNING, "A static threshold caps a group below its dynamic pool")
+def static_cap(fabric: Fabric) -> Iterator[Defect]:
+    """What: a profile of a dynamic pool has no static_th that is smaller than the pool, unless the SKU's own has it.
+
+    Why: the group stops at the cap while the pool is empty: lossy traffic drops, lossless traffic pauses, and nothing
+    shows why.
+
+    Example: static_th 1048576 in a dynamic pool of 40 MB.
+
+    Fix: use dynamic_th, or raise the cap to the pool's size.
+
+    Source: sonic-buildimage pull request 28277.
+    """
+    for qos in qos_tables(fabric):
+        for name in qos.tables[_PROFILE] if not qos.defaults else ():
+            row = qos.row(_PROFILE, name)
+            pool = qos.row(_POOL, str(row.get("pool")))
+            cap, size = number(row.get("static_th")), number(pool.get("size"))
+            if pool.get("mode") == "dynamic" and cap is not None and size is not None and cap < size:
+                message = f"static_th of {name} is {cap}, its dynamic pool has {size} bytes"
+                yield from qos.defects(_PROFILE, name, "static_th", message, "use dynamic_th")
+
+
+@rule("FG535", Severity.WARNING, "The shared headroom is given twice")
+def headroom_twice(fabric: Fabric) -> Iterator[Defect]:
+    """What: not both xoff of ingress_lossless_pool and over_subscribe_ratio are set.
+
+    Why: xoff wins, and the ratio that somebody chose has no effect.
+
+    Example: xoff 3000000 in the pool and over_subscribe_ratio 2.
+
+    Fix: remove one of the two.
+
+    Source: sonic-swss pull request 1581, cfgmgr/buffermgrdyn.cpp.
+    """
+    table = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
+    for qos in qos_tables(fabric):
+        xoff = number(qos.row(_POOL, "ingress_lossless_pool").get("xoff"))
+        for name in qos.tables[table] if xoff else ():
+            ratio = number(qos.row(table, name).get("over_subscribe_ratio"))
+            if ratio:
+                message = f"over_subscribe_ratio is {ratio}, the pool's xoff of {xoff} bytes wins over it"
+                related = (("the pool", _POOL, "ingress_lossless_pool"),)
+                yield from qos.defects(table, name, "over_subscribe_ratio", message, "remove one of them", related)
+
+
+@rule("FG536", Severity.ERROR, "A profile counts on shared headroom that the pool does not have")
+def no_shared_headroom(fabric: Fabric) -> Iterator[Defect]:
+    """What: where a headroom profile's size equals its xon, so that its xoff comes from the shared headroom, the pool
+    has an xoff.
+
+    Why: there is no room for what arrives after the pause. The SAI refuses the profile, and orchagent stops.
+
+    Example: size 18432, xon 18432, xoff 165888, and ingress_lossless_pool without xoff.
+
+    Fix: set xoff of the pool, or size of the profile to xon plus xoff.
+
+    Source: sonic-swss pull request 3387.
+    """
+    for qos in qos_tables(fabric):
+        for name in qos.tables[_PROFILE] if not qos.is_dynamic and not qos.layout else ():
+            row = qos.row(_PROFILE, name)
+            pool = qos.row(_POOL, str(row.get("pool")))
+            shares = row.get("size") == row.get("xon") and number(row.get("xoff"))
+            if shares and pool and not number(pool.get("xoff")):
+                message = f"{name} has no headroom of its own, and its pool has no xoff"
+                yield from qos.defects(_PROFILE, name, "size", message, "set size to xon plus xoff")
+
+
+@rule("FG537", Severity.ERROR, "A pool has a type that the chip's architecture does not have")
+def voq_pool(fabric: Fabric) -> Iterator[Defect]:
+    """What: on switches with virtual output queues (switch_type voq) pools are of type both.
+
+    Why: such a chip has one buffer for both directions, and its SAI refuses ingress and egress pools.
+
+    Example: BUFFER_POOL type ingress, switch_type voq.
+
+    Fix: set type to both.
+
+    Source: sonic-buildimage issue 7497; sonic-swss pull request 1735.
+    """
+    for qos in qos_tables(fabric):
+        for name in qos.tables[_POOL] if _is_voq(qos) else ():
+            kind = qos.row(_POOL, name).get("type")
+            if kind != "both":
+                yield from qos.defects(
+                    _POOL, name, "type", f"type is {kind}, this chip has one buffer", "set it to both"
+                )
+
+
+@rule("FG538", Severity.ERROR, "A headroom profile cannot hold anything")
+def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
+    """What: a profile with xoff has one above zero and a size that is not below its xon; static ones are used by some
+    priority group (else a warning).
+
+    Why: such rows are left over from tests. The SAI refuses them, and orchagent retries or stops.
+
+    Example: BUFFER_PROFILE|test_profile with size 0 and xoff 1000000.
+
+    Fix: remove the row.
+
+    Source: sonic-mgmt issue 25395.
+    """
+    used: dict[int, set[str]] = defaultdict(set)
+    for ports in port_classes(fabric):
+        used[id(ports.qos)].update(profile for _, profile in ports.profiles("BUFFER_PG").values())
+    for qos in qos_tables(fabric):
+        for name in qos.tables[_PROFILE]:
+            row = qos.row(_PROFILE, name)
+            xoff, xon, size = (number(row.get(field)) for field in ("xoff", "xon", "size"))
+            is_skus = qos.layout is not None and name.startswith("pg_lossless_")
+            if is_skus or "xoff" not in row or (qos.defaults and name in qos.defaults.profiles):
+                continue
+            if xoff == 0 or (size is not None and xon is not None and size < xon):
+                field = "xoff" if xoff == 0 else "size"
+                yield from qos.defects(_PROFILE, name, field, f"{field} of {name} is {row[field]}", "remove the row")
+            elif name not in used[id(qos)] and not qos.is_dynamic:
+                message = f"no priority group uses {name}"
+                yield from qos.defects(_PROFILE, name, "", message, "remove the row", (), Severity.WARNING)
+
+
+@rule("FG517", Severity.ERROR, "Packets of a lossless class are trimmed")
+def trimmed(fabric: Fabric) -> Iterator[Defect]:
+    """What: profiles of lossless groups and queues do not have packet_discard_action trim.
+
+    Why: a trimmed RDMA packet has lost its payload: the receiver asks for all of it again.
+
+    Example: egress_lossless_profile with packet_discard_action trim.
+
+    Fix: remove the field from the profile, or bind another profile to the lossless queue.
+
+    Source: SONiC HLD packet trimming; sonic-buildimage sonic-buffer-profile.yang.
+    """
+    told = set()
+    for ports in port_classes(fabric):
+        wanted = {"BUFFER_PG": map(ports.group_of, ports.meant), "BUFFER_QUEUE": map(ports.queue_of, ports.meant)}
+        for table, numbers in wanted.items():
+            profiles = ports.profiles(table)
+            for name in sorted({profiles[n][1] for n in numbers if n in profiles}):
+                is_trimmed = ports.qos.row(_PROFILE, name).get("packet_discard_action") == "trim"
+                if is_trimmed and (id(ports.qos), name) not in told:
+                    told.add((id(ports.qos), name))
+                    message = f"{name} trims packets, and lossless traffic uses it"
+                    yield from ports.qos.defects(_PROFILE, name, "packet_discard_action", message, "remove the field")

@@ -1,0 +1,233 @@
+"""Buffer pools and profiles against the SKU's own tables."""
+
+from collections.abc import Iterator, Mapping
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.qos import QosTables
+from fabricgen.rules.view.qos_classes import port_classes, qos_tables
+from fabricgen.sonic.tables import Row
+
+_HEADROOM_PREFIX = "pg_lossless_"
+
+
+@rule("FG521", Severity.ERROR, "A buffer pool is not the SKU's")
+def pools(fabric: Fabric) -> Iterator[Defect]:
+    """What: BUFFER_POOL has the pools of the SKU's own template with their size, xoff, mode and type.
+
+    Why: the sizes add up to the chip's memory. A larger pool is refused, and a cold boot then silently leaves the
+    lossless groups out; a smaller one wastes memory and pauses early.
+
+    Example: ingress_lossless_pool size 186115492, the SKU says 166115492.
+
+    Fix: copy the row from the SKU's buffers_defaults template.
+
+    Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>/buffers_defaults_*.j2; issue 28657, pull request 25945.
+    """
+    for qos in qos_tables(fabric):
+        if qos.defaults and qos.tables["BUFFER_POOL"]:
+            yield from _against(qos, "BUFFER_POOL", qos.defaults.pools, "")
+
+
+@rule("FG522", Severity.ERROR, "A buffer profile is not the SKU's")
+def profiles(fabric: Fabric) -> Iterator[Defect]:
+    """What: BUFFER_PROFILE has the profiles of the SKU's own template with their pool, size and threshold.
+
+    Why: the threshold decides how much of the shared pool one queue may take. One wrong alpha, carried to many
+    switches, has caused pause storms in production.
+
+    Example: egress_lossy_profile dynamic_th 3, the SKU says 0.
+
+    Fix: copy the row from the SKU's template. Headroom profiles (pg_lossless_…) are FG524's.
+
+    Source: sonic-buildimage device/…/buffers_defaults_*.j2; Guo et al., SIGCOMM 2016 (alpha 1/16 and 1/64).
+    """
+    for qos in qos_tables(fabric):
+        if qos.defaults and qos.tables["BUFFER_PROFILE"]:
+            found, rows = qos.tables["BUFFER_PROFILE"], qos.defaults.profiles.items()
+            expected = {name: row for name, row in rows if name in found or not _is_idle(qos, name)}
+            yield from _against(qos, "BUFFER_PROFILE", expected, _HEADROOM_PREFIX)
+
+
+def _is_idle(qos: QosTables, profile: str) -> bool:
+    """Whether a profile may be missing: that of lossless queues on a plane without PFC, where no port's list has it."""
+    if qos.defaults is None or not qos.is_lossy:
+        return False
+    listed = ",".join(qos.defaults.port_profile_lists.values()).split(",")
+    return profile == qos.defaults.lossless_queue_profile and profile not in listed
+
+
+def _against(qos: QosTables, table: str, expected: Mapping[str, Row], own_prefix: str) -> Iterator[Defect]:
+    """Rows of a table that differ from the SKU's; rows with `own_prefix` are not its business."""
+    rows, sku = qos.tables[table], qos.layout.hwsku if qos.layout else ""
+    for key, row in expected.items():
+        if key not in rows:
+            yield from qos.defects(table, key, "", f"{key} of hwsku {sku} is missing", "add the SKU's row")
+            continue
+        found = qos.row(table, key)
+        for field in dict.fromkeys((*row, *found)):
+            if found.get(field) != row.get(field):
+                message = f"{field} of {key} is {_shown(found.get(field))}, hwsku {sku} has {_shown(row.get(field))}"
+                yield from qos.defects(table, key, field, message, _hint(field, row.get(field)))
+    for key in rows.keys() - expected.keys():
+        if not (own_prefix and key.startswith(own_prefix)):
+            message = f"hwsku {sku} has no {key}"
+            yield from qos.defects(table, key, "", message, "remove the row", (), Severity.WARNING)
+
+
+def _hint(field: str, value: object) -> str:
+    return f"remove {field}" if value is None else f"set {field} to {value}"
+
+
+def _shown(value: object) -> str:
+    return "none" if value is None else str(value)
+
+
+@rule("FG523", Severity.ERROR, "A priority group uses the other buffer model")
+def mixed_models(fabric: Fabric) -> Iterator[Defect]:
+    """What: on a traditional switch no priority group has the profile NULL; on a dynamic one the lossless groups do,
+    unless a static profile is meant.
+
+    Why: NULL asks buffermgrd to compute the headroom, which the traditional model does not do: the group gets none.
+
+    Example: BUFFER_PG|Ethernet0|3-4 with profile NULL, buffer_model traditional.
+
+    Fix: name the headroom profile (traditional), or NULL (dynamic).
+
+    Source: sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp; pull requests 1956 and 1975.
+    """
+    for ports in port_classes(fabric):
+        for rest, row in ports.rows["BUFFER_PG"].items():
+            profile = row.get("profile")
+            if profile == "NULL" and not ports.qos.is_dynamic:
+                message = "profile NULL leaves the headroom to the dynamic model, this switch is traditional"
+                yield from ports.defects("BUFFER_PG", rest, "profile", message, "name the headroom profile")
+            elif ports.qos.is_dynamic and str(profile).startswith(_HEADROOM_PREFIX):
+                message = f"profile {profile} fixes headroom that the dynamic model would compute"
+                hint = "use NULL"
+                yield from ports.defects("BUFFER_PG", rest, "profile", message, hint, (), Severity.WARNING)
+
+
+@rule("FG524", Severity.ERROR, "A headroom profile is not the SKU's")
+def headroom_profiles(fabric: Fabric) -> Iterator[Defect]:
+    """What: a profile pg_lossless_<speed>_<cable>_profile has size, xon, xoff, threshold and xon_offset of the SKU's
+    row for this speed and cable, and lies in ingress_lossless_pool.
+
+    Why: the row is what the vendor measured for this chip. Too small an xoff drops what still arrives after the pause;
+    buffermgrd overwrites other values at the next link event anyway.
+
+    Example: xoff 512140, the SKU's row for 400G and 40m has 612140.
+
+    Fix: copy the row of pg_profile_lookup.ini.
+
+    Source: sonic-buildimage device/…/pg_profile_lookup.ini; sonic-swss cfgmgr/buffermgr.cpp.
+    """
+    for qos, name in _missing_headroom(fabric):
+        message = f"{name} is missing, and priority groups use it"
+        yield from qos.defects("BUFFER_PROFILE", name, "", message, "add the SKU's row for this speed and cable")
+    for qos in qos_tables(fabric):
+        for name in qos.tables["BUFFER_PROFILE"] if qos.layout and not qos.is_dynamic else ():
+            expected = expected_headroom(qos, name)
+            if expected is None:
+                continue
+            found = qos.row("BUFFER_PROFILE", name)
+            if not expected:
+                message = f"the SKU has no headroom row for {name}"
+                yield from qos.defects("BUFFER_PROFILE", name, "", message, "use a speed and cable that it has")
+            for field in dict.fromkeys((*expected, *found)) if expected else ():
+                if found.get(field) != expected.get(field) and field not in ("headroom_type", "packet_discard_action"):
+                    message = (
+                        f"{field} of {name} is {_shown(found.get(field))}, "
+                        f"the SKU's row has {_shown(expected.get(field))}"
+                    )
+                    yield from qos.defects("BUFFER_PROFILE", name, field, message, _hint(field, expected.get(field)))
+
+
+def _missing_headroom(fabric: Fabric) -> Iterator[tuple[QosTables, str]]:
+    """Headroom profiles that groups name and the file lacks, where the SKU has a row for them."""
+    seen = set()
+    for ports in port_classes(fabric):
+        for name in {profile for _, profile in ports.profiles("BUFFER_PG").values()}:
+            if name not in ports.qos.tables["BUFFER_PROFILE"] and (id(ports.qos), name) not in seen:
+                seen.add((id(ports.qos), name))
+                if expected_headroom(ports.qos, name):
+                    yield ports.qos, name
+
+
+def expected_headroom(qos: QosTables, name: str) -> Mapping[str, str] | None:
+    """The SKU's row for a pg_lossless_<speed>_<cable>_profile; empty for no such row, None for no such name."""
+    parts = name.removeprefix(_HEADROOM_PREFIX).removesuffix("_profile").split("_")
+    if not name.startswith(_HEADROOM_PREFIX) or len(parts) != 2 or not qos.layout or not qos.layout.headroom:
+        return None
+    speed, cable_m = number(parts[0]), number(parts[1].removesuffix("m"))
+    row = qos.layout.headroom_by_key.get((speed or 0, cable_m if cable_m is not None else -1))
+    if row is None:
+        return {}
+    mode = qos.row("BUFFER_POOL", "ingress_lossless_pool").get("mode", "dynamic")
+    fields = {
+        "pool": "ingress_lossless_pool",
+        "size": str(row.size_bytes),
+        "xon": str(row.xon_bytes),
+        "xoff": str(row.xoff_bytes),
+        f"{mode}_th": str(row.dynamic_th),
+    }
+    return fields if row.xon_offset_bytes is None else {**fields, "xon_offset": str(row.xon_offset_bytes)}
+
+
+@rule("FG525", Severity.ERROR, "The port's profile lists are not the platform's")
+def profile_lists(fabric: Fabric) -> Iterator[Defect]:
+    """What: where the platform's templates have BUFFER_PORT_INGRESS_PROFILE_LIST and the egress one, each wired port
+    has its row; elsewhere there are none.
+
+    Why: on NVIDIA switches a port without the lists takes nothing from the shared pools. Broadcom's SAI does not know
+    them.
+
+    Example: an SN5600 port that is absent from BUFFER_PORT_INGRESS_PROFILE_LIST.
+
+    Fix: give the port the platform's list.
+
+    Source: sonic-buildimage files/build_templates/buffers_config.j2, device/mellanox templates.
+    """
+    for ports in port_classes(fabric):
+        if not ports.qos.defaults or not ports.is_wired:
+            continue
+        for direction in ("ingress", "egress"):
+            table = f"BUFFER_PORT_{direction.upper()}_PROFILE_LIST"
+            row, expected = ports.rows[table].get(""), ports.qos.defaults.port_profile_lists.get(direction)
+            if row is None and expected:
+                yield from ports.defects(table, "", "", f"a wired port has no {table} row", "add the platform's list")
+            elif row is not None and row.get("profile_list") != expected:
+                message = f"profile_list is {row.get('profile_list')}, the platform has {expected or 'none'}"
+                yield from ports.defects(table, "", "profile_list", message, _hint("profile_list", expected))
+
+
+@rule("FG526", Severity.WARNING, "The dynamic model counts with too small RoCE packets")
+def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
+    """What: on a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, and
+    DEFAULT_LOSSLESS_BUFFER_PARAMETER exists.
+
+    Why: the vendor's Lua counts the packet in flight with this size; a smaller one gives too little headroom. Without
+    the default parameter buffermgrd makes no lossless profile.
+
+    Example: mtu 1024 (SONiC's template) with a RoCE MTU of 4096.
+
+    Fix: set mtu to the RoCE MTU.
+
+    Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua, buffermgrdyn.cpp.
+    """
+    for qos in qos_tables(fabric):
+        if not qos.is_dynamic or not (qos.plane and qos.plane.lossless):
+            continue
+        for name, row in qos.tables["LOSSLESS_TRAFFIC_PATTERN"].items():
+            mtu = number(row.get("mtu"))
+            if mtu is not None and qos.plane.roce_mtu and mtu < qos.plane.roce_mtu:
+                message = f"lossless packets are counted as {mtu} bytes, RoCE's MTU is {qos.plane.roce_mtu}"
+                yield from qos.defects(
+                    "LOSSLESS_TRAFFIC_PATTERN", name, "mtu", message, _hint("mtu", qos.plane.roce_mtu)
+                )
+        for table in ("LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
+            if not qos.tables[table]:
+                message = f"{table} has no row, the dynamic model cannot compute headroom"
+                yield from qos.defects(table, "AZURE", "", message, "add the row")

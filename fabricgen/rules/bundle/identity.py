@@ -1,0 +1,173 @@
+"""DEVICE_METADATA: the switch is the one that was meant, and its platform is known."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.sonic.device_types import DEVICE_TYPES, ROLES
+
+_ROW = ("DEVICE_METADATA", "localhost")
+
+
+@rule("FG221", Severity.ERROR, "The hostname is not the device's name")
+def hostname(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.hostname equals the name under which the bundle keeps the device.
+
+    Why: neighbours, LLDP and every delivery tool find a switch by its name. A file with another switch's hostname is
+    usually another switch's file.
+
+    Example: sonic/leaf1/config_db.json says hostname leaf2.
+
+    Fix: set hostname to the device's name, or rename the folder.
+
+    Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-device_metadata.yang.
+    """
+    for switch in fabric.switches.values():
+        found = switch.device.text_of(*_ROW, "hostname")
+        is_loose = switch.device.wired is None and not found  # nothing names this device but its file
+        asic = switch.device.text_of(*_ROW, "asic_name")  # one of several, each with a file under the same hostname
+        if switch.name not in (found, f"{found}-{asic}") and not is_loose:
+            message = f"hostname is {found!r}, the device is {switch.name}"
+            yield Defect(switch.place(*_ROW, "hostname"), message, f"set hostname to {switch.name}")
+
+
+@rule("FG222", Severity.ERROR, "Two switches have one MAC address")
+def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.mac is different on every switch.
+
+    Why: routed ports answer ARP with this address. Two switches that share it and a neighbour make its packets go to
+    either.
+
+    Example: leaf1 and leaf2 both have mac 02:00:00:00:00:01 after a copied file.
+
+    Fix: give each switch the base MAC of its own EEPROM, or leave the field out.
+
+    Source: sonic-buildimage sonic-device_metadata.yang; sonic-swss orchagent reads it as the router MAC.
+    """
+    owners: dict[str, list[Switch]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        if mac := switch.device.text_of(*_ROW, "mac").lower():
+            owners[mac].append(switch)
+    for mac, switches in owners.items():
+        for switch in switches if len(switches) > 1 else ():
+            other = next(one for one in switches if one is not switch)
+            related = (("the other switch", other.place(*_ROW, "mac")),)
+            yield Defect(switch.place(*_ROW, "mac"), f"mac {mac} is that of {other.name}, too", "", related)
+
+
+@rule("FG223", Severity.ERROR, "The hwsku is not the one that was planned")
+def planned_hwsku(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.hwsku is the one that fabric.json has for the device.
+
+    Why: the hwsku selects port lanes, buffer tables and SerDes settings of the whole switch. A wrong one boots with
+    other ports than the cables were planned for.
+
+    Example: fabric.json plans Arista-7060X6-64PE-O128S2, the file has Arista-7060X6-64PE-64x400G.
+
+    Fix: set hwsku to the planned one, or change the platform in the inventory and render again.
+
+    Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>.
+    """
+    for switch in fabric.switches.values():
+        planned = switch.device.wired.hwsku if switch.device.wired else ""
+        if planned and switch.hwsku != planned:
+            message = f"hwsku is {switch.hwsku or 'missing'}, planned is {planned}"
+            yield Defect(switch.place(*_ROW, "hwsku"), message, f"set hwsku to {planned}")
+
+
+@rule("FG224", Severity.ERROR, "The platform does not belong to the hwsku")
+def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.platform is the ONIE platform whose folder holds the hwsku.
+
+    Why: SONiC looks the hwsku up below the platform's folder. A pair that does not exist leaves the switch without
+    ports.
+
+    Example: hwsku Mellanox-SN5600-O128 with platform x86_64-mlnx_msn4700-r0.
+
+    Fix: set platform to the ONIE name of the model.
+
+    Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>.
+    """
+    for switch in fabric.switches.values():
+        found = switch.device.text_of(*_ROW, "platform")
+        if switch.platform and found != switch.platform.onie_platform:
+            expected = switch.platform.onie_platform
+            message = f"platform is {found or 'missing'}, hwsku {switch.hwsku} belongs to {expected}"
+            yield Defect(switch.place(*_ROW, "platform"), message, f"set platform to {expected}")
+
+
+@rule("FG225", Severity.ERROR, "The buffer model is not the platform's")
+def buffer_model(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.buffer_model is the one that the platform's image runs: dynamic only where it has Lua.
+
+    Why: in the dynamic model buffermgrd computes pools and headroom with a vendor's Lua file. Without one there is no
+    headroom at all; and a traditional file on a dynamic switch crashes orchagent with a pool that has no size.
+
+    Example: buffer_model "dynamic" on a Broadcom switch.
+
+    Fix: "traditional" on Broadcom and Marvell, "dynamic" where NVIDIA's templates are rendered.
+
+    Source: sonic-swss pull request 1956, cfgmgr/buffer_pool_*.lua, buffer_headroom_*.lua.
+    """
+    for switch in fabric.switches.values():
+        found = switch.device.text_of(*_ROW, "buffer_model") or "traditional"
+        if switch.platform and found != switch.platform.buffer_model:
+            expected = switch.platform.buffer_model
+            message = f"buffer_model is {found}, {switch.platform.name} runs {expected}"
+            yield Defect(switch.place(*_ROW, "buffer_model"), message, f"set buffer_model to {expected}")
+
+
+@rule("FG226", Severity.NOTE, "Nothing is known of the hwsku")
+def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
+    """What: the catalog has no platform with this hwsku, so some checks are not done for the switch.
+
+    Why: lanes, aliases, pool sizes and headroom are facts of the hardware. fabricgen does not guess them.
+
+    Example: hwsku MyLab-64x400G.
+
+    Fix: `fabricgen import sonic-device DIR` makes a catalog entry from the SKU's folder.
+
+    Source: fabricgen/platforms/catalog.
+    """
+    for switch in fabric.switches.values():
+        if not switch.layout:
+            message = (
+                f"nothing is known of hwsku {switch.hwsku or '(none)'}: lanes, aliases, breakout, pools, profiles, "
+                "headroom and buffer model are not checked"
+            )
+            yield Defect(switch.place(*_ROW, "hwsku"), message, "import the SKU's device folder")
+
+
+@rule("FG227", Severity.ERROR, "The type does not fit the tier")
+def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.type is present, differs between the tiers, and is never ToRRouter above the leaves.
+
+    Why: without a type no BGP session starts. The type sets the ECMP hash seed, so two tiers of one type hash alike
+    and polarise. ToRRouter accepts its own ASN once in a path: above the leaves that re-opens valley routes, and with
+    them cyclic buffer dependencies.
+
+    Example: a spine of type ToRRouter, or leaves and spines both LeafRouter.
+
+    Fix: leaf ToRRouter, spine LeafRouter, core SpineRouter.
+
+    Source: sonic-buildimage dockers/docker-orchagent/switch.json.j2, src/sonic-bgpcfgd, bgpd.main.conf.j2.
+    """
+    types: dict[str, set[str]] = defaultdict(set)
+    for switch in fabric.switches.values():
+        types[switch.role].add(switch.device.text_of(*_ROW, "type"))
+    for switch in fabric.switches.values():
+        found, place = switch.device.text_of(*_ROW, "type"), switch.place(*_ROW, "type")
+        usual = DEVICE_TYPES.get(switch.role, "")
+        hint = f"set type to {usual}" if usual else "set type"
+        if not found:
+            yield Defect(place, "type is missing: no BGP session starts without it", hint)
+        elif not switch.device.wired or found == usual:
+            continue
+        elif found == "ToRRouter":
+            yield Defect(place, f"a {switch.role} of type ToRRouter accepts routes with its own ASN", hint)
+        elif any(found in kinds for role, kinds in types.items() if role != switch.role and ROLES.get(found) == role):
+            message = f"a {switch.role} of type {found} hashes like the {ROLES[found]}s, whose type that is"
+            yield Defect(place, message, hint)

@@ -1,0 +1,132 @@
+"""The files of hosts: all there, every setting known, and about the right NICs."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import Basis, rule
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.host_groups import Group, host_groups
+
+# Each setting of roce/<plane>.conf, and what its value is made of.
+_NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
+_TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
+_OPTIONAL = ("STALL_MS",)
+
+
+@rule("FG900", Severity.ERROR, "A file or a setting of hosts is missing or unknown", Basis.SCHEMA)
+def host_files(fabric: Fabric) -> Iterator[Defect]:
+    """What: hosts/<group>/roce/<plane>.conf has every setting that fabricgen-roce reads, no other, and numbers where
+    numbers belong; each host has its netplan file; the script is there.
+
+    Why: a setting that is missing or misspelt leaves the NIC as the firmware has it, which pauses nothing and marks
+    nothing.
+
+    Example: roce/compute.conf has PCF=0,0,0,1,0,0,0,0.
+
+    Fix: render the file again, or correct the name.
+
+    Source: templates/hosts/fabricgen-roce.j2, which reads the settings.
+    """
+    for group in host_groups(fabric):
+        for plane in group.lossless_planes:
+            yield from _settings(group, f"roce/{plane.name}.conf")
+        if group.lossless_planes and "fabricgen-roce" not in group.files.files:
+            yield Defect(group.place("fabricgen-roce"), "the script that applies the settings is missing", _RENDER)
+        for file in (group.files.nccl_file, "ucx.conf") if group.model and group.model.gpus else ():
+            compute = group.nics(lambda plane: plane.purpose == "compute")
+            if compute and file not in group.files.files:
+                yield Defect(group.place(file), "jobs on these hosts are told nothing of the network", _RENDER)
+        names = {host.name for host in group.hosts}
+        for host in group.hosts:
+            wanted = any(
+                group.planes[nic.plane].technology == "roce" and group.is_set_up(nic.name) for nic in host.nics
+            )
+            if wanted and f"netplan/{host.name}.yaml" not in group.files.files:
+                yield Defect(group.place(f"netplan/{host.name}.yaml"), "the host has no netplan file", _RENDER)
+        for file in sorted(group.files.files):
+            path = PurePosixPath(file)
+            if file.startswith("netplan/") and path.stem not in names:
+                yield Defect(group.place(file), f"the group has no host {path.stem}", "remove the file")
+
+
+_RENDER = "run `fabricgen render`"
+
+
+def _settings(group: Group, file: str) -> Iterator[Defect]:
+    if file not in group.files.files:
+        yield Defect(group.place(file), "the RoCE settings of the plane are missing", _RENDER)
+        return
+    found = group.files.settings(file)
+    for key in (*_NUMBERS, *_TEXTS):
+        if key not in found:
+            yield Defect(group.place(file, key), f"{key} is missing", _RENDER)
+    for key, text in found.items():
+        if key not in (*_NUMBERS, *_TEXTS, *_OPTIONAL):
+            yield Defect(group.place(file, key), f"fabricgen-roce knows no setting {key}", "remove or correct it")
+        elif key in (*_NUMBERS, *_OPTIONAL) and not text.isdecimal():
+            yield Defect(group.place(file, key), f"{key} is {text!r}, not a number", _RENDER)
+
+
+@rule("FG901", Severity.ERROR, "Settings of hosts name other NICs than the hosts have")
+def host_devices(fabric: Fabric) -> Iterator[Defect]:
+    """What: INTERFACES of a plane's settings lists its NICs; NCCL_IB_HCA, matched exactly, and UCX_NET_DEVICES list the
+    RDMA devices of the compute NICs in the order of the rails; NCCL_SOCKET_IFNAME lists the in-band NICs.
+
+    Why: a NIC that is left out keeps its defaults and is lossy; a job that uses a storage NIC puts collectives on the
+    wrong network. Without the leading =, mlx5_1 also stands for mlx5_10 and mlx5_11.
+
+    Example: NCCL_IB_HCA=mlx5_0,mlx5_1 on a DGX H100, whose second rail is mlx5_3.
+
+    Fix: list the devices of the model, as rendered.
+
+    Source: NVIDIA/nccl@5067397 src/misc/param.cc and net_ib (device lists); DGX H100 User Guide, Network Modules.
+    """
+    for group in host_groups(fabric):
+        for plane in group.lossless_planes:
+            file = f"roce/{plane.name}.conf"
+            found = group.files.settings(file).get("INTERFACES")
+            wanted = [nic for nic in group.nics(lambda one, plane=plane: one is plane) if group.is_set_up(nic)]  # type: ignore[misc]
+            if found is not None and sorted(found.split()) != sorted(wanted):
+                message = f"the settings are for {found or 'no NIC'}, plane {plane.name} has {' '.join(wanted)}"
+                yield Defect(group.place(file, "INTERFACES"), message, "list the NICs of the plane")
+        compute = [nic for nic in group.nics(lambda plane: plane.purpose == "compute") if nic in group.adapters]
+        devices = [group.adapters[nic].rdma for nic in compute]
+        sockets = [nic for nic in group.nics(lambda plane: plane.purpose == "in-band") if nic in group.adapters]
+        if devices and all(devices):
+            yield from _listed(group, group.files.nccl_file, "NCCL_IB_HCA", "=" + ",".join(devices))
+            yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ",".join(f"{one}:1" for one in devices))
+        if sockets:
+            yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", "=" + ",".join(sockets))
+
+
+def _listed(group: Group, file: str, key: str, wanted: str) -> Iterator[Defect]:
+    if file in group.files.files and (found := group.files.settings(file).get(key)) != wanted:
+        message = f"{key} is {'missing' if found is None else repr(found)}, the NICs of the model are {wanted!r}"
+        yield Defect(group.place(file, key), message, f"{key}={wanted}")
+
+
+@rule("FG913", Severity.ERROR, "An interface is named by the wrong slot")
+def interface_names(fabric: Fabric) -> Iterator[Defect]:
+    """What: links/10-<NIC>.link gives the NIC's name to the PCI address that the host model has for it.
+
+    Why: the address of a rail, its routes and its settings go by the name. Two names that are exchanged put each NIC
+    into the subnet of the other's leaf, and neither reaches anything.
+
+    Example: 10-rail0.link has Path=pci-0000:40:00.0, the slot of rail 1.
+
+    Fix: render the file again, or correct the host model.
+
+    Source: systemd.link(5), Path= and Name=.
+    """
+    for group in host_groups(fabric):
+        for nic, adapter in group.adapters.items():
+            file = f"links/10-{nic}.link"
+            if not adapter.pci or file not in group.files.files:
+                continue
+            found = group.files.settings(file)
+            for key, wanted in (("Path", f"pci-{adapter.pci}"), ("Name", nic)):
+                if found.get(key) != wanted:
+                    message = f"{key} is {found.get(key, 'missing')}, the model's {nic} has {wanted}"
+                    yield Defect(group.place(file, key), message, f"{key}={wanted}")

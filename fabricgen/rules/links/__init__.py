@@ -1,0 +1,1 @@
+"""Rules on links and cables, and on the rails they form."""

@@ -1,0 +1,1 @@
+"""Rules that compare switches and ports of one kind."""

@@ -1,0 +1,1 @@
+"""Rules on maps, PFC, ECN, scheduling and the PFC watchdog."""

@@ -1,0 +1,180 @@
+"""The PFC watchdog: on every lossless port, at times the switch can keep, with its counters on."""
+
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric, majority, number
+from fabricgen.rules.view.qos_classes import port_classes
+
+# sonic-utilities pfcwd/main.py start_default: 200 ms, times one more for each further 32 ports; the poll stops at 1 s.
+_BASE_MS = 200
+_PORTS_PER_STEP = 32
+_POLL_LIMIT_MS = 1000
+_NEEDED_COUNTERS = ("PFCWD", "PORT", "QUEUE", "PG_WATERMARK")
+
+
+def scaled_ms(ports: int) -> int:
+    """The detection time that SONiC itself chooses for a switch with this many ports."""
+    return _BASE_MS * max(1, (ports - 1) // _PORTS_PER_STEP + 1)
+
+
+@rule("FG561", Severity.ERROR, "A lossless port has no watchdog")
+def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
+    """What: every wired port with lossless classes has a PFC_WD row with action, detection_time and restoration_time.
+
+    Why: one broken NIC that pauses without end stops the queues of a whole fabric. Only the watchdog breaks that.
+
+    Example: PFC_WD has no row for Ethernet4.
+
+    Fix: add the row, as the siblings have it.
+
+    Source: Guo et al., SIGCOMM 2016 (NIC PFC storm); sonic-swss orchagent/pfcwdorch.cpp.
+    """
+    for ports in port_classes(fabric):
+        if not ports.is_wired or not ports.meant or not ports.port_map:
+            continue
+        row = ports.rows["PFC_WD"].get("")
+        if row is None:
+            yield from ports.defects("PFC_WD", "", "", "a lossless port has no PFC_WD row", "add the row")
+            continue
+        for field in ("action", "detection_time", "restoration_time"):
+            if field not in row:
+                message = f"the watchdog's {field} is missing"
+                yield from ports.defects("PFC_WD", "", field, message, f"set {field}, as the siblings have it")
+
+
+@rule("FG562", Severity.WARNING, "The watchdog is faster than the switch")
+def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
+    """What: detection_time, restoration_time and POLL_INTERVAL are not below the times that SONiC itself uses for this
+    number of ports: 200 ms for up to 32, 400 ms for 64, 1000 ms for 130, the poll at most 1000 ms.
+
+    Why: every poll reads the counters of all lossless queues. Polled too fast, a large switch loads its CPU and takes
+    its own delay for a storm.
+
+    Example: detection_time 200 on a switch with 130 ports.
+
+    Fix: raise the times.
+
+    Source: sonic-utilities pfcwd/main.py start_default.
+    """
+    for switch in fabric.switches.values():
+        floor = scaled_ms(len(switch.device.table("PORT")))
+        for key, row in switch.device.table("PFC_WD").items():
+            for field in ("POLL_INTERVAL",) if key == "GLOBAL" else ("detection_time", "restoration_time"):
+                least = min(floor, _POLL_LIMIT_MS) if key == "GLOBAL" else floor
+                value = number(row.get(field))
+                if value is not None and value < least:
+                    message = f"{field} is {value} ms, a switch with this many ports needs {least}"
+                    yield Defect(switch.place("PFC_WD", key, field), message, f"set {field} to {least}")
+
+
+@rule("FG563", Severity.ERROR, "The watchdog has no poll interval")
+def poll_interval(fabric: Fabric) -> Iterator[Defect]:
+    """What: PFC_WD|GLOBAL has POLL_INTERVAL where any port has a watchdog.
+
+    Why: the counters are read at this interval. Detection times mean nothing without it.
+
+    Example: PFC_WD has rows for ports and no row GLOBAL.
+
+    Fix: add PFC_WD|GLOBAL with POLL_INTERVAL, not above the detection times.
+
+    Source: sonic-buildimage sonic-pfcwd.yang; sonic-utilities pfcwd/main.py.
+    """
+    for switch in fabric.switches.values():
+        rows = switch.device.table("PFC_WD")
+        if rows and "POLL_INTERVAL" not in rows.get("GLOBAL", {}):
+            field = "POLL_INTERVAL" if "GLOBAL" in rows else ""
+            place = switch.place("PFC_WD", "GLOBAL", field)
+            yield Defect(place, "the watchdog has no POLL_INTERVAL", "add it, not above the detection times")
+
+
+@rule("FG564", Severity.ERROR, "The watchdog's action does not fit")
+def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
+    """What: all ports of a switch have one action, and one that the platform knows.
+
+    Why: some chips have one action for the whole switch and refuse the second. With alert a storm is only logged and
+    goes on.
+
+    Example: Ethernet0 to Ethernet504 drop, Ethernet508 forwards.
+
+    Fix: one action, drop unless there is a reason.
+
+    Source: sonic-swss orchagent/pfcwdorch.cpp (one action where the chip recovers by itself).
+    """
+    for switch in fabric.switches.values():
+        actions = {key: row["action"] for key, row in switch.device.table("PFC_WD").items() if "action" in row}
+        known = switch.platform.capabilities.get("watchdog_actions", ()) if switch.platform else ()
+        usual = majority(actions.values())
+        for key, action in actions.items():
+            place = switch.place("PFC_WD", key, "action")
+            if known and action not in known:
+                yield Defect(place, f"{action} is no watchdog action of this platform", f"use {known[0]}")
+            elif usual is not None and action != usual:
+                message = f"watchdog action is {action}, the other ports of the switch have {usual}"
+                yield Defect(place, message, f"set action to {usual}", (), Severity.WARNING)
+
+
+@rule("FG565", Severity.ERROR, "A counter that the watchdog or telemetry needs is off")
+def flex_counters(fabric: Fabric) -> Iterator[Defect]:
+    """What: FLEX_COUNTER_TABLE has PFCWD, PORT, QUEUE and PG_WATERMARK enabled where ports have a watchdog.
+
+    Why: the watchdog reads PFCWD and queue counters; off, it never detects anything. The others are what you will want
+    to see when something goes wrong.
+
+    Example: FLEX_COUNTER_TABLE|PFCWD with FLEX_COUNTER_STATUS disable.
+
+    Fix: set FLEX_COUNTER_STATUS to enable.
+
+    Source: sonic-utilities counterpoll, pfcwd/main.py; sonic-buildimage sonic-flex_counter.yang.
+    """
+    table, field = "FLEX_COUNTER_TABLE", "FLEX_COUNTER_STATUS"
+    for switch in fabric.switches.values():
+        for name in _NEEDED_COUNTERS if switch.device.table("PFC_WD") else ():
+            status = switch.device.text_of(table, name, field)
+            if status != "enable":
+                message = f"counter {name} is {status or 'missing'}"
+                severity = None if name == "PFCWD" or status else Severity.WARNING
+                has_row = name in switch.device.table(table)
+                yield Defect(switch.place(table, name, field if has_row else ""), message, "enable it", (), severity)
+
+
+@rule("FG566", Severity.WARNING, "A watchdog guards a port without PFC")
+def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
+    """What: ports with a PFC_WD row have priorities in pfcwd_sw_enable.
+
+    Why: the row has no effect: the switch logs that it found no lossless class on the port.
+
+    Example: PFC_WD|Ethernet512, a port without a cable and without PORT_QOS_MAP.
+
+    Fix: remove the row, or enable PFC on the port.
+
+    Source: sonic-swss pull request 795, orchagent/pfcwdorch.cpp.
+    """
+    for ports in port_classes(fabric):
+        if "" in ports.rows["PFC_WD"] and not (ports.pfc or ports.watchdog or (ports.is_wired and ports.meant)):
+            yield from ports.defects("PFC_WD", "", "", "a port without PFC has a watchdog", "remove the row")
+
+
+@rule("FG567", Severity.WARNING, "The watchdog restores sooner than it detects")
+def quick_restoration(fabric: Fabric) -> Iterator[Defect]:
+    """What: restoration_time is not below detection_time.
+
+    Why: in a lasting storm the queue is given back before the next look at it is due. The storm gets a window again and
+    again, and every window fills buffers upstream.
+
+    Example: detection_time 1000, restoration_time 400.
+
+    Fix: raise restoration_time to detection_time or more.
+
+    Source: sonic-utilities pfcwd/main.py start_default (equal times); sonic-buildimage issue 29203.
+    """
+    for switch in fabric.switches.values():
+        floor = scaled_ms(len(switch.device.table("PORT")))
+        for key, row in switch.device.table("PFC_WD").items():
+            detection, restoration = number(row.get("detection_time")), number(row.get("restoration_time"))
+            if detection is not None and restoration is not None and floor <= restoration < detection:
+                message = f"restoration_time is {restoration} ms, detection_time {detection}"
+                place = switch.place("PFC_WD", key, "restoration_time")
+                yield Defect(place, message, f"set restoration_time to {detection} or more")

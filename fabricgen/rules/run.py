@@ -1,0 +1,78 @@
+"""Run rules on a bundle: located findings, worst first."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Finding, Severity, in_order
+from fabricgen.rules.defects import Defect, FilePlace, Place, grouped
+from fabricgen.rules.registry import chosen_rules
+from fabricgen.rules.rule import Basis, Rule
+from fabricgen.rules.view.fabric import Fabric, LayoutLookup
+from fabricgen.suppressions import Suppressions
+
+
+def run(
+    bundle: Bundle,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    layout_lookup: LayoutLookup | None = None,
+    suppressions: Suppressions | None = None,
+) -> list[Finding]:
+    """Judge a bundle: located findings, worst first, one per defect and device.
+
+    `layout_lookup` finds a platform's layout by hwsku and defaults to the catalog. What one of the `suppressions`
+    covers is marked with it, and stays in the list. Raises UnreadableInputError when a device's file is no JSON.
+    """
+    fabric = Fabric(bundle, layout_lookup)
+    rules = chosen_rules(select, ignore)
+    found: list[tuple[Rule, Defect]] = []
+    reported: set[tuple[str, ...]] = set()
+    for basis in Basis:
+        known = frozenset(reported)
+        for rule in (rule for rule in rules if rule.basis is basis):
+            defects = [defect for defect in rule.check(fabric) if known.isdisjoint(_covering(defect))]
+            if basis is Basis.PEERS:
+                defects = [defect for defect in defects if not _asked_for(bundle, defect)]
+            reported.update(_key(one) for one in defects if (one.severity or rule.severity) is not Severity.NOTE)
+            if suppressions and suppressions.given:
+                defects = [_marked(bundle, rule.code, defect, suppressions) for defect in defects]
+            found += [(rule, defect) for defect in grouped(defects)]
+    return in_order(defect.finding(rule.code, rule.severity) for rule, defect in found)
+
+
+def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppressions) -> Defect:
+    place, sources = defect.place, bundle.sources
+
+    def causes() -> tuple[str, ...]:
+        if sources is None:
+            return ()
+        if isinstance(place, FilePlace):
+            return sources.option_causes(place.device.name_of(place.table), place.key)
+        return sources.causes(*_key(defect))
+
+    return replace(defect, suppression=suppressions.match(code, place.device.name, place.path, causes))
+
+
+def _asked_for(bundle: Bundle, defect: Defect) -> bool:
+    """Whether an override of the inventory made the difference, here or at the peer: then it is no slip."""
+    return any(_is_override(bundle, place) for place in (defect.place, *(place for _, place in defect.related)))
+
+
+def _is_override(bundle: Bundle, place: Place | FilePlace) -> bool:
+    if bundle.sources is None or isinstance(place, FilePlace):
+        return False
+    path = "|".join(step for step in (place.table, place.key, place.field) if step)
+    asked = bundle.sources.overrides(place.device.name)
+    return any(one == path or one.startswith(f"{path}|") or path.startswith(f"{one}|") for one in asked)
+
+
+def _key(defect: Defect) -> tuple[str, ...]:
+    place = defect.place
+    return (place.device.name, place.table, place.key, place.field)
+
+
+def _covering(defect: Defect) -> tuple[tuple[str, ...], ...]:
+    """The place itself, its row and its table: a finding there already tells of the defect."""
+    device, table, key, field = _key(defect)
+    return ((device, table, key, field), (device, table, key, ""), (device, table, "", ""))

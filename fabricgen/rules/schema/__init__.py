@@ -1,0 +1,1 @@
+"""Rules on the schema of CONFIG_DB."""

@@ -1,0 +1,275 @@
+"""The bundle as the rules see it: switches with role and layout, wired ports with their far ends. Derived once."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.bundle.wiring import WiredHost, WiredLink, WiredPlane
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.rules.defects import Place
+from fabricgen.rules.view.addresses import HeldAddress, parse_interface
+from fabricgen.rules.view.lossy import lossy_switches
+from fabricgen.rules.view.networks import joined_switches
+from fabricgen.rules.view.shape import Shapes, well_shaped
+from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
+from fabricgen.sonic.tables import Row
+
+LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
+
+T = TypeVar("T")
+
+Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
+
+
+def number(text: object) -> int | None:
+    """The value of a decimal string; None for anything else, which the schema rules report."""
+    return int(text) if isinstance(text, str) and text.isdecimal() else None
+
+
+def majority(values: Iterable[T]) -> T | None:
+    """The value that more than half of at least three share; None where there is none."""
+    counts = Counter(values)
+    top = counts.most_common(1)
+    return top[0][0] if top and counts.total() >= 3 and 2 * top[0][1] > counts.total() else None
+
+
+@dataclass(eq=False)
+class Switch:
+    """One switch with what the rules ask of it again and again."""
+
+    device: ObservedDevice
+    platform: SwitchPlatform | None
+    layout: Layout | None
+    is_lossy: bool = False  # no class of its network is lossless
+    part: int = 0  # of loose files: which of the networks that cables join; 0 for a switch without such cables
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
+        return self.device.name
+
+    @cached_property
+    def role(self) -> str:
+        """leaf | spine | core, or "" where neither fabric.json nor the type tells."""
+        wired = self.device.wired
+        return wired.role if wired else ROLES.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
+
+    def told_role(self, neighbor: str) -> str:
+        """What DEVICE_NEIGHBOR_METADATA says of a neighbour: leaf | spine | core | host | external, or ""."""
+        found = self.device.text_of("DEVICE_NEIGHBOR_METADATA", neighbor, "type")
+        return {SERVER_TYPE: "host", OUTSIDE_TYPE: OUTSIDE_ROLE}.get(found) or ROLES.get(found, "")
+
+    @cached_property
+    def plane(self) -> str:
+        """Plane by fabric.json, or ""."""
+        return self.device.wired.plane if self.device.wired else ""
+
+    @property
+    def network(self) -> Network:
+        """What switches have in common that can be compared: the plane, the part that cables join where no plane is
+        known, and whether it is without PFC."""
+        return self.plane, self.part, self.is_lossy
+
+    @cached_property
+    def hwsku(self) -> str:
+        """DEVICE_METADATA.hwsku."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether buffermgrd works out the buffers itself (dynamic model)."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "buffer_model") == "dynamic"
+
+    @cached_property
+    def asn(self) -> str:
+        """DEVICE_METADATA.bgp_asn."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "bgp_asn")
+
+    def place(self, table: str, key: str = "", field: str = "") -> Place:
+        """A place in this switch's file."""
+        return Place(self.device, table, key, field)
+
+    def speed_mbps(self, port: str) -> int | None:
+        """PORT.speed."""
+        return number(self.device.row("PORT", port).get("speed"))
+
+    def rows_by_port(self, table: str) -> Mapping[str, Mapping[str, Row]]:
+        """port -> rest of the row key ("" for none) -> row. Old files name several ports in one key."""
+        rows: dict[str, dict[str, Row]] = defaultdict(dict)
+        for key, row in self.device.table(table).items():
+            ports, _, rest = key.partition("|")
+            for port in ports.split(","):
+                rows[port][rest] = row
+        return rows
+
+    @cached_property
+    def cable_row(self) -> str:
+        """The key of the one row that CABLE_LENGTH has, AZURE by custom."""
+        return next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
+
+    @cached_property
+    def _cables(self) -> Row:
+        return self.device.row("CABLE_LENGTH", self.cable_row)
+
+    def cable_text(self, port: str) -> str:
+        """CABLE_LENGTH of a port, or ""."""
+        value = self._cables.get(port)
+        return value if isinstance(value, str) else ""
+
+    @cached_property
+    def addresses(self) -> tuple[HeldAddress, ...]:
+        """Every address of an interface, a VLAN, a port channel and a loopback; what is no address is left out."""
+        held = []
+        for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE"):
+            for key in self.device.table(table):
+                interface, _, prefix = key.partition("|")
+                if prefix and (value := parse_interface(prefix)) is not None:
+                    held.append(HeldAddress(table, key, interface, value, value.ip))
+        return tuple(held)
+
+    @cached_property
+    def addresses_of(self) -> Mapping[str, tuple[HeldAddress, ...]]:
+        """interface -> its addresses."""
+        found: dict[str, tuple[HeldAddress, ...]] = {}
+        for held in self.addresses:
+            found[held.interface] = (*found.get(held.interface, ()), held)
+        return found
+
+
+@dataclass(eq=False)
+class End:
+    """A wired switch port and what its cable leads to. `far` is None for a host or a switch without file."""
+
+    switch: Switch
+    port: str
+    link: WiredLink
+    far_name: str
+    far_port: str
+    far_role: str  # host | leaf | spine | core | external | ""
+    cable_m: float | None
+    far: "End | None" = None
+
+    def place(self, table: str, field: str = "") -> Place:
+        """The port's row of a table that is keyed by port."""
+        return self.switch.place(table, self.port, field)
+
+    @cached_property
+    def _row(self) -> Row:
+        return self.switch.device.row("PORT", self.port)
+
+    def text(self, field: str) -> str:
+        """A field of the PORT row."""
+        value = self._row.get(field)
+        return value if isinstance(value, str) else ""
+
+    @cached_property
+    def kind(self) -> tuple[Network, str, str, str, int, float | None]:
+        """Ports of one kind are expected to be configured alike."""
+        switch = self.switch
+        return (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
+
+
+def far_end(end: End, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
+    """The row of the port at the other end of a cable, as a related place; none where that has no file."""
+    return ((f"the far end, {end.far_name}", end.far.place(table, field)),) if end.far else ()
+
+
+class Fabric:
+    """All switches, wired ports and planes of a bundle."""
+
+    def __init__(self, bundle: Bundle, layout_lookup: LayoutLookup | None = None) -> None:
+        self.bundle = bundle
+        self.derived: dict[Callable[[Fabric], object], object] = {}  # see derived.py
+        lookup = layout_lookup or layout_by_hwsku
+        self._usual_values: dict[Callable[[End], object], Mapping[tuple[object, ...], object | None]] = {}
+        self.switches: dict[str, Switch] = {}
+        shapes: Shapes = {}
+        for name, device in ((name, well_shaped(device, shapes)) for name, device in bundle.devices.items()):
+            hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+            found = lookup(hwsku) if hwsku else None
+            self.switches[name] = Switch(device, *(found or (None, None)))
+        networks = [] if bundle.wiring else joined_switches(bundle)
+        for part, names in enumerate((names for names in networks if len(names) > 1), 1):
+            for name in names:
+                self.switches[name].part = part
+        for name in lossy_switches(bundle, self.switches, networks):
+            self.switches[name].is_lossy = True
+
+    @cached_property
+    def planes(self) -> Mapping[str, WiredPlane]:
+        """Planes by name; empty without fabric.json."""
+        wiring = self.bundle.wiring
+        return {plane.name: plane for plane in wiring.planes} if wiring else {}
+
+    @cached_property
+    def hosts(self) -> Mapping[str, WiredHost]:
+        """Hosts by name; empty without fabric.json."""
+        wiring = self.bundle.wiring
+        return {host.name: host for host in wiring.hosts} if wiring else {}
+
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """Every wired switch port, in the order of the links."""
+        ends: list[End] = []
+        for link in self.bundle.links:
+            mine = []
+            for (name, port), (far_name, far_port) in ((link.a, link.b), (link.b, link.a)):
+                if name in self.switches:
+                    far = self.switches.get(far_name)
+                    far_role = far.role if far else self._role_outside(self.switches[name], far_name, link)
+                    length_m = self.bundle.cable_length_m.get(link.id)
+                    mine.append(End(self.switches[name], port, link, far_name, far_port, far_role, length_m))
+            if len(mine) == 2:
+                mine[0].far, mine[1].far = mine[1], mine[0]
+            ends += mine
+        return tuple(ends)
+
+    def _role_outside(self, switch: Switch, neighbor: str, link: WiredLink) -> str:
+        """The role of a neighbour that has no file here: what the switch says of it, else what the link says."""
+        if link.kind == "external":
+            return OUTSIDE_ROLE
+        return switch.told_role(neighbor) or ("host" if link.kind == "host-leaf" else "")
+
+    @cached_property
+    def ends_of(self) -> Mapping[str, Mapping[str, End]]:
+        """switch -> port -> wired end."""
+        found: dict[str, dict[str, End]] = {name: {} for name in self.switches}
+        for end in self.ends:
+            found[end.switch.name][end.port] = end
+        return found
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[End, End], ...]:
+        """The links whose two ends are known switches."""
+        return tuple((end, end.far) for end in self.ends if end.far and (end.switch.name, end.port) == end.link.a)
+
+    def blamed(self, pair: tuple[End, End], value: Callable[[End], object]) -> tuple[End, End]:
+        """Of two ends that disagree, the one whose value is unusual for its kind first."""
+        near, far = pair
+        usual_near, usual_far = (self._usual(end.kind, value) for end in pair)
+        far_is_odd = usual_far is not None and value(far) != usual_far
+        near_is_odd = usual_near is not None and value(near) != usual_near
+        return (far, near) if far_is_odd and not near_is_odd else (near, far)
+
+    def is_unusual(self, end: End, value: Callable[[End], object]) -> bool:
+        """Whether most ports of the end's kind have another value."""
+        usual = self._usual(end.kind, value)
+        return usual is not None and value(end) != usual
+
+    def _usual(self, kind: tuple[object, ...], value: Callable[[End], object]) -> object | None:
+        known = self._usual_values.get(value)
+        if known is None:
+            known = {kind: majority(map(value, ends)) for kind, ends in self._by_kind.items()}
+            self._usual_values[value] = known
+        return known[kind]
+
+    @cached_property
+    def _by_kind(self) -> Mapping[tuple[object, ...], tuple[End, ...]]:
+        found: dict[tuple[object, ...], list[End]] = defaultdict(list)
+        for end in self.ends:
+            found[end.kind].append(end)
+        return {kind: tuple(ends) for kind, ends in found.items()}

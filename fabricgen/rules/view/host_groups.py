@@ -1,0 +1,134 @@
+"""Groups of hosts as the rules see them: their files, and the switch ports that their NICs are plugged into."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabricgen.bundle.hosts import ObservedHosts
+from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredModel, WiredPlane
+from fabricgen.platforms.catalog import nic_model
+from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.view.derived import derived
+from fabricgen.rules.view.fabric import End, Fabric, Switch
+from fabricgen.rules.view.qos import PortQos
+from fabricgen.rules.view.qos_classes import port_classes
+
+MORE_THAN_HALF = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class NicPorts:
+    """The ports of NICs that have the same QoS settings."""
+
+    qos: PortQos
+    members: tuple[tuple[Switch, End], ...]
+
+    def place(self, table: str, field: str = "") -> Place:
+        """The first port's row of a table that is keyed by port."""
+        return self.members[0][1].place(table, field)
+
+    def map_place(self, field: str, table: str, key: int) -> Place:
+        """The entry of a map that the ports name."""
+        return self.members[0][0].place(table, self.qos.text(field), str(key))
+
+
+@dataclass(eq=False)
+class Group:
+    """One group with its files. `ends` are (host, NIC) -> the switch port that it is plugged into."""
+
+    files: ObservedHosts
+    hosts: tuple[WiredHost, ...]
+    model: WiredModel | None
+    planes: Mapping[str, WiredPlane]
+    ends: Mapping[tuple[str, str], End]
+    ports: Mapping[str, tuple[NicPorts, ...]]  # plane -> the ports of its NICs
+
+    def place(self, file: str, *path: str) -> Place:
+        """A place in one of the files."""
+        return Place(self.files, file, *path)
+
+    @cached_property
+    def adapters(self) -> Mapping[str, WiredAdapter]:
+        """The NICs of the model by name."""
+        return {nic.name: nic for nic in self.model.nics} if self.model else {}
+
+    def nics(self, planes: Callable[[WiredPlane], bool]) -> list[str]:
+        """The NICs that any host has on such planes, in the order of the model."""
+        found = {nic.name for host in self.hosts for nic in host.nics if planes(self.planes[nic.plane])}
+        return [name for name in self.adapters if name in found] or sorted(found)
+
+    def is_set_up(self, nic: str) -> bool:
+        """Whether the interface of a NIC is set up from the bundle."""
+        known = self.adapters.get(nic)
+        model = nic_model(known.model) if known else None
+        return bool(model and model.driver)
+
+    @cached_property
+    def lossless_planes(self) -> list[WiredPlane]:
+        """The planes with PFC whose NICs are set up."""
+        return [
+            plane
+            for plane in self.planes.values()
+            if plane.lossless and any(map(self.is_set_up, self.nics(lambda one, plane=plane: one is plane)))  # type: ignore[misc]
+        ]
+
+    def disagreements(
+        self,
+        plane: WiredPlane,
+        mine: Place,
+        wrong: Callable[[NicPorts], tuple[str, Place] | None],
+        hint: str,
+    ) -> Iterator[Defect]:
+        """Where a setting and the ports of a plane do not fit: at the setting, or at the ports where these are few.
+
+        `wrong` says what does not fit, and where in the switch's file; None where all is well.
+        """
+        told = [(ports, one) for ports in self.ports.get(plane.name, ()) if (one := wrong(ports))]
+        total = sum(len(ports.members) for ports in self.ports.get(plane.name, ()))
+        odd = sum(len(ports.members) for ports, _ in told)
+        if odd > MORE_THAN_HALF * total:
+            _, (message, place) = max(told, key=lambda one: len(one[0].members))
+            yield Defect(mine, message, hint, ((f"the switch, {place.device.name}", place),))
+            return
+        for ports, (message, place) in told:
+            for switch in dict.fromkeys(switch for switch, _ in ports.members):
+                there = Place(switch.device, place.table, place.key, place.field)
+                yield Defect(there, message, "", ((f"the NICs of {self.files.group}", mine),))
+
+
+@derived
+def host_groups(fabric: Fabric) -> tuple[Group, ...]:
+    """The groups that have files."""
+    return tuple(_groups(fabric))
+
+
+def _groups(fabric: Fabric) -> Iterator[Group]:
+    wiring = fabric.bundle.wiring
+    if wiring is None or not fabric.bundle.hosts:
+        return
+    models = {model.name: model for model in wiring.host_models}
+    group_of = {host.name: host.group for host in wiring.hosts}
+    ends: dict[str, dict[tuple[str, str], End]] = {}
+    for end in fabric.ends:
+        if (group := group_of.get(end.far_name)) is not None:
+            ends.setdefault(group, {})[end.far_name, end.far_port] = end
+    ports = _ports(fabric, group_of)
+    for name, files in fabric.bundle.hosts.items():
+        hosts = tuple(host for host in wiring.hosts if host.group == name)
+        if hosts:
+            model = models.get(hosts[0].model)
+            yield Group(files, hosts, model, fabric.planes, ends.get(name, {}), ports.get(name, {}))
+
+
+def _ports(fabric: Fabric, group_of: Mapping[str, str]) -> dict[str, dict[str, tuple[NicPorts, ...]]]:
+    """group -> plane -> the ports of its NICs."""
+    found: dict[str, dict[str, tuple[NicPorts, ...]]] = {}
+    for qos in port_classes(fabric):
+        members: dict[tuple[str, str], list[tuple[Switch, End]]] = {}
+        for switch, _, end in qos.members:
+            if end is not None and (group := group_of.get(end.far_name)) is not None:
+                members.setdefault((group, end.link.plane), []).append((switch, end))
+        for (group, plane), those in members.items():
+            planes = found.setdefault(group, {})
+            planes[plane] = (*planes.get(plane, ()), NicPorts(qos, tuple(those)))
+    return found

@@ -1,0 +1,74 @@
+"""Interfaces of hosts as their netplan files have them, each with the switch port that it is plugged into."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fabricgen.bundle.wiring import WiredPlane
+from fabricgen.rules.defects import Place
+from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
+from fabricgen.rules.view.derived import derived
+from fabricgen.rules.view.fabric import End, Fabric
+from fabricgen.rules.view.host_groups import Group, host_groups
+
+
+@dataclass(eq=False)
+class Interface:
+    """One NIC of one host."""
+
+    group: Group
+    host: str
+    nic: str
+    plane: WiredPlane
+    end: End
+    raw: Mapping[str, Any]
+
+    def place(self, name: str) -> Place:
+        """One of its keys."""
+        return self.group.place(netplan_file(self.host), f"ethernets.{self.nic}.{name}")
+
+    def rows(self, name: str) -> list[Mapping[str, Any]]:
+        """The mappings of a list; what is none is left out."""
+        return [row for row in _listed(self.raw.get(name)) if isinstance(row, dict)]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Its addresses as they stand there."""
+        return [str(text) for text in _listed(self.raw.get("addresses"))]
+
+    @cached_property
+    def addresses(self) -> list[IpInterface]:
+        """Its addresses; what is none is left out."""
+        return [address for text in self.texts if (address := parse_interface(text))]
+
+    @property
+    def held(self) -> tuple[HeldAddress, ...]:
+        """The addresses of the port at the other end."""
+        return self.end.switch.addresses_of.get(self.end.port, ())
+
+    def switch_place(self, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
+        """The row of that port, as a related place."""
+        return ((f"the switch, {self.end.switch.name}", self.end.place(table, field)),)
+
+
+def netplan_file(host: str) -> str:
+    """The netplan file of a host within those of its group."""
+    return f"netplan/{host}.yaml"
+
+
+@derived
+def interfaces(fabric: Fabric) -> tuple[Interface, ...]:
+    """Every NIC that a netplan file sets up and that is plugged in."""
+    return tuple(
+        Interface(group, host.name, nic.name, group.planes[nic.plane], end, raw[nic.name])
+        for group in host_groups(fabric)
+        for host in group.hosts
+        if (raw := group.files.interfaces(host.name))
+        for nic in host.nics
+        if nic.name in raw and (end := group.ends.get((host.name, nic.name)))
+    )
+
+
+def _listed(found: object) -> list[Any]:
+    return found if isinstance(found, list) else []

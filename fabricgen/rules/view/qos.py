@@ -1,0 +1,264 @@
+"""Lossless QoS as the rules see it: equal definitions and equal port settings are one object, judged once.
+
+A fabric of thousands of ports has a handful of distinct QoS settings. `QosTables` is one distinct set of maps, pools,
+profiles and schedulers with the switches that carry it; `PortQos` is one distinct set of port rows on top of one such
+set, with the ports that have it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fabricgen.bundle.wiring import WiredPlane
+from fabricgen.findings import Severity
+from fabricgen.physics import dynamic_threshold_bytes
+from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
+from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.view.fabric import End, Switch, far_end, number
+from fabricgen.sonic.device_types import OUTSIDE_ROLE
+from fabricgen.sonic.tables import Row, Table, parse_priorities
+
+DEFINITION_TABLES = (
+    "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "SCHEDULER", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE",
+    "LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
+)  # fmt: skip
+PORT_TABLES = (
+    "PORT_QOS_MAP", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PFC_WD",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST",
+)  # fmt: skip
+
+
+@dataclass(eq=False)
+class QosTables:
+    """One distinct set of QoS and buffer definitions, and the switches that carry it."""
+
+    tables: Mapping[str, Table]
+    plane: WiredPlane | None
+    platform: SwitchPlatform | None
+    layout: Layout | None
+    role: str
+    is_dynamic: bool
+    switches: list[Switch] = field(default_factory=list)
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether no class of the switches' network is lossless."""
+        return self.switches[0].is_lossy
+
+    @property
+    def is_management(self) -> bool:
+        """Whether the switches belong to a plane for management traffic."""
+        return self.plane is not None and self.plane.is_management
+
+    @cached_property
+    def defaults(self) -> BufferDefaults | None:
+        """What the SKU's own template says for this role."""
+        return self.layout.buffers.get(self.role) if self.layout else None
+
+    def row(self, table: str, key: str) -> Row:
+        """A definition's fields; empty when there is none."""
+        row = self.tables[table].get(key)
+        return row if isinstance(row, dict) else {}
+
+    def numbers(self, table: str, key: str) -> Mapping[int, int]:
+        """A map's entries as numbers."""
+        pairs = ((number(left), number(right)) for left, right in self.row(table, key).items())
+        return {left: right for left, right in pairs if left is not None and right is not None}
+
+    def is_lossless_pg_profile(self, name: str) -> bool:
+        """Whether a PG's profile keeps headroom: computed by the switch (NULL), or with an XOFF mark."""
+        return name == "NULL" or name.startswith("pg_lossless_") or "xoff" in self.row("BUFFER_PROFILE", name)
+
+    def is_lossless_queue_profile(self, name: str) -> bool:
+        """Whether a queue's profile is the one that never drops for lack of shared buffer."""
+        if self.defaults:
+            return name == self.defaults.lossless_queue_profile
+        return name.startswith("egress_lossless")
+
+    def pause_threshold_bytes(self, profile: str) -> float | None:
+        """Where a single lossless PG stops growing and pauses its sender; None where the switch works it out."""
+        row = self.row("BUFFER_PROFILE", profile)
+        size, alpha = number(self.row("BUFFER_POOL", str(row.get("pool"))).get("size")), row.get("dynamic_th")
+        if size is None or not isinstance(alpha, str) or not alpha.lstrip("-").isdecimal():
+            return number(row.get("static_th"))
+        return dynamic_threshold_bytes(size, int(alpha))
+
+    def defects(
+        self,
+        table: str,
+        key: str,
+        name: str,
+        message: str,
+        hint: str = "",
+        related: tuple[tuple[str, str, str], ...] = (),
+        severity: Severity | None = None,
+    ) -> Iterator[Defect]:
+        """The same defect on every switch that carries these definitions. `related`: text, table, key."""
+        for switch in self.switches:
+            others = tuple((text, switch.place(other, row)) for text, other, row in related)
+            yield Defect(switch.place(table, key, name), message, hint, others, severity)
+
+
+@dataclass(eq=False)
+class PortQos:
+    """One distinct set of QoS rows of a port, and the ports that have it. `end` is None for ports without a cable."""
+
+    qos: QosTables
+    rows: Mapping[str, Mapping[str, Row]]  # table -> rest of the row key -> row
+    members: list[tuple[Switch, str, End | None]] = field(default_factory=list)
+
+    @property
+    def is_wired(self) -> bool:
+        """Whether the ports have cables; a class never mixes the two."""
+        return self.members[0][2] is not None
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the cables lead out of the fabric, where nothing pauses; a class never mixes the two."""
+        end = self.members[0][2]
+        return end is not None and end.far_role == OUTSIDE_ROLE
+
+    @property
+    def is_used(self) -> bool:
+        """Whether lossless traffic is meant to pass: the port has a cable, or priorities with PFC."""
+        return self.is_wired or bool(self.pfc)
+
+    @cached_property
+    def port_map(self) -> Row:
+        """PORT_QOS_MAP."""
+        return self.rows["PORT_QOS_MAP"].get("", {})
+
+    def text(self, name: str) -> str:
+        """A field of PORT_QOS_MAP."""
+        value = self.port_map.get(name)
+        return value if isinstance(value, str) else ""
+
+    @cached_property
+    def pfc(self) -> frozenset[int]:
+        """pfc_enable."""
+        return parse_priorities(self.text("pfc_enable"))
+
+    @cached_property
+    def watchdog(self) -> frozenset[int]:
+        """pfcwd_sw_enable."""
+        return parse_priorities(self.text("pfcwd_sw_enable"))
+
+    def map(self, name: str, table: str) -> Mapping[int, int]:
+        """The map that a PORT_QOS_MAP field names."""
+        return self.qos.numbers(table, self.text(name))
+
+    @cached_property
+    def tc_to_pg(self) -> Mapping[int, int]:
+        """TC -> priority group."""
+        return self.map("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP")
+
+    @cached_property
+    def tc_to_queue(self) -> Mapping[int, int]:
+        """TC -> queue."""
+        return self.map("tc_to_queue_map", "TC_TO_QUEUE_MAP")
+
+    def profiles(self, table: str) -> Mapping[int, tuple[str, str]]:
+        """Queue or PG number -> (rest of the row key, profile name), for BUFFER_QUEUE or BUFFER_PG."""
+        found = {}
+        for rest, row in self.rows[table].items():
+            profile = str(row.get("profile", "")).strip("[]").removeprefix("BUFFER_PROFILE|")
+            found.update(dict.fromkeys(parse_priorities(rest), (rest, profile)))
+        return found
+
+    @cached_property
+    def lossless_pgs(self) -> frozenset[int]:
+        """The priority groups that keep headroom."""
+        found = self.profiles("BUFFER_PG").items()
+        return frozenset(pg for pg, (_, profile) in found if self.qos.is_lossless_pg_profile(profile))
+
+    @cached_property
+    def lossless_queues(self) -> frozenset[int]:
+        """The queues with the lossless egress profile."""
+        found = self.profiles("BUFFER_QUEUE").items()
+        return frozenset(queue for queue, (_, profile) in found if self.qos.is_lossless_queue_profile(profile))
+
+    @cached_property
+    def meant(self) -> frozenset[int]:
+        """The lossless priorities: the plane's own, which may be none, else what most of PFC, groups, queues and
+        watchdog say; none on the way out of the fabric."""
+        if self.is_external:
+            return frozenset()
+        if self.qos.plane:
+            return frozenset(self.qos.plane.lossless)
+        said = [self.pfc, self.lossless_pgs, self.lossless_queues, self.watchdog]
+        return max(said, key=said.count)
+
+    @cached_property
+    def dscp_to_tc(self) -> Mapping[int, int]:
+        """DSCP -> TC; empty for a port without a map of its own."""
+        return self.map("dscp_to_tc_map", "DSCP_TO_TC_MAP")
+
+    @cached_property
+    def pfc_to_queue(self) -> Mapping[int, int]:
+        """PFC priority -> queue that a received pause stops."""
+        return self.map("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE")
+
+    @cached_property
+    def pfc_to_pg(self) -> Mapping[int, int]:
+        """PFC priority -> priority group that sends the pause; empty where the ASIC has no such map."""
+        return self.map("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
+
+    def group_of(self, priority: int) -> int:
+        """The priority group of a lossless class: what most of its maps and its own number say."""
+        return _agreed(self.tc_to_pg.get(priority), self.pfc_to_pg.get(priority), priority)
+
+    def queue_of(self, priority: int) -> int:
+        """The queue of a lossless class, in the same way."""
+        return _agreed(self.tc_to_queue.get(priority), self.pfc_to_queue.get(priority), priority)
+
+    @cached_property
+    def used_queues(self) -> Mapping[int, int]:
+        """queue -> a TC that leaves through it, for the TCs that some DSCP leads to."""
+        tcs = sorted(set(self.dscp_to_tc.values()), reverse=True)
+        return {self.tc_to_queue[tc]: tc for tc in tcs if tc in self.tc_to_queue}
+
+    def queue_text(self, queue: int, name: str) -> tuple[str, str | None]:
+        """(rest of the row key, a field's text) of the QUEUE row that covers a queue; None where there is no row."""
+        for rest, row in self.rows["QUEUE"].items():
+            if queue in parse_priorities(rest):
+                return rest, str(row.get(name, "")).strip("[]").rpartition("|")[2]
+        return str(queue), None
+
+    def defects(
+        self,
+        table: str,
+        rest: str,
+        name: str,
+        message: str,
+        hint: str = "",
+        related: tuple[tuple[str, str, str], ...] = (),
+        severity: Severity | None = None,
+    ) -> Iterator[Defect]:
+        """The same defect on every port of the class. `related` names definitions of the same switch; what a port
+        has to agree about with its neighbour is shown at the far end as well."""
+        for switch, port, end in self.members:
+            others = tuple((text, switch.place(other, key)) for text, other, key in related)
+            others += far_end(end, table) if end and table == "PORT_QOS_MAP" else ()
+            yield Defect(port_place(switch, table, port, rest, name), message, hint, others, severity)
+
+
+def _agreed(*votes: int | None) -> int:
+    """The value that most of the votes give, the last one where none leads."""
+    cast = [vote for vote in votes if vote is not None]
+    return max(reversed(cast), key=cast.count)
+
+
+def port_place(switch: Switch, table: str, port: str, rest: str, name: str = "") -> Place:
+    """The row of a port, also where an old file names several ports in one key."""
+    rows = switch.device.table(table)
+    key = f"{port}|{rest}" if rest else port
+    if key not in rows:
+        shared = (k for k in rows if "," in k and port in k.split("|")[0].split(",") and k.partition("|")[2] == rest)
+        key = next(shared, key)
+    return switch.place(table, key, name)
+
+
+def priorities(numbers: frozenset[int]) -> str:
+    """{3, 4} to '3,4', and the empty set to 'none'."""
+    return ",".join(map(str, sorted(numbers))) or "none"

@@ -1,0 +1,243 @@
+"""A subnet as the rules see it: what its managers read, file by file, and the wiring that it is for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
+from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredNic, Wiring
+from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
+from fabricgen.opensm.conf import OptionFile, read_options
+from fabricgen.opensm.guid_list import GuidList, read_guids
+from fabricgen.opensm.options import NO_FALLBACK
+from fabricgen.opensm.partition_file import PartitionEntry, PartitionFile, read_partitions
+from fabricgen.opensm.words import Word
+from fabricgen.rules.defects import FilePlace
+from fabricgen.rules.view.derived import derived
+from fabricgen.rules.view.fabric import Fabric
+
+if TYPE_CHECKING:
+    from fabricgen.observed.subnet import Subnet
+
+_TIERS = ("leaf", "spine", "core")
+_WITHOUT_TIERS = ("torus", "mesh", "dragonfly", "dragonfly-plus")  # where few hosts are, cables alone may look tiered
+TREE, SINGLE, OTHER = "tree", "single switches", "no tree"
+
+
+@dataclass(eq=False)
+class ManagerFile:
+    """The opensm.conf of one manager: of the master, or standby-N/opensm.conf."""
+
+    subnet: "ManagedSubnet"
+    name: str  # of the file, below the subnet's folder
+    content: OptionFile
+
+    def place(self, option: str) -> FilePlace:
+        """The line of an option; of one that is not there, the file."""
+        found = self.content.options.get(option)
+        at = found.name if found else Word("", 1, 1)
+        return FilePlace(self.subnet.files, self.name, option, line=at.line, column=at.column)
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that may get to work, in the order they are tried in; minhop where none is named."""
+        named = tuple(one for one in self.content.engines if one != NO_FALLBACK)
+        return named or ("minhop",)
+
+
+@dataclass(eq=False)
+class ManagedSubnet:
+    """One folder of files. What needs the wiring is None where nothing tells it."""
+
+    files: SubnetFiles
+    wiring: Wiring | None
+
+    @property
+    def name(self) -> str:
+        """PLANE, or PLANE/SUBNET."""
+        return self.files.name
+
+    @property
+    def folder(self) -> Path:
+        """Where the master's files are."""
+        return self.files.folder
+
+    @cached_property
+    def _texts(self) -> dict[str, str | None]:
+        return {}
+
+    def text(self, file: str) -> str | None:
+        """The text of a file below the folder; None where there is none."""
+        if file not in self._texts:
+            path = self.folder / file
+            self._texts[file] = read_bytes(path).decode("utf-8", "replace") if path.is_file() else None
+        return self._texts[file]
+
+    def place(self, file: str, word: Word | None = None, key: str = "") -> FilePlace:
+        """A word of a file, or the file."""
+        at = word or Word("", 1, 1)
+        return FilePlace(self.files, file, key or at.text, line=at.line, column=at.column)
+
+    def place_of(self, file: str, text: str) -> FilePlace:
+        """The first place of a text in a file."""
+        found = (self.text(file) or "").find(text)
+        before = (self.text(file) or "")[: max(found, 0)]
+        return FilePlace(
+            self.files, file, text, "", before.count("\n") + 1, found - before.rfind("\n") if found >= 0 else 1
+        )
+
+    @cached_property
+    def managers(self) -> tuple[ManagerFile, ...]:
+        """The master's, then those of the standbys."""
+        standbys = sorted(
+            path.relative_to(self.folder).as_posix() for path in self.folder.glob("standby-*/opensm.conf")
+        )
+        return tuple(ManagerFile(self, name, read_options(self.text(name) or "")) for name in (OPTIONS_NAME, *standbys))
+
+    @property
+    def master(self) -> ManagerFile:
+        """The folder's own."""
+        return self.managers[0]
+
+    def named(self, option: str, default: str = "") -> str | None:
+        """The file beside opensm.conf that the master's option names; None where it names none, or none is there."""
+        name = self.master.content.file_names.get(option) or default
+        return name if name and self.text(name) is not None else None
+
+    @cached_property
+    def partition_name(self) -> str | None:
+        """The partition file beside opensm.conf."""
+        return self.named("partition_config_file", "partitions.conf")
+
+    @cached_property
+    def partition_file(self) -> PartitionFile | None:
+        """What OpenSM is given to read."""
+        return read_partitions(self.text(self.partition_name) or "") if self.partition_name else None
+
+    @cached_property
+    def partitions(self) -> tuple[PartitionEntry, ...]:
+        """The partitions, of a file that OpenSM does not drop."""
+        found = self.partition_file
+        return found.partitions if found and not found.faults else ()
+
+    def guids(self, option: str) -> tuple[str, GuidList] | None:
+        """(file, content) of a list of GUIDs that the master's option names."""
+        name = self.named(option)
+        return (name, read_guids(self.text(name) or "")) if name else None
+
+    # the wiring
+
+    @cached_property
+    def topology(self) -> "Subnet | None":
+        """The cables: of topology.ibsim, or of what else lies beside it that has a topology."""
+        from fabricgen.observed.opensm_dumps import read_subnet, topology_file
+
+        file = topology_file(self.folder)
+        found = read_subnet(self.files.netlist if self.files.netlist.is_file() else file) if file else None
+        return found if found and found.switches else None
+
+    @cached_property
+    def devices(self) -> Mapping[int, WiredDevice]:
+        """Switches of the plane by node GUID, as fabric.json has them."""
+        devices = self.wiring.devices if self.wiring else ()
+        return {int(one.node_guid, 16): one for one in devices if one.plane == self.files.plane and one.node_guid}
+
+    @cached_property
+    def adapters(self) -> Mapping[int, tuple[WiredHost, WiredNic]]:
+        """Adapter ports of the plane by port GUID, as fabric.json has them."""
+        hosts = self.wiring.hosts if self.wiring else ()
+        found = ((nic, host) for host in hosts for nic in host.nics if nic.plane == self.files.plane and nic.port_guid)
+        return {int(nic.port_guid, 16): (host, nic) for nic, host in found}
+
+    @cached_property
+    def ports(self) -> Mapping[int, str] | None:
+        """Port GUID -> name, of every adapter port of the subnet."""
+        if self.topology:
+            return {port.port_guid: self.adapter_name(port.port_guid, port.name) for port in self.topology.adapters}
+        return {guid: self.adapter_name(guid) for guid in self.adapters} or None
+
+    def adapter_name(self, port_guid: int, other: str = "") -> str:
+        """HOST NIC, or another name."""
+        if port_guid not in self.adapters:
+            return other
+        host, nic = self.adapters[port_guid]
+        return f"{host.name} {nic.name}"
+
+    @cached_property
+    def switches(self) -> Mapping[int, str] | None:
+        """Node GUID -> name, of every switch of the subnet."""
+        if self.topology:
+            named = ((one.node_guid, one.name) for one in self.topology.switches)
+            return {guid: self.devices[guid].name if guid in self.devices else name for guid, name in named}
+        return {guid: one.name for guid, one in self.devices.items()} or None
+
+    @cached_property
+    def ports_of_nodes(self) -> Mapping[int, list[int]]:
+        """Node GUID of an adapter -> its port GUIDs."""
+        found: dict[int, list[int]] = {}
+        for port in self.topology.adapters if self.topology else ():
+            found.setdefault(port.node_guid, []).append(port.port_guid)
+        for guid, (_, nic) in self.adapters.items() if not self.topology else ():
+            found.setdefault(int(nic.node_guid or "0", 16), []).append(guid)
+        return found
+
+    @cached_property
+    def design(self) -> str:
+        """The plane's design by fabric.json, or ""."""
+        planes = self.wiring.planes if self.wiring else ()
+        return next((plane.design for plane in planes if plane.name == self.files.plane), "")
+
+    @cached_property
+    def _tiers(self) -> Mapping[int, int] | None:
+        """Node GUID -> tier from 0, by the roles, else by the cables; None where nothing is cabled."""
+        known = {guid: _TIERS.index(self.devices[guid].role) for guid in self.switches or () if guid in self.devices}
+        if self.topology is None or len(known) == len(self.topology.switches):
+            return known or None
+        from fabricgen.observed.subnet import levels
+
+        pairs = zip(self.topology.switches, levels(self.topology).tolist(), strict=True)
+        return {switch.node_guid: level for switch, level in pairs}
+
+    @cached_property
+    def kind(self) -> str | None:
+        """Whether the switches stand in tiers, each cabled to the next ones only."""
+        subnet, tiers = self.topology, self._tiers
+        if subnet is None or tiers is None:
+            return None
+        source, port = (subnet.peer_switch >= 0).nonzero()
+        if not len(source):
+            return SINGLE
+        tier = [tiers[switch.node_guid] for switch in subnet.switches]
+        pairs = zip(source.tolist(), subnet.peer_switch[source, port].tolist(), strict=True)
+        in_tiers = max(tier) < len(tier) and all(abs(tier[a] - tier[b]) == 1 for a, b in pairs)
+        return TREE if in_tiers and self.design not in _WITHOUT_TIERS else OTHER
+
+    @cached_property
+    def tier(self) -> Mapping[int, int]:
+        """Node GUID -> tier of a switch, from 0; empty where there are no tiers."""
+        return (self._tiers or {}) if self.kind != OTHER else {}
+
+    @cached_property
+    def top(self) -> frozenset[int]:
+        """Node GUIDs of the highest tier."""
+        highest = max(self.tier.values(), default=0)
+        return frozenset(guid for guid, tier in self.tier.items() if tier == highest)
+
+
+@derived
+def managed_subnets(fabric: Fabric) -> tuple[ManagedSubnet, ...]:
+    """The subnets whose files are judged, worked out once."""
+    bundle = fabric.bundle
+    return tuple(
+        ManagedSubnet(files, bundle.wiring if files.plane else None)
+        for root in bundle.subnet_roots
+        for files in subnets_of(root)
+    )
+
+
+def manager_files(fabric: Fabric) -> Iterator[ManagerFile]:
+    """Every opensm.conf."""
+    for subnet in managed_subnets(fabric):
+        yield from subnet.managers

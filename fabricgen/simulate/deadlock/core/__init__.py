@@ -1,0 +1,1 @@
+"""The channel dependency graph of one state and its verdict."""

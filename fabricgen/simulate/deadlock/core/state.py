@@ -1,0 +1,160 @@
+"""One state of one plane: the fabric as configured, or what is left of it, with its routes and dependency graphs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.routing import bits
+from fabricgen.routing.bgp import Policy, solve
+from fabricgen.routing.bits import Indices, Words
+from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.network import Network
+from fabricgen.routing.routes import Destination, Routes
+from fabricgen.routing.survivors import without_links
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
+from fabricgen.simulate.deadlock.core.peel import Peeled, cycles_apart, peel_along, shortest_cycle
+from fabricgen.simulate.deadlock.core.priorities import PriorityGraph, priority_graphs
+from fabricgen.simulate.deadlock.core.tiers import upward_first
+from fabricgen.simulate.plane.lossless import LosslessLinks
+from fabricgen.sonic.addresses import Address
+
+
+@dataclass(frozen=True)
+class Ground:
+    """All that a verdict stands on, without the files it came from: other processes can be handed it.
+
+    `destinations` are those of packets, the first `host_columns` of them with hosts behind; `sources[u]`: hosts sit
+    behind switch u; `discards[u]` are the prefixes that switch u drops where it knows nothing longer; `complete` is
+    False when some host's subnet is announced by nobody; `witness` is a prefix of each destination that packets go to.
+    `expected` (switches x words) is what each switch must reach: None for everything that hosts are behind.
+    """
+
+    network: Network
+    policy: Policy
+    destinations: tuple[Destination, ...]
+    host_columns: int
+    discards: tuple[tuple[Address, ...], ...]
+    sources: NDArray[np.bool_]
+    complete: bool
+    witness: tuple[str, ...]
+    lossless: LosslessLinks
+    expected: Words | None = None
+
+    @cached_property
+    def wanted(self) -> Words:
+        """The destinations with hosts behind, as one row of bits."""
+        return bits.row_of(np.arange(self.host_columns), len(self.destinations))
+
+    def expecting(self, reached: Words) -> "Ground":
+        """The same, where each source misses only what it reached before (switches x words)."""
+        return replace(self, expected=reached & self.wanted & np.where(self.sources[:, None], bits.ALL, np.uint64(0)))
+
+    def converged(self) -> "State":
+        """The state that BGP settles in."""
+        routes = solve(self.network, self.policy, self.destinations)
+        return State(self, routes, forwarding(self.network, routes, self.discards))
+
+    def after(self, dead: Indices, gone: Sequence[int] = ()) -> tuple["Ground", Indices]:
+        """What is left without the directed links `dead` and the switches `gone`, all of whose links are among them;
+        and the old number of each link that is left. Nobody misses hosts behind a switch that is gone."""
+        network, policy, kept = without_links(self.network, self.policy, dead)
+        lost = set(gone)
+        sources, expected = self.sources.copy(), self.expected
+        sources[list(lost)] = False
+        stays = [bool(set(one.origins) - lost) for one in self.destinations]
+        if expected is not None and not all(stays):
+            expected = bits.take_columns(expected, np.flatnonzero(stays))
+        destinations = tuple(one for one, alive in zip(self.destinations, stays, strict=True) if alive)
+        left = replace(
+            self,
+            network=network,
+            policy=policy,
+            destinations=destinations,
+            host_columns=sum(stays[: self.host_columns]),
+            sources=sources,
+            witness=tuple(one for one, alive in zip(self.witness, stays, strict=True) if alive),
+            lossless=self.lossless.at(kept),
+            expected=expected,
+        )
+        return left, kept
+
+
+@dataclass(frozen=True)
+class State:
+    """Routes over a ground: `hops` are the next hops of packets, with fallbacks to shorter prefixes."""
+
+    ground: Ground
+    routes: Routes
+    hops: Words
+
+    @cached_property
+    def flow(self) -> Words:
+        """What each link carries, links in the order of `network.incoming`."""
+        return carried(self.ground.network, self.hops, self.ground.sources)
+
+    @cached_property
+    def dependencies(self) -> ChannelGraph:
+        """The dependency graph over links, numbered in the order of `network.incoming`, whatever is lossless."""
+        return link_dependencies(self.ground.network, self.hops, self.flow)
+
+    @cached_property
+    def graphs(self) -> list[PriorityGraph]:
+        """The dependency graphs, one for each set of priorities that behave alike."""
+        ground = self.ground
+        if not ground.lossless.priorities:
+            return []
+        return priority_graphs(self.dependencies, ground.network.incoming, ground.lossless)
+
+    @cached_property
+    def peeled(self) -> list[Peeled]:
+        """Each graph in an order that proves it free of cycles, or what is left on one."""
+        when = upward_first(self.ground.network, self.ground.sources)
+        return [peel_along(one.graph, np.argsort(when[one.link], kind="stable")) for one in self.graphs]
+
+    @property
+    def is_cyclic(self) -> bool:
+        """Whether some lossless buffers can wait for each other in a circle."""
+        return any(len(one.left) for one in self.peeled)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether some switch with hosts has no route to the hosts behind another, or to those that it must reach."""
+        ground = self.ground
+        if ground.expected is not None:
+            return bool((ground.expected & ~self.routes.reached)[ground.sources].any())
+        if ground.sources.sum() < 2:
+            return False
+        return not ground.complete or bool((ground.wanted & ~self.routes.reached[ground.sources]).any())
+
+    def cycles(self) -> list[tuple[int, tuple[int, ...]]]:
+        """(priority, links) of a shortest cycle, for every priority that has one."""
+        found = []
+        for one, peeled in zip(self.graphs, self.peeled, strict=True):
+            if len(peeled.left):
+                channels = shortest_cycle(one.graph, peeled.left)
+                links = tuple(int(one.link[channel]) for channel in channels)
+                found += [(priority, links) for priority in one.stands_for or (int(one.priority[channels[0]]),)]
+        return found
+
+    def cycles_apart(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """(priority, links) of cycles that have no dependency in common, one priority of those that behave alike."""
+        for one, peeled in zip(self.graphs, self.peeled, strict=True):
+            for channels in cycles_apart(one.graph, peeled.left):
+                yield int(one.priority[channels[0]]), tuple(int(one.link[channel]) for channel in channels)
+
+    def witnesses(self, links: Sequence[int]) -> tuple[str, ...]:
+        """For each link of a cycle a prefix that comes over it and goes on over the next one."""
+        network = self.ground.network
+        return tuple(
+            self.ground.witness[bits.columns_of(self.shared(int(network.place[link]), after))[0]]
+            for link, after in pairwise([*links, links[0]])
+        )
+
+    def shared(self, place: int, link: int) -> Words:
+        """The destinations that come over the link at `place` of `network.incoming` and go on over `link`."""
+        row: Words = self.flow[place] & self.hops[link]
+        return row

@@ -1,0 +1,1 @@
+"""Verdicts over sets of failures."""

@@ -1,0 +1,107 @@
+"""Local repair: what happens between a failure and the withdrawal, where switches have fast reroute.
+
+A switch that has lost every next hop to a destination sends its packets to a neighbor that still has a next hop other
+than itself; that neighbor sends them on, never straight back. Everybody else forwards as before. Dependencies of the
+state before stay as far as their links are alive, for buffers are still full of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from fabricgen.routing import bits
+from fabricgen.routing.bits import Indices, Words
+from fabricgen.routing.network import Network
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
+from fabricgen.simulate.deadlock.core.state import State
+from fabricgen.simulate.deadlock.failures.loss import links_of, lost_hops
+
+
+def repaired_hops(network: Network, hops: Words, dead: Indices) -> Words:
+    """The next hops of packets with detours around the directed links `dead`, whose own bits are cleared."""
+    found = hops.copy()
+    found[dead] = 0
+    live = found.copy()  # detours lead to switches that need none themselves
+    for switch in np.unique(network.source[dead]).tolist():
+        struck = lost_hops(network, hops, switch, dead)
+        if struck.any():
+            usable = np.setdiff1d(np.arange(network.offsets[switch], network.offsets[switch + 1]), dead)
+            found[usable] |= struck & _onward(network, live, usable)
+    return found
+
+
+def _onward(network: Network, live: Words, links: Indices) -> Words:
+    """Per link (u, x) what x has a next hop to other than u."""
+    after, starts = links_of(network, network.target[links].astype(np.int64))
+    size = np.diff(np.append(starts, len(after)))
+    back = network.target[after] == np.repeat(network.source[links], size)
+    rows = live[after]
+    rows[back] = 0
+    return bits.any_of(rows, starts)
+
+
+def repaired_witnesses(before: State, dead: Indices, links: Sequence[int]) -> tuple[str, ...]:
+    """For each link of a circle under local repair a prefix that comes over it and goes on over the next one: now, else
+    before the failure. Only destinations that some switch has lost are looked at anew."""
+    network = before.ground.network
+    lost = np.zeros(before.hops.shape[1], np.uint64)
+    for switch in np.unique(network.source[dead]).tolist():
+        lost |= lost_hops(network, before.hops, switch, dead)
+    words = np.flatnonzero(lost)
+    hops = repaired_hops(network, np.ascontiguousarray(before.hops[:, words]), dead)
+    flow = carried(network, hops, before.ground.sources)
+    place, found = network.place, []
+    for link, after in pairwise([*links, links[0]]):
+        row = np.zeros_like(lost)
+        row[words] = flow[place[link]] & hops[after]
+        shared = row if row.any() else before.shared(int(place[link]), after)
+        found.append(before.ground.witness[bits.columns_of(shared)[0]])
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Repaired(State):
+    """The state under local repair after the directed links `dead` of `before` have failed."""
+
+    before: State
+    dead: Indices
+
+    @classmethod
+    def of(cls, before: State, dead: Indices) -> "Repaired":
+        """The same ground with detours."""
+        hops = repaired_hops(before.ground.network, before.hops, dead)
+        return cls(before.ground, before.routes, hops, before, dead)
+
+    @cached_property
+    def dependencies(self) -> ChannelGraph:
+        """Those of now, none of them straight back, and those from before whose links are alive."""
+        network = self.ground.network
+        now = _forward(network, link_dependencies(network, self.hops, self.flow))
+        both = _union(now, self.before.dependencies)
+        alive = np.ones(network.links, bool)
+        alive[self.dead] = False
+        here = alive[network.incoming]
+        return both.keep(here[both.tails()] & here[both.successors])
+
+    def shared(self, place: int, link: int) -> Words:
+        """What shares two links now, else what did before."""
+        row = super().shared(place, link)
+        return row if row.any() else self.before.shared(place, link)
+
+
+def _forward(network: Network, graph: ChannelGraph) -> ChannelGraph:
+    """Without dependencies that lead straight back to where the packet came from."""
+    come, go = network.incoming[graph.tails()], network.incoming[graph.successors]
+    return graph.keep(network.source[come] != network.target[go])
+
+
+def _union(one: ChannelGraph, other: ChannelGraph) -> ChannelGraph:
+    pairs = np.unique(
+        np.concatenate([graph.tails().astype(np.int64) * one.channels + graph.successors for graph in (one, other)])
+    )
+    tails, heads = np.divmod(pairs, one.channels)
+    counts = np.bincount(tails, minlength=one.channels)
+    return ChannelGraph(np.concatenate(([0], np.cumsum(counts))), heads.astype(np.int32))

@@ -1,0 +1,1 @@
+"""Credit loops of InfiniBand subnets."""

@@ -1,0 +1,150 @@
+"""Verdicts on InfiniBand subnets: on the tables that the real OpenSM makes, on dumped ones, or on the wiring alone."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from fabricgen.errors import UsageError
+from fabricgen.observed.opensm_dumps import FORWARDING, Dumps, read_dumps, read_subnet
+from fabricgen.observed.path_sls import NO_PATH
+from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
+from fabricgen.results import DeadlockResult, FailureSummary
+from fabricgen.routing.infiniband import LANES
+from fabricgen.simulate.deadlock.infiniband.planned_wiring import OtherWiring, find_other_wiring
+from fabricgen.simulate.deadlock.infiniband.updown import UpDown, up_down
+from fabricgen.simulate.deadlock.infiniband.virtual_lanes import CreditLoops, find_credit_loops
+from fabricgen.simulate.opensm import Proof, find_tools, prove
+from fabricgen.simulate.opensm.staging import engines_of
+
+_UP_DOWN = ("updn", "ftree")
+
+
+class SubnetDeadlock(DeadlockResult):
+    """A subnet's verdict with what it rests on: exactly one of `proof` (model opensm), `dumps` (lfts) and `wiring`
+    (design) is there. `place` is `folder` seen from what was given, `dumps` are the tables with their paths' SLs; None
+    where there are none. `if_one_lane` is the verdict where all SLs share VL 0: the other reading of tables that nobody
+    programmed. `other_wiring` tells of dumps that are not of the plane they are taken for."""
+
+    files: SubnetFiles | None
+    folder: Path
+    place: str
+    dumps: Dumps | None
+    loops: CreditLoops | None
+    proof: Proof | None
+    wiring: UpDown | None
+    if_one_lane: CreditLoops | None
+    other_wiring: OtherWiring | None
+
+    def __init__(
+        self,
+        result: DeadlockResult,
+        folder: Path,
+        *,
+        files: SubnetFiles | None = None,
+        place: str = ".",
+        dumps: Dumps | None = None,
+        loops: CreditLoops | None = None,
+        proof: Proof | None = None,
+        wiring: UpDown | None = None,
+        if_one_lane: CreditLoops | None = None,
+        other_wiring: OtherWiring | None = None,
+    ) -> None:
+        super().__init__(**{name: getattr(result, name) for name in DeadlockResult.__dataclass_fields__})
+        kept: dict[str, object] = {
+            "files": files,
+            "folder": folder,
+            "place": files.place if files else place,
+            "dumps": dumps,
+        }
+        kept |= {"loops": loops, "proof": proof, "wiring": wiring}
+        for name, value in {**kept, "if_one_lane": if_one_lane, "other_wiring": other_wiring}.items():
+            object.__setattr__(self, name, value)
+
+
+def analyse_subnets(root: Path, plane: str | None = None) -> list[SubnetDeadlock]:
+    """One verdict for each subnet of a bundle, or of one plane: on the real OpenSM where it is installed."""
+    return [_analyse(files) for files in subnets_of(root) if plane in (None, files.plane, files.name)]
+
+
+def analyse_dumps(folder: Path, names: Path | None = None, plane: str | None = None) -> list[SubnetDeadlock]:
+    """Verdicts on dumps that a person brings: those of one subnet, or one folder for each of several. `names` is a
+    bundle whose node-name-maps name the switches, besides one among the dumps. Raises UnreadableInputError."""
+    found = [SubnetFiles(plane or "", plane or "", folder)]
+    if folder.is_dir() and not any(any(folder.glob(pattern)) for pattern in FORWARDING):
+        below = [one for one in sorted(folder.iterdir()) if any(any(one.glob(pattern)) for pattern in FORWARDING)]
+        found = [SubnetFiles(one.name, one.name, one) for one in below] or found
+    return [_dumped(files, names, files.folder.relative_to(folder).as_posix()) for files in found]
+
+
+def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadlock:
+    dumps = read_dumps(files.folder)
+    maps = [subnet.folder for subnet in subnets_of(names)] if names else []
+    for one in (*maps, files.folder):
+        dumps = replace(dumps, subnet=with_names(dumps.subnet, one))
+    loops = find_credit_loops(dumps)
+    other = _one_lane(dumps)
+    result = _result(files.name, "lfts", loops, other is None and _knows_lanes(dumps))
+    differing = find_other_wiring(dumps.subnet, names, files.name) if names else None
+    return SubnetDeadlock(
+        result, files.folder, place=place, dumps=dumps, loops=loops, if_one_lane=other, other_wiring=differing
+    )
+
+
+def _knows_lanes(dumps: Dumps) -> bool:
+    """Whether the SL of every pair of adapter ports is told, or none of a pair and all SLs have one lane."""
+    if dumps.path_sl is None:
+        return dumps.sl2vl is None or len(np.unique(dumps.sl2vl)) == 1
+    unknown = dumps.path_sl == NO_PATH
+    unknown[dumps.owners, np.arange(len(dumps.owners))] = False  # to itself
+    return not unknown[dumps.subnet.attached_switch >= 0].any()
+
+
+def _one_lane(dumps: Dumps) -> CreditLoops | None:
+    """The verdict with all traffic on one lane, where several SLs are used and nothing tells their lanes."""
+    levels = dumps.path_sl
+    if dumps.sl2vl is not None or levels is None or sum((levels == level).any() for level in range(LANES)) < 2:
+        return None
+    return find_credit_loops(replace(dumps, path_sl=np.where(levels < LANES, np.uint8(0), np.uint8(NO_PATH))))
+
+
+def _analyse(files: SubnetFiles) -> SubnetDeadlock:
+    tools = find_tools()
+    if tools is None or not files.netlist.is_file():
+        return _designed(files)
+    try:
+        proof = prove(tools, files.netlist, files.folder)
+    except UsageError as error:
+        raise UsageError(f"{files.name}: {error}") from error
+    if proof.dumps is None:
+        nothing = DeadlockResult("free", "possible", "opensm", (), 0, 0, FailureSummary(0, 1, 0, 1), name=files.name)
+        return SubnetDeadlock(nothing, files.folder, files=files, proof=proof)
+    dumps = replace(proof.dumps, subnet=with_names(proof.dumps.subnet, files.folder))
+    loops, other = find_credit_loops(dumps), _one_lane(dumps)
+    result = _result(files.name, "opensm", loops, proof.knows_all_levels and other is None)
+    return SubnetDeadlock(result, files.folder, files=files, dumps=dumps, loops=loops, proof=proof, if_one_lane=other)
+
+
+def _designed(files: SubnetFiles) -> SubnetDeadlock:
+    subnet = read_subnet(files.netlist) if files.netlist.is_file() else None
+    wiring = up_down(subnet) if subnet else UpDown(False, 0, 0)
+    engines, can_fall_back = engines_of(files.folder)
+    sure = wiring.is_legal and set(engines) <= set(_UP_DOWN) and not can_fall_back
+    claim = "proved" if sure else "possible"
+    result = DeadlockResult("free", claim, "design", (0,), wiring.channels, wiring.dependencies, name=files.name)
+    return SubnetDeadlock(result, files.folder, files=files, wiring=wiring)
+
+
+def _result(name: str, model: str, loops: CreditLoops, sure: bool) -> DeadlockResult:
+    cyclic = loops.cycle is not None
+    return DeadlockResult(
+        verdict="cyclic" if cyclic else "free",
+        claim="proved" if sure else "possible",
+        model=model,
+        priorities=loops.lanes,
+        channels=loops.channels,
+        dependencies=loops.dependencies,
+        failures=FailureSummary(0, 1, int(cyclic), int(loops.lost_count > 0)),
+        cycles=(loops.cycle,) if loops.cycle else (),
+        name=name,
+    )

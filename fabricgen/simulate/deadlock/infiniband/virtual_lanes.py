@@ -1,0 +1,109 @@
+"""Credit loops of an InfiniBand subnet: the channel dependency graph over (link, virtual lane).
+
+A packet that holds a lane's buffer behind one link and waits for one behind the next makes a dependency. Without a
+cycle of them no set of packets can wait for itself (Dally and Seitz 1987), whatever the order they come in.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.observed.opensm_dumps import Dumps
+from fabricgen.results import Cycle
+from fabricgen.routing.infiniband import LANES, Lost, distinct, walk
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
+from fabricgen.simulate.deadlock.core.peel import peel, shortest_cycle
+
+Ints = NDArray[np.int64]
+_MERGE_AT = 1 << 22
+
+
+@dataclass(frozen=True)
+class CreditLoops:
+    """The verdict on one subnet. `lost` are (switch, destination LID) where packets get no further, the first few;
+    `lost_count` is how many there are. `order` lists all channels so that every dependency goes from an earlier to a
+    later one; None with a cycle."""
+
+    lanes: tuple[int, ...]
+    channels: int
+    dependencies: int
+    cycle: Cycle | None
+    order: Ints | None
+    lost: tuple[tuple[str, int], ...]
+    lost_count: int
+
+
+def find_credit_loops(dumps: Dumps) -> CreditLoops:
+    """Follow every pair's packets, and look for a cycle in what waits for what."""
+    used, pairs, lost = _dependencies(dumps)
+    held, asked = np.searchsorted(used, pairs >> 32), np.searchsorted(used, pairs & 0xFFFFFFFF)
+    counts = np.bincount(held, minlength=len(used))
+    graph = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), asked.astype(np.int32))
+    peeled = peel(graph)
+    cycle = _cycle(dumps, used[shortest_cycle(graph, peeled.left)]) if len(peeled.left) else None
+    names = dumps.subnet.switches
+    return CreditLoops(
+        lanes=tuple(np.unique(used % LANES).tolist()),
+        channels=len(used),
+        dependencies=len(pairs),
+        cycle=cycle,
+        order=None if cycle else used[peeled.order],
+        lost=tuple((names[at >> 32].name, int(dumps.destinations[at & 0xFFFFFFFF])) for at in lost[:5].tolist()),
+        lost_count=len(lost),
+    )
+
+
+def _dependencies(dumps: Dumps) -> tuple[Ints, Ints, Ints]:
+    """(channels in use, dependencies as held << 32 | asked, dead ends as switch << 32 | column), each sorted."""
+    is_used = np.zeros(len(dumps.subnet.switches) * dumps.subnet.ports * LANES, bool)
+    pairs, lost = _Distinct(), _Distinct()
+    for step in walk(dumps):
+        if isinstance(step, Lost):
+            lost.add(step.switches << 32 | step.columns)
+            continue
+        is_used[step.asked] = True
+        waiting = step.held >= 0
+        pairs.add(step.held[waiting] << 32 | step.asked[waiting])
+    return np.flatnonzero(is_used), pairs.all(), lost.all()
+
+
+class _Distinct:
+    """Numbers without repeats, merged now and then so that they take little room."""
+
+    def __init__(self) -> None:
+        self._parts: list[Ints] = [np.empty(0, np.int64)]
+        self._size = 0
+
+    def add(self, numbers: Ints) -> None:
+        self._parts.append(distinct(numbers))
+        self._size += len(self._parts[-1])
+        if self._size > _MERGE_AT:
+            self._parts = [self.all()]
+            self._size = 0
+
+    def all(self) -> Ints:
+        return distinct(np.concatenate(self._parts))
+
+
+def _cycle(dumps: Dumps, channels: Ints) -> Cycle:
+    """The cycle by switch and port; the witness of a hop is a LID whose packets hold it and ask for the next one."""
+    wanted = channels << 32 | np.roll(channels, -1)
+    witness: dict[int, int] = {}
+    for step in walk(dumps):
+        if isinstance(step, Lost):
+            continue
+        pair = step.held << 32 | step.asked
+        for at in np.flatnonzero(np.isin(pair, wanted) & (step.held >= 0)).tolist():
+            witness.setdefault(int(pair[at]), int(dumps.destinations[step.columns[at]]))
+        if len(witness) == len(wanted):
+            break
+    width = dumps.subnet.ports
+    return Cycle(
+        priority=int(channels[0] % LANES),
+        hops=tuple(
+            (dumps.subnet.switches[switch].name, str(port))
+            for switch, port in (divmod(channel // LANES, width) for channel in channels.tolist())
+        ),
+        witnesses=tuple(str(witness[pair]) for pair in wanted.tolist()),
+    )

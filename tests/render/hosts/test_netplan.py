@@ -1,0 +1,55 @@
+"""netplan itself takes the rendered files, and refuses mistakes in them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.render.hosts.rendered import STORAGE, files_of, inventory
+from tests.rules.test_hosts import BOTH, SIX
+
+TEXTS = {"rails": inventory(), "storage": inventory(more=STORAGE.format(name="storage")), "ipv6": SIX, "both": BOTH}
+
+
+def generate(netplan: str, folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    """What netplan makes of a file."""
+    file = folder / "etc/netplan/60-fabricgen.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    file.chmod(0o600)
+    return subprocess.run([netplan, "generate", "--root-dir", str(folder)], capture_output=True, text=True)
+
+
+def rendered(text: str) -> str:
+    """The netplan file of the first host."""
+    return files_of(text)["hosts/gpu/netplan/gpu-000.yaml"].decode()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_netplan_takes_what_is_rendered(netplan: str, tmp_path: Path, name: str) -> None:
+    done = generate(netplan, tmp_path, rendered(TEXTS[name]))
+    assert (done.returncode, done.stderr) == (0, "")
+    network = (tmp_path / "run/systemd/network/10-netplan-rail1.network").read_text()
+    assert "MTUBytes=9100\n" in network and network.count("[RoutingPolicyRule]") == (2 if name == "both" else 1)
+    assert "Table=101\n" in network and "IPv6AcceptRA=no\n" in network
+    assert len(list((tmp_path / "run/systemd/network").glob("*.network"))) == (10 if name == "storage" else 8)
+
+
+MISTAKES = [
+    ('"10.64.0.1/31"', '"10.64.0.1"', "/prefixlength"),
+    ('"10.64.0.1/31"', '"10.64.0.1/33"', "prefix"),
+    ("mtu: 9100", "mtu: jumbo", "unsigned int"),
+    ('via: "10.64.0.0"', 'via: "10.64.0"', "via"),
+    ("routing-policy:", "routing-policies:", "unknown key"),
+    ("table: 100, priority", "table: one, priority", "table"),
+    ("addresses:", "addresses: {", "Invalid YAML"),
+    ("accept-ra: false", "accept-ra: maybe", "boolean"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "told"), MISTAKES, ids=[one[1] for one in MISTAKES])
+def test_netplan_refuses_a_mistake(netplan: str, tmp_path: Path, old: str, new: str, told: str) -> None:
+    text = rendered(TEXTS["rails"])
+    assert old in text
+    done = generate(netplan, tmp_path, text.replace(old, new, 1))
+    assert done.returncode != 0 and told in done.stderr, done.stderr

@@ -1,0 +1,196 @@
+"""A switch for each network namespace, with real FRR in it: what it forwards by is what the model must say."""
+
+import ipaddress
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from tests.routing.frr.sonic_frr import Config, frr_configuration
+
+DAEMONS = Path("/usr/lib/frr")
+Table = dict[str, dict[str, list[str]]]  # switch -> prefix -> next-hop switches
+Link = tuple[str, str, str, str]  # switch, interface, switch, interface
+
+_DEADLINE_S = 90
+_SETTLED_S = 1.2  # bgpd holds updates back for up to a second
+
+
+def cannot_run() -> str:
+    """Why the lab cannot run here; "" where it can."""
+    if not all((DAEMONS / name).is_file() for name in ("zebra", "bgpd", "staticd")):
+        return "needs FRR (apt-get install frr)"
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        return "needs root and ip, for network namespaces"
+    probe = f"fabricgen-probe-{os.getpid()}"
+    if subprocess.run(["ip", "netns", "add", probe], capture_output=True, check=False).returncode:
+        return "needs the right to make network namespaces"
+    subprocess.run(["ip", "netns", "del", probe], check=False)
+    return ""
+
+
+def links_of(configs: Mapping[str, Config]) -> list[Link]:
+    """The cables between switches, as DEVICE_NEIGHBOR tells them."""
+    found = set()
+    for name, config in configs.items():
+        for port, row in config.get("DEVICE_NEIGHBOR", {}).items():
+            if row["name"] in configs:
+                found.add(tuple(sorted([(name, port), (row["name"], row["port"])])))
+    return [(*one, *other) for one, other in sorted(found)]
+
+
+class Lab:
+    """Used in a `with`: namespaces and daemons are there inside it, and gone after it."""
+
+    def __init__(self, configs: Mapping[str, Config]) -> None:
+        self.configs = configs
+        self.folder = Path(tempfile.mkdtemp(prefix="frr-"))  # short: the path of a socket has 107 characters at most
+        self.folder.chmod(0o755)
+        self.links = links_of(configs)
+        self.space = {name: f"fg{os.getpid()}-{number}" for number, name in enumerate(configs)}
+        self.far = {(a, p): b for a, p, b, _ in self.links} | {(b, q): a for a, _, b, q in self.links}
+        self.vty: dict[str, _Vty] = {}
+
+    def __enter__(self) -> "Lab":
+        try:
+            self._wire()
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for vty in self.vty.values():
+            vty.close()
+        for file in self.folder.glob("*/*.pid"):
+            try:
+                os.kill(int(file.read_text()), signal.SIGKILL)
+            except (ProcessLookupError, ValueError):
+                continue
+        _batch([f"netns del {space}" for space in self.space.values()])
+        shutil.rmtree(self.folder)
+
+    def fail(self, *links: Link) -> None:
+        """Pull cables: both ends lose carrier at once."""
+        self._set(links, "down")
+
+    def restore(self, *links: Link) -> None:
+        """Plug them in again."""
+        self._set(links, "up")
+
+    def settled(self, differences: Callable[[Table], list[str]]) -> list[str]:
+        """Wait until FRR's table shows no differences and goes on so, or for the deadline; those that are left."""
+        end = time.monotonic() + _DEADLINE_S
+        while differences(self.table()) and time.monotonic() < end:
+            time.sleep(0.2)
+        time.sleep(_SETTLED_S)
+        return differences(self.table())
+
+    def table(self) -> Table:
+        """The next hops that zebra installed for BGP routes, by the switches they lead to."""
+        found: Table = {}
+        for name in self.configs:
+            rows: dict[str, list[str]] = {}
+            for family in ("ip", "ipv6"):
+                for prefix, routes in self.vty[name].ask(f"show {family} route json").items():
+                    for route in routes:
+                        if route["protocol"] == "bgp" and route.get("selected"):
+                            hops = [hop for hop in route["nexthops"] if hop.get("active")]
+                            rows[prefix] = sorted({self.far[name, hop["interfaceName"]] for hop in hops})
+            found[name] = rows
+        return found
+
+    def _wire(self) -> None:
+        _batch([f"netns add {space}" for space in self.space.values()])
+        _batch(
+            f"link add name {p} netns {self.space[a]} type veth peer name {q} netns {self.space[b]}"
+            for a, p, b, q in self.links
+        )
+        for name, config in self.configs.items():
+            ports = {port for switch, port in self.far if switch == name}
+            lines = ["link set lo up"]
+            for table in ("INTERFACE", "LOOPBACK_INTERFACE"):
+                for key in config.get(table, {}):
+                    interface, _, address = key.partition("|")
+                    if address and (interface in ports or interface.startswith("Loopback")):
+                        device = interface if interface in ports else "lo"
+                        nodad = " nodad" if ipaddress.ip_interface(address).version == 6 else ""
+                        lines.append(f"address add {address} dev {device}{nodad}")
+            lines += [f"link set {port} up" for port in sorted(ports)]
+            _batch(lines, self.space[name])
+            switches = (
+                "net.ipv4.ip_forward=1",
+                "net.ipv6.conf.all.forwarding=1",
+                "net.ipv6.conf.all.keep_addr_on_down=1",
+            )
+            _inside(self.space[name], "sysctl", "-qw", *switches)
+
+    def _start(self) -> None:
+        for name, config in self.configs.items():
+            own = self.folder / self.space[name]
+            own.mkdir()
+            shutil.chown(own, "frr", "frr")  # what the daemons run as
+            bgpd, staticd = frr_configuration(config)
+            for daemon, text in (("zebra", f"hostname {self.space[name]}\n"), ("staticd", staticd), ("bgpd", bgpd)):
+                (own / f"{daemon}.conf").write_text(text)
+        for daemon in ("zebra", "staticd", "bgpd"):
+            for name in self.configs:
+                own = self.folder / self.space[name]
+                command = [str(DAEMONS / daemon), "-d", "-A", "127.0.0.1", "-P", "0"]
+                command += ["--vty_socket", str(own), "-z", str(own / "zserv.api"), "-i", str(own / f"{daemon}.pid")]
+                command += ["-f", str(own / f"{daemon}.conf"), "--log", f"file:{own}/{daemon}.log"]
+                _inside(self.space[name], *command)
+        self.vty = {name: _Vty(self.folder / self.space[name] / "zebra.vty") for name in self.configs}
+
+    def _set(self, links: Iterable[Link], state: str) -> None:
+        for a, p, b, q in links:
+            _batch([f"link set {p} {state}"], self.space[a])
+            _batch([f"link set {q} {state}"], self.space[b])
+
+
+class _Vty:
+    """A daemon's command socket: a command ends with a NUL, an answer with three and the status."""
+
+    def __init__(self, path: Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(20)
+        for _ in range(200):
+            try:
+                self.socket.connect(str(path))
+                break
+            except OSError:
+                time.sleep(0.05)
+        self._send("enable")
+
+    def ask(self, command: str) -> dict:  # type: ignore[type-arg]
+        text = self._send(command)
+        return json.loads(text) if text.strip() else {}
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def _send(self, command: str) -> str:
+        self.socket.sendall(command.encode() + b"\0")
+        answer = b""
+        while not (len(answer) >= 4 and answer[-4:-1] == b"\0\0\0"):
+            part = self.socket.recv(1 << 20)
+            if not part:
+                break
+            answer += part
+        return answer[:-4].decode()
+
+
+def _batch(lines: Iterable[str], space: str = "") -> None:
+    command = ["ip", *(["-n", space] if space else []), "-force", "-batch", "-"]
+    subprocess.run(command, input="\n".join(lines) + "\n", text=True, capture_output=True, check=False)
+
+
+def _inside(space: str, *command: str) -> None:
+    subprocess.run(["ip", "netns", "exec", space, *command], check=True, capture_output=True)

@@ -1,0 +1,228 @@
+"""From rendered files to verdicts: what a hand edit changes, and what people are told."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.congestion_scale import synthetic_plane
+from fabricgen.bundle.read import open_bundle
+from fabricgen.resources import resource
+from fabricgen.results import CongestionResult
+from fabricgen.routing.fabric import read_fabric
+from fabricgen.simulate.congestion.analysis import Options, analyse_congestion, judge_plane
+from fabricgen.simulate.congestion.findings import congestion_findings
+from fabricgen.simulate.congestion.plane import read_plane
+from tests.conftest import Cli
+
+LEAF = "compute-su00-r0-leaf"
+
+
+def edit(bundle: Path, change: Callable[[dict[str, Any]], None], device: str = "*") -> None:
+    for file in (bundle / "sonic").glob(f"{device}/config_db.json"):
+        config = json.loads(file.read_text())
+        change(config)
+        file.write_text(json.dumps(config))
+
+
+def judged(bundle: Path, **options: Any) -> CongestionResult:
+    [result] = analyse_congestion(open_bundle([bundle]), Options(**options))
+    return result
+
+
+def codes(bundle: Path, **options: Any) -> set[str]:
+    opened = open_bundle([bundle])
+    return {one.code for one in congestion_findings(opened, analyse_congestion(opened, Options(**options)))}
+
+
+def trace(bundle: Path, flows: list[tuple[str, str]], size: int = 10_000_000) -> str:
+    file = bundle.parent / "trace.json"
+    file.write_text(json.dumps({"flows": [{"src": src, "dst": dst, "bytes": size} for src, dst in flows]}))
+    return f"trace:{file}"
+
+
+def test_a_ring_along_the_rails_has_no_victims(rendered: Path) -> None:
+    result = judged(rendered)
+    assert (result.model, result.max_load, len(result.flows)) == ("idle", 1.0, 256)
+    assert result.links == 512
+    assert not result.victims and not result.trees and not result.oversubscribed
+    assert codes(rendered) == set()
+
+
+def test_all_to_all_is_judged_as_demand(rendered: Path) -> None:
+    result = judged(rendered, pattern="all-to-all")
+    assert result.model == "dense"
+    assert sum(flow.count for flow in result.flows) == 8 * 32 * 31
+    assert not result.victims
+
+
+def test_a_fragmented_ring_collides(rendered: Path) -> None:
+    result = judged(rendered, placement="fragmented", seed=2, draws=5)
+    assert result.drawn_load is not None and result.drawn_load > 1 == result.max_load
+    assert result.draws is not None and result.draws["count"] == 5
+    assert result.draws["p50"] <= result.draws["max"]
+    assert result.collisions is not None and result.collisions.expected > 1
+    again = judged(rendered, placement="fragmented", seed=2, draws=5)
+    assert again == result
+
+
+INCAST = [(f"gpu-{number:03}|rail0", "gpu-000|rail0") for number in (1, 2, 3, 4, 5, 6, 7, 16)]
+BESIDE = [("gpu-024|rail0", "gpu-008|rail0")]
+
+
+def narrowed(config: dict[str, Any]) -> None:
+    """Small buffers, and one uplink is what is left of rail 0's path between units."""
+    config["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = "4000000"
+    if config["DEVICE_METADATA"]["localhost"]["hostname"].endswith("r0-leaf"):
+        peers = list(config["BGP_NEIGHBOR"])
+        for peer in peers[1:]:
+            config["BGP_NEIGHBOR"][peer]["admin_status"] = "down"
+
+
+def test_an_incast_makes_a_victim_beside_it(bundle: Path) -> None:
+    edit(bundle, narrowed)
+    name = trace(bundle, INCAST + BESIDE)
+    result = judged(bundle, pattern=name)
+    [victim] = result.victims
+    assert (victim.src, victim.label) == ("gpu-024|rail0", "off-path")
+    assert result.ecn and result.single_path
+    assert result.trees[0].root == (LEAF, "Ethernet0")
+    opened = open_bundle([bundle])
+    found = {one.code: one for one in congestion_findings(opened, [result])}
+    tree = found["FG702"]
+    assert (tree.device, tree.path, str(tree.severity)) == (LEAF, "PORT|Ethernet0", "warning")
+    assert str(tree.confidence) == "possible" and "until ECN" in tree.message
+    assert tree.location is not None
+    line = Path(tree.location.file).read_text()
+    assert '"Ethernet0"' in line
+    assert "FG703" in found
+
+
+def test_the_buffers_of_the_files_decide(bundle: Path) -> None:
+    """A larger alpha lets the groups hold the burst; without PFC nobody pauses anybody."""
+    edit(bundle, narrowed)
+    name = trace(bundle, INCAST + BESIDE)
+    usual = judged(bundle, pattern=name).victims[0]
+
+    def alpha(config: dict[str, Any]) -> None:
+        config["BUFFER_PROFILE"]["pg_lossless_400000_40m_profile"]["dynamic_th"] = "-4"
+
+    edit(bundle, alpha, LEAF)
+    tight = judged(bundle, pattern=name)
+    assert tight.victims[0].fct_ns != usual.fct_ns
+
+    def lossy(config: dict[str, Any]) -> None:
+        for row in config["PORT_QOS_MAP"].values():
+            row.pop("pfc_enable", None)
+
+    edit(bundle, lossy)
+    nobody = judged(bundle, pattern=name)
+    assert not nobody.lossless and not nobody.paused and not nobody.trees
+
+
+def test_one_type_on_two_tiers_polarises(rendered: Path) -> None:
+    """Where spines hash as leaves do, those flows that a leaf sent to one spine all take one link there, too."""
+    plane = synthetic_plane(4, 4, 4, 4, 4)
+    options = Options(placement="fragmented", queue_pairs=4)
+    assert not [one for one in congestion_findings(None, [judge_plane(plane, options)]) if one.code == "FG705"]
+    alike = judge_plane(replace(plane, hash_seed=np.zeros_like(plane.hash_seed)), options)
+    used, expected = alike.polarised["spine"]
+    assert used < 0.5 * expected
+    assert [one.code for one in congestion_findings(None, [alike]) if one.code == "FG705"]
+    opened = open_bundle([rendered])
+    seeds = read_plane(opened, read_fabric(opened, list(opened.devices)), "compute", 3).hash_seed
+    assert sorted(set(seeds.tolist())) == [0, 10]  # ToRRouter and LeafRouter
+
+
+def test_lost_flows_and_uneven_rails_are_told(bundle: Path) -> None:
+    def cut(config: dict[str, Any]) -> None:
+        for row in config["BGP_NEIGHBOR"].values():
+            row["admin_status"] = "down"
+
+    edit(bundle, cut, LEAF)
+    result = judged(bundle)
+    assert result.lost == 2
+    assert "FG711" in codes(bundle)
+    flows = [("gpu-000|rail0", "gpu-001|rail0")] * 2 + [("gpu-000|rail1", "gpu-001|rail1")]
+    assert "FG704" in codes(bundle, pattern=trace(bundle, flows))
+
+
+def test_the_json_of_the_contract(bundle: Path, cli: Cli) -> None:
+    edit(bundle, narrowed)
+    name = trace(bundle, INCAST + BESIDE)
+    pictures = bundle.parent / "svg"
+    outcome = cli("simulate", "congestion", bundle, "--pattern", name, "--format", "json", "--svg", pictures)
+    assert outcome.code == 0
+    found = json.loads(outcome.out)["congestion"]
+    assert {"pattern", "links", "max_load", "oversubscribed", "trees", "victims", "flows"} <= found.keys()
+    assert found["oversubscribed"][0] == {"tier": "leaf", "rail": 0, "ratio": 16.0, "device": LEAF}
+    assert {"root", "depth", "channels", "victims"} <= found["trees"][0].keys()
+    flow = next(one for one in found["flows"] if one["victim"])
+    assert flow["hol_factor"] == pytest.approx(flow["fct_ns"] / flow["ideal_fct_ns"], abs=1e-3)
+    [picture, *_] = sorted(pictures.iterdir())
+    assert picture.read_text().count("<rect") == found["trees"][0]["channels"] + 2
+    assert cli("simulate", "congestion", bundle, "--pattern", name, "--fail-on", "warning").code == 1
+
+
+def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    from tests.simulate.congestion.test_scenarios import chain
+
+    file = tmp_path / "scenario.json"
+    flows = [("h0a", "h1z"), ("h0b", "h1y"), *((f"h1{letter}", "h1z") for letter in "abc")]
+    file.write_text(json.dumps(chain(2, flows)))
+    outcome = cli("simulate", "congestion", "--scenario", file)
+    assert outcome.code == 0 and "1 victim," in outcome.out and "FG702" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "give a bundle"),
+        (["x", "--pattern", "ring"], "no pattern is called 'ring'"),
+        (["x", "--size", "much"], "--size"),
+        (["x", "--size", "0"], "at least one byte"),
+        (["--scenario", "x", "--size", "1MB"], "--size: for bundles only"),
+        (["x", "--placement", "odd"], "--placement"),
+        (["--scenario", "x", "--pattern", "incast"], "brings its own flows"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:
+    outcome = cli("simulate", "congestion", *arguments)
+    assert outcome.code == 2 and problem in outcome.err
+
+
+def test_bare_numbers_in_a_file_are_its_digits(bundle: Path) -> None:
+    """sonic-cfggen takes them; a buffer that is not read would make another fabric."""
+    edit(bundle, narrowed)
+    name = trace(bundle, INCAST + BESIDE)
+    usual = judged(bundle, pattern=name).victims[0].fct_ns
+
+    def bare(config: dict[str, Any]) -> None:
+        for table in ("BUFFER_POOL", "BUFFER_PROFILE", "PORT"):
+            for row in config[table].values():
+                row |= {key: int(value) for key, value in row.items() if value.lstrip("-").isdecimal()}
+
+    edit(bundle, bare)
+    assert judged(bundle, pattern=name).victims[0].fct_ns == usual
+
+
+def test_infiniband_planes_are_told(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "inventory"
+    shutil.copytree(resource("inventories", "infiniband"), folder)
+    cli("-q", "render", folder, "--output", tmp_path / "bundle")
+    outcome = cli("simulate", "congestion", tmp_path / "bundle", "--format", "json")
+    found = json.loads(outcome.out)
+    assert [one["code"] for one in found["findings"]] == ["FG708", "FG708"]
+    assert {(one["name"], one["model"]) for one in found["congestion"]["planes"]} == {
+        ("compute", "skipped"), ("storage", "skipped"),
+    }  # fmt: skip
+    assert all("InfiniBand" in one["reason"] for one in found["congestion"]["planes"])
+
+
+def test_patterns_are_listed(cli: Cli) -> None:
+    assert cli("simulate", "congestion", "--pattern", "list").out.splitlines()[-1] == "trace:FILE"

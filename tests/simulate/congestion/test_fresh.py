@@ -1,0 +1,95 @@
+"""Networks that nobody looked at while the model was made, against a packet simulator.
+
+`fresh.json` holds completion times in ns of cases of `benchmarks.congestion_cases`, by name (kind and seed): the
+answers of `simulate packets`, which equals HPCC's ns-3 to the nanosecond. `test_stored_answers_are_those_of_packets`
+makes some of them anew.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.congestion_cases import cases
+from fabricgen.simulate.congestion import finite
+from fabricgen.simulate.congestion.fifo import CELLS, Fifos
+from fabricgen.simulate.congestion.from_scenario import from_scenario
+from fabricgen.simulate.congestion.model import Floats, crossings
+from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
+from fabricgen.simulate.scenario import parse_scenario
+from tests.simulate.packets.running import prepare
+
+FRESH: dict[str, list[int]] = json.loads(Path(__file__).with_name("fresh.json").read_text())
+
+
+@cache
+def tree_of(name: str) -> dict[str, Any]:
+    return next(tree for tree in cases(int(name.rpartition("-")[2])) if tree["name"] == name)
+
+
+@cache
+def judged(name: str) -> Verdict:
+    return judge(*from_scenario(parse_scenario(tree_of(name))), finite=True)
+
+
+def errors(name: str) -> Floats:
+    off: Floats = np.abs(judged(name).time_ns / np.array(FRESH[name]) - 1)
+    return off
+
+
+@pytest.mark.parametrize("name", FRESH)
+def test_every_flow_and_every_victim(name: str) -> None:
+    assert errors(name).max() <= 0.15
+    factor = np.array(FRESH[name]) / judged(name).ideal_ns
+    clear = (factor < 1.14) | (factor > 1.26)
+    assert (judged(name).victims == (factor > VICTIM))[clear].all()
+
+
+def test_most_flows() -> None:
+    every = np.concatenate([errors(name) for name in FRESH])
+    assert np.median(every) <= 0.02
+    assert np.percentile(every, 90) <= 0.05
+
+
+@pytest.mark.parametrize("name", ["roots-2000", "fan-in-2000"])
+def test_stored_answers_are_those_of_packets(name: str) -> None:
+    prepare(print)
+    from fabricgen.simulate.packets.analysis import simulate_scenario
+
+    result = simulate_scenario(parse_scenario(tree_of(name)))
+    assert [flow.fct_ns for flow in result.flows] == FRESH[name]
+    assert not result.drops
+
+
+@pytest.mark.parametrize("name", ["roots-2000", "ft4-small-2000"])
+def test_machine_code_and_arrays_say_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ports, flows = from_scenario(parse_scenario(tree_of(name)))
+    found = []
+    for worth in (0, np.inf):
+        monkeypatch.setattr(finite, "_WORTH_COMPILING", worth)
+        found.append(finite.run_fluid(ports, flows, 1e8))
+    for field in ("time_ns", "wanted_ns", "busy_ns", "paused_ns"):
+        assert np.array_equal(getattr(found[0], field), getattr(found[1], field), equal_nan=True)  # to the last bit
+
+
+def test_a_queue_keeps_the_order_of_arrival() -> None:
+    """What came first leaves first, a cell may be left in parts, and a ring that is full loses nothing."""
+    crossed = crossings(from_scenario(parse_scenario(tree_of("roots-2000")))[1])
+    port = int(crossed.widths.argmax())
+    a, b = crossed.starts[port] + np.array([0, 1])
+    queues, none = Fifos(crossed, np.full(len(crossed.ports), 100.0)), np.zeros(crossed.size)
+    service = np.where(np.arange(len(crossed.ports)) == port, 150.0, 0.0)
+    for entry in (a, b):
+        arriving = none.copy()
+        arriving[entry] = 200.0
+        queues.push(arriving)
+    left = [queues.pop(service)[[a, b]].tolist() for _ in range(3)]
+    assert left == [[150.0, 0.0], [50.0, 100.0], [0.0, 100.0]]
+    arriving = none.copy()
+    arriving[a] = 100.0
+    for _ in range(CELLS + 10):
+        queues.push(arriving)
+    assert queues.pop(service * CELLS)[a] == (CELLS + 10) * 100.0

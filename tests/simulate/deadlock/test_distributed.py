@@ -1,0 +1,67 @@
+"""The sweep on a real Dask scheduler with two workers."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.bgp_fabric import open_configs
+from tests.simulate.deadlock.test_fabrics import clos
+from tests.simulate.deadlock.test_failures import distinct
+
+pytest.importorskip("distributed")
+DEADLINE_S = 60
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """The address of a scheduler on a free port, with two workers of their own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str, told: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", *arguments]
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=told, text=True))
+        return started[-1]
+
+    try:
+        asked = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        output = start("distributed.cli.dask_scheduler", *asked, told=subprocess.PIPE).stderr
+        assert output
+        url = next(found[0] for line in output if (found := re.search(r"tcp://127\.0\.0\.1:\d+", line)))
+        for _ in range(2):
+            start("distributed.cli.dask_worker", url, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+        yield url
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait(DEADLINE_S)
+            if process.stderr:
+                process.stderr.close()
+
+
+def simulate(folder: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "fabricgen", "simulate", "deadlock", str(folder), "--format", "json", *options]
+    return subprocess.run(command, capture_output=True, timeout=DEADLINE_S, env=dict(os.environ), check=False)
+
+
+def test_dask_says_the_same(scheduler: str, tmp_path: Path) -> None:
+    open_configs(clos(6, 2, distinct).configs(), tmp_path)
+    wanted = ("--failures", "3", "--fail-on", "never")
+    here, there = simulate(tmp_path, *wanted), simulate(tmp_path, *wanted, "--scheduler", scheduler)
+    assert there.returncode == 0, there.stderr.decode()
+    assert there.stdout == here.stdout
+    failures = orjson.loads(there.stdout)["deadlock"]["failures"]
+    assert failures["sets"] == 220
+    assert failures["cyclic_sets"] > 0
+
+
+def test_no_scheduler_is_a_usage_error(tmp_path: Path) -> None:
+    open_configs(clos(2, 2).configs(), tmp_path)
+    done = simulate(tmp_path, "--failures", "1", "--scheduler", "tcp://127.0.0.1:9")
+    assert done.returncode == 2
+    assert b"no Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr

@@ -1,0 +1,113 @@
+"""From rendered files to packets: what a hand edit changes, and that nothing is found where nothing is wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabricgen.bundle.read import open_bundle
+from tests.conftest import Cli
+from tests.simulate.packets.running import edit, prepare
+
+prepare(print)
+
+from fabricgen.simulate.packets.findings import packet_findings  # noqa: E402 (compiled code comes after its cache)
+from fabricgen.simulate.packets.planes import PlaneRun, simulate_bundle  # noqa: E402
+
+
+def simulated(bundle: Path, pattern: str = "incast", **options: Any) -> PlaneRun:
+    [one] = simulate_bundle(open_bundle([bundle]), pattern, **options)
+    return one
+
+
+@pytest.mark.parametrize("pattern", ["ring-all-reduce", "all-to-all", "incast", "checkpoint", "permutation"])
+def test_nothing_is_found_where_nothing_is_wrong(rendered: Path, pattern: str) -> None:
+    one = simulated(rendered, pattern)
+    assert one.result.finished == len(one.result.flows) > 0
+    assert packet_findings(one.result) == []
+
+
+def test_settings_are_those_of_the_files(bundle: Path) -> None:
+    """One value at a time: each reaches the run."""
+    leaf = "compute-su00-r0-leaf"
+    config = json.loads((bundle / "sonic" / leaf / "config_db.json").read_text())
+    profile = config["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"]
+    made = simulated(bundle).made
+    link = next(link for link in made.scenario.links if link.b == leaf and link.a == "gpu-001|rail0")
+    assert link.b_port == "Ethernet4"
+    assert link.delay_ns == 25  # 5 m
+    assert link.speed_gbps == 400
+    own = link.b_buffers
+    assert own["pg_headroom_bytes"] == int(profile["xoff"])
+    assert own["pg_reserve_bytes"] == int(profile["size"])
+    assert own["xon_offset_bytes"] == int(profile["xon_offset"])
+    assert own["alpha"] == 2 ** int(profile["dynamic_th"])
+    assert own["ecn"].kmin_bytes == int(config["WRED_PROFILE"]["LOSSLESS_400G"]["green_min_threshold"])
+    assert own["watchdog"].detection_ns == 1_000_000_000
+    switch = next(node for node in made.scenario.nodes if node.name == leaf)
+    assert switch.buffers is not None
+    assert switch.buffers.headroom_pool_bytes == int(config["BUFFER_POOL"]["ingress_lossless_pool"]["xoff"])
+
+
+def test_without_pfc_at_a_port_it_drops(bundle: Path) -> None:
+    edit(bundle, "PORT_QOS_MAP", lambda _, row: row.pop("pfc_enable", None))
+    edit(bundle, "WRED_PROFILE", lambda _, row: row.update(ecn="ecn_none"))
+    edit(bundle, "BUFFER_PROFILE", lambda key, row: row.update(dynamic_th="-8") if "lossless_4" in key else None)
+    run_ = simulated(bundle)
+    assert not run_.result.pfc_frames
+    assert run_.result.drops > 0
+
+
+def test_a_large_pattern_runs_on_a_slice(rendered: Path) -> None:
+    one = simulated(rendered, "all-to-all")
+    assert one.result.reason == "a slice: 16 of 32 hosts"
+
+
+def test_another_seed_hashes_otherwise(rendered: Path) -> None:
+    first, again, other = (simulated(rendered, "permutation", seed=seed).result for seed in (1, 1, 2))
+    assert first.flows == again.flows != other.flows
+
+
+def test_command_prints_and_exits(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    good = cli("-q", "simulate", "packets", str(bundle), "--pattern", "incast", "--format", "json")
+    assert good.code == 0
+    packets = json.loads(good.out)["packets"]
+    assert packets["finished"] == 16
+    assert packets["pattern"] == "incast"
+    assert packets["seed"] == 1
+    edit(bundle, "BUFFER_PROFILE", lambda key, row: row.update(xoff="40000") if key.endswith("_40m_profile") else None)
+    folder, pictures = tmp_path / "series", tmp_path / "pictures"
+    files = ("--series", str(folder), "--svg", str(pictures))
+    bad = cli("-q", "simulate", "packets", str(bundle), "--format", "json", *files)
+    assert bad.code == 1
+    [finding] = json.loads(bad.out)["findings"]
+    assert finding["code"] == "FG755"
+    assert finding["confidence"] == "observed"
+    assert finding["location"]["column"] > 1
+    assert {file.name for file in folder.iterdir()} == {"series.json", "queues.svg", "pauses.svg", "rates.svg"}
+    assert {file.name for file in pictures.iterdir()} == {"queues.svg", "pauses.svg", "rates.svg"}
+
+
+def test_command_refuses(cli: Cli, rendered: Path) -> None:
+    for arguments, words in (
+        ((), "give a bundle"),
+        ((str(rendered), "--pattern", "rings"), "no pattern is called 'rings'"),
+        ((str(rendered), "--compat", "hpcc"), "--compat is for scenarios"),
+        ((str(rendered), "--plane", "storage"), "no plane is called 'storage'"),
+        ((str(rendered), "--size", "big"), "--size"),
+        ((str(rendered), "--size", "0"), "--size"),
+    ):
+        refused = cli("simulate", "packets", *arguments)
+        assert refused.code == 2
+        assert words in refused.err
+
+
+def test_infiniband_planes_beside_are_told(bundle: Path, cli: Cli) -> None:
+    file = bundle / "fabric.json"
+    wiring = json.loads(file.read_text())
+    wiring["planes"].append({**wiring["planes"][0], "name": "storage", "technology": "infiniband", "lossless": []})
+    file.write_text(json.dumps(wiring))
+    outcome = cli("simulate", "packets", bundle, "--pattern", "incast", "--size", "64KiB", "--format", "json")
+    [one] = json.loads(outcome.out)["findings"]
+    assert (outcome.code, one["code"], one["severity"]) == (0, "FG708", "note") and "storage" in one["message"]

@@ -1,0 +1,118 @@
+"""Scenario files: mistakes are findings with their lines, and the command says what it needs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from fabricgen.resources import resource
+from fabricgen.simulate.scenario_check import check_scenario
+from tests.conftest import Cli
+from tests.simulate.packets.running import finished, result, ring, star
+
+
+def written(folder: Path, tree: dict[str, Any]) -> Path:
+    file = folder / "scenario.json"
+    file.write_text(json.dumps(tree, indent=1))
+    return file
+
+
+@pytest.mark.parametrize("tree", [star(3), ring()], ids=["star", "ring"])
+def test_sound_files_have_no_mistakes(tmp_path: Path, tree: dict[str, Any]) -> None:
+    assert check_scenario(written(tmp_path, tree)) == []
+    schema = json.loads(resource("schemas", "scenario.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(tree, schema)
+
+
+def test_every_mistake_is_told_with_its_line(tmp_path: Path) -> None:
+    tree = star(3)
+    tree["links"][1]["speed_gbps"] = "fast"
+    tree["transport"]["payload_bytes"] = 0
+    tree["flows"][2]["bites"] = 1
+    file = written(tmp_path, tree)
+    found = {one.path: one for one in check_scenario(file)}
+    assert set(found) == {"links[1].speed_gbps", "transport.payload_bytes", "flows[2]"}
+    place = found["links[1].speed_gbps"].location
+    assert place is not None
+    assert '"speed_gbps": "fast"' in file.read_text().splitlines()[place.line - 1]
+
+
+def test_names_must_be_there(tmp_path: Path) -> None:
+    tree = star(3)
+    tree["flows"][0]["dst"] = "h9"
+    tree["routes"][1]["via"] = "h0"
+    tree["routes"].append({"at": "h0", "to": "h1", "via": "s"})
+    paths = {one.path for one in check_scenario(written(tmp_path, tree))}
+    assert paths == {"flows[0].dst", "routes[4].at"}
+
+
+def test_command_tells_mistakes_and_exits_with_1(cli: Cli, tmp_path: Path) -> None:
+    tree = star(2)
+    tree["routes"][0]["to"] = "nowhere"
+    told = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)), "--format", "json")
+    assert told.code == 1
+    assert [one["code"] for one in json.loads(told.out)["findings"]] == ["FG790"]
+    assert cli("simulate", "packets", "--scenario", str(tmp_path / "none.json")).code == 2
+
+
+def test_flow_that_cannot_be_counted_is_refused(cli: Cli, tmp_path: Path) -> None:
+    tree = star(1, 10**13)
+    told = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
+    assert told.code == 2
+    assert "h0 to h1 has 10000000000 packets" in told.err
+    late = star(1)
+    late["flows"][0]["start_ns"] = 10**19
+    assert [one.path for one in check_scenario(written(tmp_path, late))] == ["flows[0].start_ns"]
+
+
+def test_times_of_odd_speeds_do_not_overflow() -> None:
+    """97.3 Gb/s have a clock of 10 fs: a pause of 65,535 quanta is 3e10 ticks of it, more than 32 bits hold."""
+    tree = star(2)
+    tree["links"][0]["speed_gbps"] = 97.3
+    near = [flow.fct_ns or 0 for flow in result(star(2)).flows]
+    assert [flow.fct_ns for flow in result(tree).flows] == pytest.approx(near, rel=0.03)
+    network = finished(tree).network
+    assert network.ns(network.run.ports["pause"][0]) == int(65_535 * 512 / 97.3)
+
+
+def test_route_that_leads_nowhere_is_refused(cli: Cli, tmp_path: Path) -> None:
+    tree = star(2)
+    tree["routes"] = tree["routes"][:2]
+    told = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
+    assert told.code == 2
+    assert "s has no route to h2" in told.err
+
+
+def test_compat_beats_the_file(cli: Cli, tmp_path: Path) -> None:
+    file = written(tmp_path, {**star(1, 1_048_000), "compat": "hpcc"})
+
+    def completion(*options: str) -> int:
+        told = cli("-q", "simulate", "packets", "--scenario", str(file), "--format", "json", *options)
+        assert told.code == 0
+        time: int = json.loads(told.out)["packets"]["flows"][0]["fct_ns"]
+        return time
+
+    assert completion() == completion("--compat", "hpcc") < completion("--compat", "none")
+
+
+def test_freeze_in_the_json_object(cli: Cli, tmp_path: Path) -> None:
+    told = cli("-q", "simulate", "packets", "--scenario", str(written(tmp_path, ring())), "--format", "json")
+    assert told.code == 1
+    packets = json.loads(told.out)["packets"]
+    assert packets["frozen"] is True
+    assert packets["freeze"]["cycle"] == [["s0", "s1"], ["s1", "s2"], ["s2", "s0"]]
+    assert packets["finished"] == 0
+    assert packets["flows"][0]["fct_ns"] is None
+
+
+def test_without_numba_the_extra_is_named(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['numba'] = None; from fabricgen.cli.main import run; run(sys.argv[1:])"
+    command = [sys.executable, "-c", code, "simulate", "packets", "--scenario", str(written(tmp_path, star(1)))]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert "pip install 'fabricgen[sim]'" in told.stderr
