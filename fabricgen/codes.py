@@ -1,4 +1,4 @@
-"""What the codes mean that are no rules (codes.yaml): for `explain`, and for docs/findings.md."""
+"""The meaning of codes that are not rules (codes.yaml), for `explain` and docs/findings.md."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,7 +16,7 @@ def codes() -> Mapping[str, Mapping[str, str]]:
 
 
 def explain_code(code: str) -> str | None:
-    """The page of a code; None for one that is not listed here."""
+    """The page of a code; None if codes.yaml does not list it."""
     entry = codes().get(code.upper())
     if entry is None:
         return None

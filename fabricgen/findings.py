@@ -1,4 +1,4 @@
-"""`Finding`, the one diagnostic type: what every room reports and every output format prints."""
+"""`Finding`, the only diagnostic type: every room reports findings, and every output format prints them."""
 
 import enum
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from fabricgen.suppressions import Suppression
 
 
 class Severity(enum.StrEnum):
-    """How bad a finding is; order of declaration is order of weight."""
+    """The severity of a finding, the highest first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -22,7 +22,7 @@ class Severity(enum.StrEnum):
 
 
 class Confidence(enum.StrEnum):
-    """Whether a finding follows from the files, may follow, or was seen happening."""
+    """Whether the files prove a finding, make it possible, or a run observed it."""
 
     PROVED = "proved"
     POSSIBLE = "possible"
@@ -31,7 +31,7 @@ class Confidence(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
-    """A place in a file; line and column count from 1, 0 means the file as a whole."""
+    """A place in a file. Lines and columns count from 1; 0 stands for the whole file."""
 
     file: str
     line: int = 0
@@ -43,9 +43,9 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another place that belongs to a finding: the far cable end, a profile's definition, a hop of a cycle.
+    """Another place that belongs to a finding: the far end of a cable, the definition of a profile, a hop of a cycle.
 
-    `device` and `path` say which row it is, where that row, more than the finding's own, may be the reason.
+    `device` and `path` name its row if that row, rather than the row of the finding, may be the cause.
     """
 
     message: str
@@ -59,9 +59,9 @@ class Finding:
     """One diagnostic.
 
     `path` is TABLE|key|field of a config_db row, or the dotted path of an inventory value. `count` is the number of
-    places that share this very defect; the first of them is the one located, and `devices` are all that have it, where
-    they are several. `causes` are the values of the inventory that made the place, as file#dotted.path. `twin` numbers
-    findings of one code at one place.
+    places with the same defect: `location` is the first, and `devices` lists all devices if there are several. `causes`
+    are the inventory values from which the place was rendered, as file#dotted.path. `twin` numbers the findings of one
+    code at one place.
     """
 
     code: str
@@ -81,9 +81,11 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Stable over line moves, rewording and more devices with the same defect: code, (first) device, path, and for
-        findings without a device the file's name."""
-        import hashlib  # loads OpenSSL: not for those who only ask for help
+        """A hash of the code, the first device, the path, and the file name of findings without a device.
+
+        It does not change with line numbers, wording, or more devices with the same defect.
+        """
+        import hashlib  # loads OpenSSL, which `--help` does not need
 
         file = PurePath(self.location.file).name if self.location and not self.device else ""
         parts = [self.code, self.device, self.path, file, *([str(self.twin)] if self.twin else [])]
@@ -97,7 +99,7 @@ class Finding:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings without repeats, worst first, in an order that no dictionary or process count can change."""
+    """The findings without duplicates, errors first. The order does not depend on the order of the input."""
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.sort_key)
 
 

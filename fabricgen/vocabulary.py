@@ -12,7 +12,7 @@ class Technology(enum.StrEnum):
     ROCE = "roce"
     ETHERNET = "ethernet"
     INFINIBAND = "infiniband"
-    ANY = "any"  # a platform that stands for any switch
+    ANY = "any"  # a generic platform
 
 
 class Role(enum.StrEnum):

@@ -51,7 +51,7 @@ def _selects_rows(key: str | None) -> bool:
 
 
 def _matches(source: Source, names: tuple[str, ...]) -> list[dict[str, str]]:
-    """Conditions that select exactly these switches: one condition for all, for a plane or for a tier, else one each."""
+    """Conditions that select exactly these switches: one for all, for a plane or a tier, else one each."""
     if len(names) == len(source.switches):
         return [{"name": "*"}]
     for plane in dict.fromkeys(switch.plane for switch in source.switches.values()):

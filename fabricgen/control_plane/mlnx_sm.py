@@ -12,7 +12,7 @@ from fabricgen.control_plane.opensm import kind_of
 from fabricgen.control_plane.opensm_options import SubnetOptions
 from fabricgen.design.model import PlaneDesign
 from fabricgen.findings import Finding
-from fabricgen.inventory.plane import MlnxSmSpec
+from fabricgen.inventory.infiniband import MlnxSmSpec
 from fabricgen.inventory.references import error
 from fabricgen.opensm.mlnx_sm import DIALECT, NODE_NAME_MAP, option_facts
 from fabricgen.origin import Value, value

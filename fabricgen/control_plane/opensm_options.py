@@ -13,8 +13,9 @@ from fabricgen.control_plane.partitions import Partition, allows_both
 from fabricgen.design.model import Link, PlaneDesign
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.findings import Finding
+from fabricgen.inventory.infiniband import InfinibandSpec
 from fabricgen.inventory.nodes import SecretReference
-from fabricgen.inventory.plane import InfinibandSpec, Plane
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error, suggest
 from fabricgen.opensm.options import VERSION, VL_CODES, option_facts
 from fabricgen.origin import Value, value

@@ -17,7 +17,8 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.model import Host, Link, PlaneDesign
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.plane import MemberSpec, PartitionSpec, Plane
+from fabricgen.inventory.infiniband import MemberSpec, PartitionSpec
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error, suggest
 from fabricgen.opensm.guids import NodeGuid, PortGuid, parse_guid
 from fabricgen.opensm.options import MTU_CODES, RATE_CODES, rate_at_most

@@ -13,7 +13,7 @@ from fabricgen.control_plane.opensm import Subnet, plan_subnets
 from fabricgen.design.expand import expand
 from fabricgen.findings import Finding
 from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.nodes import read_yaml
+from fabricgen.inventory.read_yaml import read_yaml
 from tests.inventories import GENERIC, Tree, explicit, grid, grouped, rail_optimized, text_of
 
 DRAGONFLY, PLUS = {"switches": 4, "global_links": 2}, {"leaves": 2, "spines": 2, "global_links": 2}
