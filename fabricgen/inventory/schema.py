@@ -81,7 +81,7 @@ def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
     node = root.find(path)
     if _is_about_a_key(error):
         key = str(error.instance)
-        yield _finding("FG105", path, key, node, f"{key!r} is not allowed here{_in(path)}", _allowed(error))
+        yield _finding("FG105", path, key, node, f"{key!r} is not allowed{_in(path) or ' here'}", _allowed(error))
     elif error.validator == "additionalProperties":
         for key in _extra_keys(error):
             known = list(_schema(error).get("properties", {}))

@@ -87,7 +87,7 @@ def _read(text: str) -> tuple[list[str], str, str]:
 def _problem(text: str, has_value: bool) -> str:
     codes, until, reason = _read(text)
     if not codes:
-        return "the comment for fabricgen does not have the expected form"
+        return "the comment for fabricgen cannot be read"
     invalid = next((code for code in codes if not _CODE.fullmatch(code)), None)
     if invalid:
         return f"{invalid!r} is not the code of a finding"

@@ -222,7 +222,7 @@ def test_reserved_parts_gateways_and_servers_are_never_given(tmp_path: Path) -> 
         ({"asn": {"first": 65000, "last": 65001}}, "FG385 3 ASNs are needed (one for each leaf and each tier above)"),
         ({"asn": {"first": 5, "last": 4}}, "FG105 the ASN range ends at 4 before it begins at 5"),
         ({"loopbacks": "10.128.0.0/24"}, "FG383 pool 10.128.0.0/10 for links of plane compute overlaps 10.128."),
-        ({"loopbacks": "fd00::/64"}, "FG388 no IPv4 prefix among the loopbacks, so no switch has a router id"),
+        ({"loopbacks": "fd00::/64"}, "FG388 the loopbacks have no IPv4 prefix, so switches have no router ID"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_given_is_explained(change: Tree, expected: str, tmp_path: Path) -> None:
@@ -311,10 +311,10 @@ def test_names_that_yaml_would_read_as_something_else(name: str, tmp_path: Path)
     ("gateway", "expected"),
     [
         (["10.255.0.1", "fd10::1"], []),
-        ("10.255.0.1", ["FG106 no gateway for the IPv6 addresses"]),
-        (["10.255.0.1", "10.255.0.2"], ["FG105 gateway 10.255.0.2 is no address of 10.255.0.0/20 or fd10::/64"]),
-        (["192.0.2.1", "fd10::1"], ["FG105 gateway 192.0.2.1 is no address of 10.255.0.0/20 or fd10::/64"]),
-        ("here", ["FG105 'here' is no address"]),
+        ("10.255.0.1", ["FG106 the IPv6 addresses have no gateway"]),
+        (["10.255.0.1", "10.255.0.2"], ["FG105 gateway 10.255.0.2 is not an address of 10.255.0.0/20 or fd10::/64"]),
+        (["192.0.2.1", "fd10::1"], ["FG105 gateway 192.0.2.1 is not an address of 10.255.0.0/20 or fd10::/64"]),
+        ("here", ["FG105 'here' is not an address"]),
     ],
 )
 def test_a_gateway_for_each_family_of_the_management_addresses(

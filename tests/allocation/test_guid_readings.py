@@ -206,7 +206,7 @@ def test_the_inventory_and_a_reading_disagree(subnet: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "told_of"),
     [("", "neither ibnetdiscover output"), ("[1, 2]", "neither"), ("{", "not JSON"),
-     ('[{"description": "Switch IB Port", "guid": "port7"}]', "no ports as UFM has them")],
+     ('[{"description": "Switch IB Port", "guid": "port7"}]', "not the ports of UFM")],
 )  # fmt: skip
 def test_a_file_that_is_no_reading(text: str, told_of: str, tmp_path: Path) -> None:
     (finding,) = told(discovered(tmp_path / "i", text), "FG888")

@@ -74,8 +74,8 @@ def test_several_codes_and_a_last_day() -> None:
         ("ignore[] because", "cannot be read"),
         ("ignore FG512 because", "cannot be read"),
         ("ignroe[FG512] because", "cannot be read"),
-        ("ignore[FG5] because", "'FG5' is no code"),
-        ("ignore[FG512 until 2027-02-30] because", "2027-02-30 is no day"),
+        ("ignore[FG5] because", "'FG5' is not the code"),
+        ("ignore[FG512 until 2027-02-30] because", "2027-02-30 is not a day"),
     ],
 )
 def test_what_is_refused(comment: str, message: str) -> None:
