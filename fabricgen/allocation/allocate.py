@@ -160,14 +160,8 @@ def _give_management(fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock
 
 
 def _check_overlaps(fabric: Fabric, findings: list[Finding]) -> None:
-    pools: list[tuple[str, PoolSpec]] = []
-    for plane in fabric.inventory.planes.values():
-        if plane.addressing:
-            pools += [(f"{name} of plane {plane.name}", pool) for name, pool in plane.addressing.pools.items()]
-    if fabric.inventory.management:
-        pools.append(("management", fabric.inventory.management.addresses))
     seen: list[tuple[str, PoolSpec, Network]] = []
-    for name, pool in pools:
+    for name, pool in fabric.inventory.pools:
         for network in networks(pool.prefixes):
             for other_name, other, taken in seen:
                 if other is not pool and network.version == taken.version and network.overlaps(taken):

@@ -1,6 +1,7 @@
 """The InfiniBand settings of a valid tree, as the typed model."""
 
 from fabricgen.inventory.infiniband import (
+    Engine,
     InfinibandSpec,
     Membership,
     MemberSpec,
@@ -22,7 +23,7 @@ def build_infiniband(node: Node, path: str) -> InfinibandSpec:
         node=node,
         path=path,
         vls=node.scalar("vls", DEFAULT_VLS),
-        engine=node.scalar("engine"),
+        engine=Engine(node.scalar("engine")) if "engine" in node.mapping else None,
         lmc=node.scalar("lmc", 0),
         config_dir=str(node.scalar("config_dir", DEFAULT_CONFIG_DIR)).rstrip("/"),
         subnet_prefix=_hex(node.scalar("subnet_prefix")),

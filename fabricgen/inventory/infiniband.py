@@ -6,6 +6,21 @@ from dataclasses import dataclass
 from fabricgen.inventory.part import Part
 
 
+class Engine(enum.StrEnum):
+    """The routing engines of OpenSM."""
+
+    MINHOP = "minhop"
+    UPDN = "updn"
+    DNUP = "dnup"
+    FTREE = "ftree"
+    DFSSSP = "dfsssp"
+    SSSP = "sssp"
+    LASH = "lash"
+    NUE = "nue"
+    DOR = "dor"
+    TORUS_2QOS = "torus-2QoS"
+
+
 class Membership(enum.StrEnum):
     """How a port belongs to a partition: limited members reach only full members; `both` has a P_Key of each kind."""
 
@@ -62,7 +77,7 @@ class InfinibandSpec(Part):
     """
 
     vls: int
-    engine: str | None
+    engine: Engine | None
     lmc: int
     config_dir: str
     subnet_prefix: int | None

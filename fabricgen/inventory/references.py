@@ -23,9 +23,7 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
     """All such mistakes of an inventory that conforms to the schema."""
     if NONE in inventory.node.find(("profiles",)).mapping:
         hint = f"give the profile another name: `lossless: {NONE}` means a plane without PFC"
-        yield error(
-            "FG105", f"{NONE!r} is not allowed as a profile name", inventory, "profiles", NONE, hint=hint
-        )
+        yield error("FG105", f"{NONE!r} is not allowed as a profile name", inventory, "profiles", NONE, hint=hint)
     for plane in inventory.planes.values():
         yield from _check_plane(inventory, plane)
     if inventory.management:
@@ -90,9 +88,7 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
         for dscp in values:
             if dscp in owner:
                 message = f"DSCP {dscp} belongs to priority {owner[dscp]} already"
-                yield error(
-                    "FG110", message, lossless, "classes", priority, hint="use each DSCP value in one class"
-                )
+                yield error("FG110", message, lossless, "classes", priority, hint="use each DSCP value in one class")
             owner[dscp] = priority
     if lossless.cnp_dscp in owner:
         message = f"CNPs use DSCP {lossless.cnp_dscp}, which is lossless priority {owner[lossless.cnp_dscp]}"

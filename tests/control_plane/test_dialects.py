@@ -133,7 +133,7 @@ def test_dragonfly_plus_for_ufm(cli: Cli, tmp_path: Path) -> None:
         outcome = cli("render", folder / "i", "-o", folder / "b")
         assert outcome.code == code
         if code:
-            assert "FG890" in outcome.out and "dfp2 routes a dragonfly-plus with adaptive routing only" in outcome.out
+            assert "FG890" in outcome.out and "dfp2 routes a dragonfly-plus only with adaptive routing" in outcome.out
         else:
             (conf,) = folder.rglob("mlnx-sm-5/opensm.conf")
             assert options(conf)["routing_engine"] == "dfp2" and "root_guid_file" not in options(conf)

@@ -122,7 +122,7 @@ def test_a_row_names_its_plane_if_there_are_two(tmp_path: Path) -> None:
     found = messages(tmp_path, tree, switches="plane,role,name\n,leaf,x\ncompute,leaf,y\nbackup,leaf,z\n")
     assert found == [
         ("FG106", hint, "switches.csv:2:1"),
-        ("FG107", "no plane is called 'backup'", "switches.csv:4:1"),
+        ("FG107", "the plane 'backup' is not defined", "switches.csv:4:1"),
     ]
 
 
