@@ -43,3 +43,8 @@ def with_bare_references(config: Mapping[str, Any]) -> Mapping[str, Any]:
     for table, rows in found.items():
         changed[table] = {**config[table], **{key: {**config[table][key], **row} for key, row in rows.items()}}
     return changed
+
+
+def reference_name(value: str) -> str:
+    """The name of the row that a field refers to: 'x' for 'x' and for '[BUFFER_PROFILE|x]'."""
+    return value.strip("[]").rpartition("|")[2]

@@ -11,9 +11,10 @@ from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric, Switch
 from fabricgen.rules.view.peers import NO_FIELDS, OWN_FIELDS, Candidate, groups, odd_fields, odd_rows, plural, slips
-from fabricgen.rules.view.qos import PORT_TABLES, PortQos, port_place
+from fabricgen.rules.view.qos import PortClass, port_place
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
+from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Row
 
 # Rows whose keys name a switch's own things: compared by their fields alone.
@@ -42,7 +43,7 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from the bundle itself.
     """
-    by_kind: dict[tuple[object, ...], list[tuple[PortQos, Switch, str]]] = defaultdict(list)
+    by_kind: dict[tuple[object, ...], list[tuple[PortClass, Switch, str]]] = defaultdict(list)
     for ports in port_classes(fabric):
         for switch, port, end in ports.members:
             if end:
@@ -65,7 +66,7 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
         yield from _odd_own_rows(idle, "PORT", "most unused ports")
 
 
-def _odd_qos(members: Sequence[tuple[PortQos, Switch, str]], peers: str) -> Iterator[Defect]:
+def _odd_qos(members: Sequence[tuple[PortClass, Switch, str]], peers: str) -> Iterator[Defect]:
     """Odd QoS rows among the ports of one kind: distinct contents are compared, each counted by its ports."""
     contents = {ports: orjson.dumps(ports.rows) for ports, _, _ in members}
     counts = Counter(contents[ports] for ports, _, _ in members)

@@ -20,7 +20,7 @@ from fabricgen.rules.view.peers import (
     slips,
     unlike_pair,
 )
-from fabricgen.rules.view.qos import PORT_TABLES
+from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Table
 
 _MAPS = ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE")

@@ -6,7 +6,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
-from fabricgen.rules.view.qos import PortQos
+from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 
 _MARKS_GREEN = frozenset({"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all"})
@@ -109,7 +109,7 @@ def wred_on_lossy(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.defects("QUEUE", rest, "wred_profile", message, "remove wred_profile")
 
 
-def _lossless_profiles(fabric: Fabric) -> Iterator[tuple[PortQos, str]]:
+def _lossless_profiles(fabric: Fabric) -> Iterator[tuple[PortClass, str]]:
     """The WRED profiles of lossless queues, each once for a set of definitions."""
     seen = set()
     for ports in port_classes(fabric):
@@ -144,5 +144,5 @@ def drops_before_pause(fabric: Fabric) -> Iterator[Defect]:
             yield from ports.qos.defects("WRED_PROFILE", name, "green_max_threshold", message, "raise the thresholds")
 
 
-def _is_voq(ports: PortQos) -> bool:
+def _is_voq(ports: PortClass) -> bool:
     return ports.qos.switches[0].device.metadata.get("switch_type") == "voq"

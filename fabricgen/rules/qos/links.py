@@ -8,15 +8,16 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
-from fabricgen.rules.view.qos import PortQos, QosTables, priorities
+from fabricgen.rules.view.qos import PortClass, QosTables, priorities
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
+from fabricgen.sonic.port_qos import MAP_TABLES
 
 _THRESHOLDS = ("green_min_threshold", "green_max_threshold", "green_drop_probability")
 
 
 @derived
-def _by_end(fabric: Fabric) -> Mapping[End, PortQos]:
+def _by_end(fabric: Fabric) -> Mapping[End, PortClass]:
     return {end: ports for ports in port_classes(fabric) for _, _, end in ports.members if end}
 
 
@@ -89,7 +90,7 @@ def ecn_of_link(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("WRED_PROFILE", name), message, "use one profile for a speed", related)
 
 
-def _marks(ports: PortQos, priority: int) -> tuple[object, ...]:
+def _marks(ports: PortClass, priority: int) -> tuple[object, ...]:
     name = ports.queue_text(ports.queue_of(priority), "wred_profile")[1]
     row = ports.qos.row("WRED_PROFILE", name or "")
     return tuple(row.get(field) for field in _THRESHOLDS)
@@ -147,7 +148,7 @@ def missing_definition(fabric: Fabric) -> Iterator[Defect]:
     """
     users: dict[QosTables, Counter[tuple[str, str]]] = defaultdict(Counter)
     for ports in port_classes(fabric):
-        named = {(table, ports.text(field)) for field, table in _MAP_TABLES.items()}
+        named = {(table, ports.text(field)) for field, table in MAP_TABLES.items()}
         for row in ports.rows["QUEUE"].values():
             named |= {(table, str(row.get(field, ""))) for field, table in _QUEUE_TABLES.items()}
         users[ports.qos].update({name: len(ports.members) for name in named})
@@ -160,10 +161,3 @@ def missing_definition(fabric: Fabric) -> Iterator[Defect]:
 
 
 _QUEUE_TABLES = {"scheduler": "SCHEDULER", "wred_profile": "WRED_PROFILE"}
-_MAP_TABLES = {
-    "dscp_to_tc_map": "DSCP_TO_TC_MAP",
-    "tc_to_queue_map": "TC_TO_QUEUE_MAP",
-    "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
-    "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE",
-    "pfc_to_pg_map": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
-}

@@ -6,7 +6,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.qos import PortQos
+from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import map_users, port_classes
 
 _DSCP = "DSCP_TO_TC_MAP"
@@ -200,7 +200,7 @@ def dot1p_trust(fabric: Fabric) -> Iterator[Defect]:
             yield from ports.defects("PORT_QOS_MAP", "", "dot1p_to_tc_map", message, "trust DSCP")
 
 
-def _classes_apart(ports: PortQos, field: str, table: str, what: str) -> Iterator[Defect]:
+def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Iterator[Defect]:
     name, mapping = ports.text(field), ports.qos.numbers(table, ports.text(field))
     if name not in ports.qos.tables[table]:
         return  # no map, or none of this name: other rules tell

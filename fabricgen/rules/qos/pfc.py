@@ -6,7 +6,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.qos import PortQos, priorities
+from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.tables import format_ranges, parse_priorities
 
@@ -119,17 +119,17 @@ def lossless_queues(fabric: Fabric) -> Iterator[Defect]:
         yield from _compare(ports, "BUFFER_QUEUE", wanted, ports.lossless_queues, "queue", "the lossless profile")
 
 
-def _with_map(fabric: Fabric) -> Iterator[PortQos]:
+def _with_map(fabric: Fabric) -> Iterator[PortClass]:
     """Ports that carry traffic; those without any row are FG511's, those of management planes FG595's."""
     return (p for p in port_classes(fabric) if p.port_map and p.is_used and not p.qos.is_management)
 
 
-def _set(name: str, ports: PortQos) -> str:
+def _set(name: str, ports: PortClass) -> str:
     return f'set {name} to "{priorities(ports.meant)}"' if ports.meant else f"remove {name}"
 
 
 def _compare(
-    ports: PortQos, table: str, wanted: frozenset[int], found: frozenset[int], what: str, quality: str
+    ports: PortClass, table: str, wanted: frozenset[int], found: frozenset[int], what: str, quality: str
 ) -> Iterator[Defect]:
     missing = wanted - found
     covered = {number: rest for rest in ports.rows[table] for number in parse_priorities(rest)}

@@ -9,7 +9,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import End, Fabric, Switch
-from fabricgen.rules.view.qos import PortQos, priorities
+from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.subnets import end_addresses
 
@@ -46,7 +46,7 @@ def lossless_management(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.defects(table, rest, "profile", message, "bind the lossy profile")
 
 
-def _purpose(ports: PortQos) -> str:
+def _purpose(ports: PortClass) -> str:
     return ports.qos.plane.purpose if ports.qos.plane else ""
 
 

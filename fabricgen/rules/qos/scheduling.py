@@ -7,7 +7,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
-from fabricgen.rules.view.qos import PortQos
+from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 
 
@@ -148,7 +148,7 @@ def strict_best_effort(fabric: Fabric) -> Iterator[Defect]:
     yield from _wrong_type(wanted, strict=False)
 
 
-def _wrong_type(wanted: dict[PortQos, dict[int, str]], strict: bool) -> Iterator[Defect]:
+def _wrong_type(wanted: dict[PortClass, dict[int, str]], strict: bool) -> Iterator[Defect]:
     """Queues whose scheduler is of the wrong type. Where all ports of the definitions use this scheduler for the queue,
     the scheduler's own type is at fault, else the queue's choice."""
     choices: dict[tuple[int, int], set[str | None]] = defaultdict(set)

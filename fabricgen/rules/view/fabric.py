@@ -97,15 +97,6 @@ class Switch:
         """PORT.speed."""
         return number(self.device.row("PORT", port).get("speed"))
 
-    def rows_by_port(self, table: str) -> Mapping[str, Mapping[str, Row]]:
-        """port -> rest of the row key ("" for none) -> row. Old files name several ports in one key."""
-        rows: dict[str, dict[str, Row]] = defaultdict(dict)
-        for key, row in self.device.table(table).items():
-            ports, _, rest = key.partition("|")
-            for port in ports.split(","):
-                rows[port][rest] = row
-        return rows
-
     @cached_property
     def cable_row(self) -> str:
         """The key of the one row that CABLE_LENGTH has, AZURE by custom."""

@@ -10,7 +10,7 @@ from fabricgen.platforms.catalog import nic_model
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric, Switch
-from fabricgen.rules.view.qos import PortQos
+from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 
 MORE_THAN_HALF = 0.5
@@ -20,7 +20,7 @@ MORE_THAN_HALF = 0.5
 class NicPorts:
     """The ports of NICs that have the same QoS settings."""
 
-    qos: PortQos
+    qos: PortClass
     members: tuple[tuple[Switch, End], ...]
 
     def place(self, table: str, field: str = "") -> Place:

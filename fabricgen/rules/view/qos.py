@@ -1,7 +1,7 @@
 """Lossless QoS as the rules see it: equal definitions and equal port settings are one object, judged once.
 
 A fabric of thousands of ports has a handful of distinct QoS settings. `QosTables` is one distinct set of maps, pools,
-profiles and schedulers with the switches that carry it; `PortQos` is one distinct set of port rows on top of one such
+profiles and schedulers with the switches that carry it; `PortClass` is one distinct set of port rows on top of one such
 set, with the ports that have it.
 """
 
@@ -16,17 +16,8 @@ from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.view.fabric import End, Switch, far_end, number
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
-from fabricgen.sonic.tables import Row, Table, parse_priorities
-
-DEFINITION_TABLES = (
-    "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "SCHEDULER", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE",
-    "LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
-)  # fmt: skip
-PORT_TABLES = (
-    "PORT_QOS_MAP", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PFC_WD",
-    "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST",
-)  # fmt: skip
+from fabricgen.sonic.port_qos import PortQos
+from fabricgen.sonic.tables import Row, Table
 
 
 @dataclass(eq=False)
@@ -101,11 +92,10 @@ class QosTables:
 
 
 @dataclass(eq=False)
-class PortQos:
+class PortClass(PortQos):
     """One distinct set of QoS rows of a port, and the ports that have it. `end` is None for ports without a cable."""
 
     qos: QosTables
-    rows: Mapping[str, Mapping[str, Row]]  # table -> rest of the row key -> row
     members: list[tuple[Switch, str, End | None]] = field(default_factory=list)
 
     @property
@@ -123,48 +113,6 @@ class PortQos:
     def is_used(self) -> bool:
         """Whether lossless traffic is meant to pass: the port has a cable, or priorities with PFC."""
         return self.is_wired or bool(self.pfc)
-
-    @cached_property
-    def port_map(self) -> Row:
-        """PORT_QOS_MAP."""
-        return self.rows["PORT_QOS_MAP"].get("", {})
-
-    def text(self, name: str) -> str:
-        """A field of PORT_QOS_MAP."""
-        value = self.port_map.get(name)
-        return value if isinstance(value, str) else ""
-
-    @cached_property
-    def pfc(self) -> frozenset[int]:
-        """pfc_enable."""
-        return parse_priorities(self.text("pfc_enable"))
-
-    @cached_property
-    def watchdog(self) -> frozenset[int]:
-        """pfcwd_sw_enable."""
-        return parse_priorities(self.text("pfcwd_sw_enable"))
-
-    def map(self, name: str, table: str) -> Mapping[int, int]:
-        """The map that a PORT_QOS_MAP field names."""
-        return self.qos.numbers(table, self.text(name))
-
-    @cached_property
-    def tc_to_pg(self) -> Mapping[int, int]:
-        """TC -> priority group."""
-        return self.map("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP")
-
-    @cached_property
-    def tc_to_queue(self) -> Mapping[int, int]:
-        """TC -> queue."""
-        return self.map("tc_to_queue_map", "TC_TO_QUEUE_MAP")
-
-    def profiles(self, table: str) -> Mapping[int, tuple[str, str]]:
-        """Queue or PG number -> (rest of the row key, profile name), for BUFFER_QUEUE or BUFFER_PG."""
-        found = {}
-        for rest, row in self.rows[table].items():
-            profile = str(row.get("profile", "")).strip("[]").removeprefix("BUFFER_PROFILE|")
-            found.update(dict.fromkeys(parse_priorities(rest), (rest, profile)))
-        return found
 
     @cached_property
     def lossless_pgs(self) -> frozenset[int]:
@@ -189,21 +137,6 @@ class PortQos:
         said = [self.pfc, self.lossless_pgs, self.lossless_queues, self.watchdog]
         return max(said, key=said.count)
 
-    @cached_property
-    def dscp_to_tc(self) -> Mapping[int, int]:
-        """DSCP -> TC; empty for a port without a map of its own."""
-        return self.map("dscp_to_tc_map", "DSCP_TO_TC_MAP")
-
-    @cached_property
-    def pfc_to_queue(self) -> Mapping[int, int]:
-        """PFC priority -> queue that a received pause stops."""
-        return self.map("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE")
-
-    @cached_property
-    def pfc_to_pg(self) -> Mapping[int, int]:
-        """PFC priority -> priority group that sends the pause; empty where the ASIC has no such map."""
-        return self.map("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
-
     def group_of(self, priority: int) -> int:
         """The priority group of a lossless class: what most of its maps and its own number say."""
         return _agreed(self.tc_to_pg.get(priority), self.pfc_to_pg.get(priority), priority)
@@ -217,13 +150,6 @@ class PortQos:
         """queue -> a TC that leaves through it, for the TCs that some DSCP leads to."""
         tcs = sorted(set(self.dscp_to_tc.values()), reverse=True)
         return {self.tc_to_queue[tc]: tc for tc in tcs if tc in self.tc_to_queue}
-
-    def queue_text(self, queue: int, name: str) -> tuple[str, str | None]:
-        """(rest of the row key, a field's text) of the QUEUE row that covers a queue; None where there is no row."""
-        for rest, row in self.rows["QUEUE"].items():
-            if queue in parse_priorities(rest):
-                return rest, str(row.get(name, "")).strip("[]").rpartition("|")[2]
-        return str(queue), None
 
     def defects(
         self,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Severity
 from fabricgen.simulate.deadlock import Failures, PlaneDeadlock, analyse_deadlock, deadlock_findings
-from fabricgen.simulate.deadlock import failures as failures_module
+from fabricgen.simulate.deadlock.failures import failures as failures_module
 from fabricgen.simulate.deadlock.failures.bound import upper_bound
 from fabricgen.simulate.deadlock.failures.failing import FailureSet
 from fabricgen.simulate.deadlock.failures.failures import FailureJudge
