@@ -1,4 +1,4 @@
-"""Addresses and ASNs of the source, as pools of the inventory and as lines of its lock file."""
+"""Addresses and ASNs of the source, as pools of the inventory and entries of its lock file."""
 
 import ipaddress
 from collections import defaultdict
@@ -13,24 +13,25 @@ from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.pools import block_size
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.inventory.prefixes import Network, contains, read_prefix
+from fabricgen.vocabulary import Role
 
-# Where a purpose has no addresses, or some that no pool can hold: RFC 6598, which no fabric announces.
+# For purposes without addresses, or with addresses that no pool can contain. RFC 6598: not announced by fabrics.
 _SPARE = IPNetwork("100.64.0.0/10")
 _ASN_4_BYTES = 4_200_000_000
 
 
 class Numbers:
-    """The lock of a fabric and what the inventory says of its numbers, plane by plane."""
+    """The lock file of a fabric, and the pools of its planes."""
 
     def __init__(self, fabric: str, source: Source) -> None:
         self.lock = Lock(fabric)
-        self.pods: dict[str, int] = {}  # switch -> the pod of a spine that has an ASN of its own
+        self.pods: dict[str, int] = {}  # spine -> pod, if spines have different ASNs
         self._pools = _Pools()
         self.management = _management(source, self.lock, self._pools)
         self.lock.names |= {switch.key: switch.name for switch in source.switches.values()}
 
     def addressing(self, plane: Source, links: Sequence[WiredLink], *, numbered: bool) -> dict[str, Any]:
-        """What was given to each switch, link and host port of a plane, where the design can give just that."""
+        """The pools of a plane. Adds the numbers that the design can reproduce to the lock file."""
         lock, pools = self.lock, self._pools
         asns = _find_asns(plane, self.pods)
         lock.asns |= asns
@@ -65,19 +66,19 @@ def _link_block(plane: Source, link: WiredLink) -> tuple[str, list[str]]:
 
 
 def _find_asns(source: Source, pods: dict[str, int]) -> dict[str, int]:
-    """By owner. A leaf has its own; the spines of a pod share one, so spines of unlike ASNs are put into unlike pods;
-    cores share one."""
+    """Owner -> ASN. Each leaf has its own. The spines of a pod share one, so spines with different ASNs get different
+    pods. Cores share one."""
     found: dict[str, int] = {}
-    spines = sorted({switch.asn for switch in source.switches.values() if switch.role == "spine" and switch.asn})
-    core = source.most(switch.asn for switch in source.switches.values() if switch.role == "core")
+    spines = sorted({switch.asn for switch in source.switches.values() if switch.role is Role.SPINE and switch.asn})
+    core = source.most(switch.asn for switch in source.switches.values() if switch.role is Role.CORE)
     for switch in source.switches.values():
         asn, owner = switch.asn, switch.key
-        if switch.role == "spine":
+        if switch.role is Role.SPINE:
             owner = f"{source.plane}/spine"
             if len(spines) > 1 and asn:
                 pods[switch.name] = spines.index(asn)
                 owner = f"{source.plane}/pod{pods[switch.name]}/spine"
-        elif switch.role == "core":
+        elif switch.role is Role.CORE:
             asn, owner = core, f"{source.plane}/core"
         if asn:
             found[owner] = asn
@@ -85,7 +86,7 @@ def _find_asns(source: Source, pods: dict[str, int]) -> dict[str, int]:
 
 
 def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
-    """The network that most switches have eth0 in; servers that all of them name."""
+    """The network of most eth0 addresses, and the servers that all switches use."""
     held = {}
     for switch in source.switches.values():
         for one in switch.addresses("MGMT_INTERFACE", "eth0"):
@@ -184,7 +185,7 @@ def _texts(addresses: Iterable[Interface]) -> list[str]:
 
 
 def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[Network]:
-    """The subnets of two addresses that both ends have, the lower end the even one."""
+    """The subnets with two addresses that both ends share, with the even address at the lower end."""
     far = {one.network: one for one in high}
     found: dict[int, Network] = {}
     for one in low:
@@ -195,7 +196,7 @@ def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[Network
 
 
 def _block(source: Source, links: Sequence[WiredLink]) -> list[str]:
-    """The block of a switch's host ports: subnets of two addresses in the order of the links, without a gap."""
+    """The block of the host ports of a switch: contiguous subnets of two addresses in the order of the links."""
     switch, size = source.switches[links[0].b[0]], block_size(len(links))
     texts = []
     for version in (4, 6):
@@ -213,7 +214,7 @@ def _block(source: Source, links: Sequence[WiredLink]) -> list[str]:
 
 
 def _announced(tables: Any, minimal: Network) -> Network:
-    """The aggregate that the switch announces for the block, where it begins with it: room for more hosts."""
+    """The aggregate that the switch announces, if it begins with the block: it has room for more hosts."""
     keys = chain(tables.get("BGP_AGGREGATE_ADDRESS", {}), tables.get("BGP_GLOBALS_AF_NETWORK", {}), tables.get(
         "BGP_GLOBALS_AF_AGGREGATE_ADDR", {}))  # fmt: skip
     for text in (key.rpartition("|")[2] for key in keys):

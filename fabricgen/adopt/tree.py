@@ -1,4 +1,4 @@
-"""The inventory as a tree for YAML: the explicit design of what the files show, without the rows of overrides."""
+"""The imported inventory as a YAML tree: the explicit design, without overrides."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,12 +14,13 @@ from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import BgpAddressing, Role
 
-_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
+_LISTS = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
 
 
 def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, Any], Lock]:
-    """The inventory of a fabric with these links, and the lock that keeps its numbers."""
+    """The inventory of a fabric with these links, and the lock file with its numbers."""
     planes = split_planes(source, links)
     hosts = find_hosts(source, [link for link in links if link.a[0] not in source.switches])
     numbers = Numbers(fabric, source)
@@ -63,7 +64,7 @@ def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
     if usual_cables:
         plane["cables"] = usual_cables
     if unnumbered:
-        plane["bgp"] = "unnumbered"
+        plane["bgp"] = BgpAddressing.UNNUMBERED
     plane["addressing"] = numbers.addressing(source, links, numbered=not unnumbered)
     for role, key in _LISTS.items():
         members = [name for name, switch in source.switches.items() if switch.role == role]
@@ -74,7 +75,7 @@ def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
 
 
 def _speed(source: Source, links: Sequence[WiredLink]) -> int:
-    """The speed of most links, else of the first switch."""
+    """The speed of most links, or of the first switch if there are no links."""
     ports = (source.switches[link.b[0]].layout.port_by_name[link.b[1]] for link in links)
     found = source.most(port.speed_mbps for port in ports)
     return int(found or next(iter(source.switches.values())).layout.speed_mbps)

@@ -143,7 +143,7 @@ def test_a_torus_for_ufm_is_refused(cli: Cli, tmp_path: Path) -> None:
     text = resource("inventories", "torus", "fabric.yaml").read_text().replace("{vls: 8}", "{vls: 8, mlnx_sm: {}}")
     (tmp_path / "fabric.yaml").write_text(text)
     outcome = cli("check", tmp_path)
-    assert outcome.code == 1 and "FG890" in outcome.out and "known are single switches" in outcome.out
+    assert outcome.code == 1 and "FG890" in outcome.out and "supported: single switches" in outcome.out
 
 
 @pytest.mark.parametrize(
