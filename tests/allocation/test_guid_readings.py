@@ -128,7 +128,7 @@ def test_ufm_has_no_node_guid_without_switch_ports(subnet: Path, tmp_path: Path)
     ports = [port for port in ufm_ports((subnet / "topology.ibsim").read_text()) if "Switch" not in port["description"]]
     (finding,) = told(discovered(tmp_path / "i", json.dumps(ports), "ufm.json"), "FG888")
     assert (finding.code, finding.severity) == ("FG893", "warning")
-    assert "32 unknown nodes" in finding.message and "its node GUID is not told" in finding.message
+    assert "32 unknown nodes" in finding.message and "the reading does not contain its node GUID" in finding.message
 
 
 def test_systems_of_ufm_are_the_switches(subnet: Path, tmp_path: Path) -> None:
