@@ -41,27 +41,44 @@ class Location:
         return ":".join([self.file, *(str(n) for n in (self.line, self.column) if n)])
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A table, row or field of a switch's config_db.json, which may be missing there.
+
+    In a file of a subnet manager or of hosts, `table` is the file and `key` the option, GUID or setting. A key that is
+    a secret is masked.
+    """
+
+    table: str
+    key: str = ""
+    field: str = ""
+
+    def __str__(self) -> str:
+        return "|".join(step for step in (self.table, self.key, self.field) if step)
+
+
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another place that belongs to a finding: the far end of a cable, the definition of a profile, a hop of a cycle.
+    """Another location of a finding: the far end of a cable, the definition of a profile, a hop of a cycle.
 
-    `device` and `path` name its row if that row, rather than the row of the finding, may be the cause.
+    `device` and `place` are the row there, if that row may be the cause of the finding.
     """
 
     message: str
     location: Location
     device: str = ""
-    path: str = ""
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One diagnostic.
 
-    `path` is TABLE|key|field of a config_db row, or the dotted path of an inventory value. `count` is the number of
-    places with the same defect: `location` is the first, and `devices` lists all devices if there are several. `causes`
-    are the inventory values from which the place was rendered, as file#dotted.path. `twin` numbers the findings of one
-    code at one place.
+    `place` is the row or field of a device's file, and `path` is then its text, TABLE|key|field. A finding about an
+    inventory has no place; its `path` is the dotted path of the value. `count` is the number of places with the same
+    defect; the finding is located at the first of them, and `devices` are all devices with it if there are several.
+    `causes` are the inventory values from which the place is rendered, as file#dotted.path. `twin` numbers
+    findings of one code at one place.
     """
 
     code: str
@@ -78,6 +95,11 @@ class Finding:
     causes: tuple[str, ...] = ()
     suppression: Suppression | None = None
     twin: int = 0
+    place: Place | None = None
+
+    def __post_init__(self) -> None:
+        if self.place is not None:
+            object.__setattr__(self, "path", str(self.place))
 
     @property
     def fingerprint(self) -> str:

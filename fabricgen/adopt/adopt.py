@@ -30,7 +30,7 @@ from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
 from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Finding, Severity, has_errors
+from fabricgen.findings import Finding, Place, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.profiles import NONE
 from fabricgen.inventory.references import NAME
@@ -192,8 +192,8 @@ def _difference_notes(differences: Mapping[RowId, str]) -> Iterator[Finding]:
         counts.setdefault((row[1], reason), []).append(row)
     for (table, reason), rows in sorted(counts.items()):
         name, _, key = rows[0]
-        first = f"{table}|{key}" if key else table
-        yield Finding("FG144", Severity.NOTE, f"the render differs: {reason}", name, first, count=len(rows))
+        place = Place(table, key)
+        yield Finding("FG144", Severity.NOTE, f"the render differs: {reason}", name, place=place, count=len(rows))
 
 
 class _Dumper(yaml.SafeDumper):

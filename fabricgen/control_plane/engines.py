@@ -10,6 +10,7 @@ the SL2VL tables that OpenSM dumps. ibdmchk and a dependency graph judged the re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fabricgen.design.graph import Graph
 from fabricgen.inventory.infiniband import Engine
 
 NO_LMC = (Engine.FTREE, Engine.LASH)  # refuse LMC > 0, and OpenSM falls back to minhop
@@ -32,14 +33,14 @@ _NUE = Option(Engine.NUE, 1, "builds its paths on the dependency graph itself, o
 _TREE = "measured on two- and three-tier trees: no credit loop"
 _TORUS_2QOS = "routes by dimension and changes to a second VL past each ring's dateline"
 
-# Kind of design -> engines; the first that the VLs and the LMC of the plane allow is chosen.
-OPTIONS: Mapping[str, tuple[Option, ...]] = {
-    "single switches": (
+# Graph of a design -> engines; the first that the VLs and the LMC of the plane allow is chosen.
+OPTIONS: Mapping[Graph, tuple[Option, ...]] = {
+    Graph.SINGLE_SWITCHES: (
         Option(Engine.MINHOP, 1, "no link joins two switches, so nothing can wait in a circle"),
         Option(Engine.UPDN, 1, "no link joins two switches, so nothing can wait in a circle"),
         _NUE,
     ),
-    "regular tree": (
+    Graph.REGULAR_TREE: (
         Option(Engine.FTREE, 1, f"{_TREE}, and all spines in even use"),
         Option(Engine.UPDN, 1, _TREE),
         Option(Engine.MINHOP, 1, _TREE),
@@ -47,23 +48,23 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         Option(Engine.DFSSSP, 1, _TREE),
         Option(Engine.LASH, 3, f"{_TREE}; 3 VLs in three tiers, and one spine of four in use"),
     ),
-    "tree of one leaf": (
+    Graph.TREE_OF_ONE_LEAF: (
         Option(Engine.UPDN, 1, f"{_TREE}; ftree wants compute nodes on two leaves"),
         Option(Engine.MINHOP, 1, _TREE),
         _NUE,
     ),
-    "tree": (
+    Graph.TREE: (
         Option(Engine.UPDN, 1, f"{_TREE}; ftree gives up where one leaf-spine link is missing"),
         _NUE,
         Option(Engine.DFSSSP, 8, f"{_TREE} with 8 VLs"),
     ),
-    "listed links": (_NUE,),
-    "dragonfly": (
+    Graph.LISTED_LINKS: (_NUE,),
+    Graph.DRAGONFLY: (
         Option(Engine.DFSSSP, 8, "measured on dragonflies of 72 and 1056 endpoints with 8 VLs: no credit loop"),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured with 1 and 4 VLs on 64 endpoints, 8 on 1056: no credit loop"),
         Option(Engine.LASH, 3, "measured on a dragonfly of 72 endpoints with 3 VLs: no credit loop"),
     ),
-    "dragonfly-plus": (
+    Graph.DRAGONFLY_PLUS: (
         Option(
             Engine.DFSSSP,
             8,
@@ -71,67 +72,67 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on nine groups of 4x4 with one VL: no credit loop"),
     ),
-    "2D torus": (
+    Graph.TORUS_2D: (
         Option(Engine.TORUS_2QOS, 2, f"{_TORUS_2QOS}; measured on 5x5 with 2 VLs: no credit loop"),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on 5x5 with one VL: no credit loop"),
         Option(Engine.LASH, 3, "measured on 5x5 with 3 VLs: no credit loop"),
         Option(Engine.DFSSSP, 8, "measured on 5x5 with 8 VLs: no credit loop"),
     ),
-    "3D torus": (
+    Graph.TORUS_3D: (
         Option(Engine.TORUS_2QOS, 2, f"{_TORUS_2QOS}; measured on 4x4x4 and 5x5x5 with 2 VLs: no credit loop"),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on 4x4x4: no credit loop"),
         Option(Engine.LASH, 6, "measured with 5 VLs on 4x4x4 and 6 on 5x5x5: no credit loop"),
     ),
-    "mesh": (
+    Graph.MESH: (
         Option(Engine.TORUS_2QOS, 2, "routes by dimension; measured on 4x4, 6x4 and 4x4x4 with 2 VLs: no credit loop"),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on 4x4 with one VL: no credit loop"),
         Option(Engine.DOR, 1, "routes by dimension; measured on 4x4 and 6x4: no credit loop"),
         Option(Engine.DFSSSP, 8, "measured on 4x4 with 8 VLs: no credit loop"),
     ),
-    "ring": (
+    Graph.RING: (
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on a ring of 5 with one VL: no credit loop"),
         Option(Engine.DFSSSP, 8, "measured on a ring of 5 with 8 VLs: no credit loop"),
     ),
-    "line": (
+    Graph.LINE: (
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on a line of 5 with one VL: no credit loop"),
         Option(Engine.MINHOP, 1, "a line has one path between two switches; measured on 5: no credit loop"),
     ),
 }
 
 FALLS_BACK = "OpenSM falls back to minhop, whose paths loop"
-_MINHOP: Mapping[str, str] = {
-    "dragonfly": "its paths loop: measured over all 180 channels of 72 endpoints, all 2904 of 1056 endpoints",
-    "dragonfly-plus": "measured with links between five pairs of groups down: its detours through other groups loop",
-    "2D torus": "its paths loop: measured over all 100 channels of 5x5",
-    "3D torus": "its paths loop: measured over all 384 channels of 4x4x4",
-    "mesh": "its paths turn between any two dimensions: measured to loop over all 48 channels of 4x4",
-    "ring": "its paths loop: measured around a ring of 5, both ways",
-    "tree": "if two leaves share no spine, its paths turn at a leaf, which can close loops",
-    "listed links": "it has no order of the switches, and links within a tier can close loops",
+_MINHOP: Mapping[Graph, str] = {
+    Graph.DRAGONFLY: "its paths loop: measured over all 180 channels of 72 endpoints, all 2904 of 1056 endpoints",
+    Graph.DRAGONFLY_PLUS: "measured with links between five pairs of groups down: detours through other groups loop",
+    Graph.TORUS_2D: "its paths loop: measured over all 100 channels of 5x5",
+    Graph.TORUS_3D: "its paths loop: measured over all 384 channels of 4x4x4",
+    Graph.MESH: "its paths turn between any two dimensions: measured to loop over all 48 channels of 4x4",
+    Graph.RING: "its paths loop: measured around a ring of 5, both ways",
+    Graph.TREE: "if two leaves share no spine, its paths turn at a leaf, which can close loops",
+    Graph.LISTED_LINKS: "it has no order of the switches, and links within a tier can close loops",
 }
-_WHY_NOT: Mapping[tuple[str, Engine], str] = {
+_WHY_NOT: Mapping[tuple[Graph, Engine], str] = {
     (
-        "tree of one leaf",
+        Graph.TREE_OF_ONE_LEAF,
         Engine.FTREE,
     ): "measured: it needs compute nodes on two leaves; OpenSM falls back to minhop",
-    ("2D torus", Engine.DOR): "its rings loop: measured on 5x5, 20 loops of 5 channels",
-    ("3D torus", Engine.DOR): "its rings loop: measured on 4x4x4, 48 loops of 4 channels",
-    ("ring", Engine.DOR): "the ring loops: one VL, no dateline",
-    ("2D torus", Engine.UPDN): f"measured on 5x5: {FALLS_BACK}",
-    ("3D torus", Engine.DFSSSP): f"measured on 4x4x4 and 5x5x5: it needs more than 8 VLs (AD25), {FALLS_BACK}",
-    ("dragonfly", Engine.UPDN): f"measured on 72 endpoints: {FALLS_BACK}",
-    ("dragonfly-plus", Engine.UPDN): f"measured on groups of 4x4: {FALLS_BACK}",
-    ("mesh", Engine.UPDN): f"measured on 4x4: {FALLS_BACK}",
-    ("ring", Engine.TORUS_2QOS): f"it routes only two and three dimensions, measured on a ring of 5: {FALLS_BACK}",
-    ("line", Engine.TORUS_2QOS): "it routes only two and three dimensions",
+    (Graph.TORUS_2D, Engine.DOR): "its rings loop: measured on 5x5, 20 loops of 5 channels",
+    (Graph.TORUS_3D, Engine.DOR): "its rings loop: measured on 4x4x4, 48 loops of 4 channels",
+    (Graph.RING, Engine.DOR): "the ring loops: one VL, no dateline",
+    (Graph.TORUS_2D, Engine.UPDN): f"measured on 5x5: {FALLS_BACK}",
+    (Graph.TORUS_3D, Engine.DFSSSP): f"measured on 4x4x4 and 5x5x5: it needs more than 8 VLs (AD25), {FALLS_BACK}",
+    (Graph.DRAGONFLY, Engine.UPDN): f"measured on 72 endpoints: {FALLS_BACK}",
+    (Graph.DRAGONFLY_PLUS, Engine.UPDN): f"measured on groups of 4x4: {FALLS_BACK}",
+    (Graph.MESH, Engine.UPDN): f"measured on 4x4: {FALLS_BACK}",
+    (Graph.RING, Engine.TORUS_2QOS): f"it routes only two and three dimensions, measured on a ring of 5: {FALLS_BACK}",
+    (Graph.LINE, Engine.TORUS_2QOS): "it routes only two and three dimensions",
 }
 
 
-def why_not(kind: str, engine: Engine, lmc: int) -> str:
+def why_not(graph: Graph, engine: Engine, lmc: int) -> str:
     """The reason why an engine cannot route a kind of design."""
     if lmc and engine in NO_LMC:
         return f"it refuses LMC {lmc}; {FALLS_BACK}"
     if engine in (Engine.MINHOP, Engine.SSSP):  # both use shortest paths on one VL
-        return _MINHOP.get(kind, "it has not been measured on this kind of design")
-    measured = _WHY_NOT.get((kind, engine))
+        return _MINHOP.get(graph, "it has not been measured on this kind of design")
+    measured = _WHY_NOT.get((graph, engine))
     return measured or f"it has not been measured to route it; if it fails, {FALLS_BACK}"

@@ -8,17 +8,18 @@ a license.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fabricgen.control_plane.opensm import kind_of
 from fabricgen.control_plane.opensm_options import SubnetOptions
+from fabricgen.design.graph import Graph
 from fabricgen.design.model import PlaneDesign
+from fabricgen.design.registry import graph_of
 from fabricgen.findings import Finding
 from fabricgen.inventory.infiniband import MlnxSmSpec
 from fabricgen.inventory.references import error
 from fabricgen.opensm.mlnx_sm import DIALECT, NODE_NAME_MAP, option_facts
 from fabricgen.origin import Value, value
 
-_UP_DOWN = ("single switches", "regular tree", "tree of one leaf", "tree")
-_ADAPTIVE = {**dict.fromkeys(_UP_DOWN, "ar_updn"), "dragonfly-plus": "dfp2"}
+_UP_DOWN = (Graph.SINGLE_SWITCHES, Graph.REGULAR_TREE, Graph.TREE_OF_ONE_LEAF, Graph.TREE)
+_ADAPTIVE = {**dict.fromkeys(_UP_DOWN, "ar_updn"), Graph.DRAGONFLY_PLUS: "dfp2"}
 _STATIC = dict.fromkeys(_UP_DOWN, "updn")
 _PLANARIZED_MBPS = 800_000  # XDR: ConnectX-8 Firmware Release Notes 40.44.0208, Planarized Topology Network
 
@@ -61,14 +62,14 @@ class MlnxOptions:
 
 def check_dialect(design: PlaneDesign) -> Iterator[Finding]:
     """The finding about a design that no known engine of this manager routes."""
-    spec, kind = design.plane.infiniband.mlnx_sm, kind_of(design)
-    if spec is None or _engine(spec, kind):
+    spec, graph = design.plane.infiniband.mlnx_sm, graph_of(design)
+    if spec is None or _engine(spec, graph):
         return
-    if kind in _ADAPTIVE:
-        message = f"{DIALECT}: {_ADAPTIVE[kind]} routes a {kind} only with adaptive routing"
+    if graph in _ADAPTIVE:
+        message = f"{DIALECT}: {_ADAPTIVE[graph]} routes a {graph} only with adaptive routing"
         yield error("FG890", message, spec, "adaptive_routing", hint="remove it, or remove `mlnx_sm`")
     else:
-        message = f"{DIALECT}: no public source states which of its engines keeps a {kind} free of credit loops"
+        message = f"{DIALECT}: no public source states which of its engines keeps a {graph} free of credit loops"
         hint = f"remove `mlnx_sm`; supported: {', '.join(_ADAPTIVE)}"
         yield error("FG890", message, design.plane.infiniband, "mlnx_sm", hint=hint)
 
@@ -76,7 +77,7 @@ def check_dialect(design: PlaneDesign) -> Iterator[Finding]:
 def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: SubnetOptions, files: list[str]) -> MlnxOptions:
     """The options of a subnet. `same` are those of the other dialect, which shares some; `files` are the file names of
     the folder."""
-    plane, engine = design.plane, _engine(spec, kind_of(design))
+    plane, engine = design.plane, _engine(spec, graph_of(design))
     assert engine, "check_dialect reports designs without an engine"
     up_down = engine != "dfp2"
 
@@ -116,8 +117,8 @@ def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: SubnetOptions
     )  # fmt: skip
 
 
-def _engine(spec: MlnxSmSpec, kind: str) -> str | None:
-    return (_ADAPTIVE if spec.adaptive_routing else _STATIC).get(kind)
+def _engine(spec: MlnxSmSpec, graph: Graph) -> str | None:
+    return (_ADAPTIVE if spec.adaptive_routing else _STATIC).get(graph)
 
 
 def _stated(name: str, why: str) -> Value:

@@ -1,12 +1,13 @@
 """The routing engine of an InfiniBand subnet, its virtual lanes, and the reason for both."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabricgen.control_plane.engines import FALLS_BACK, LAYERED, NO_LMC, OPTIONS, SPREADS, Option, why_not
-from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
-from fabricgen.design.subnets import SubnetDesign, largest_subnet, split_subnets
-from fabricgen.design.torus import is_ring
+from fabricgen.design.grid import is_ring
+from fabricgen.design.model import Fabric, PlaneDesign
+from fabricgen.design.registry import graph_of
+from fabricgen.design.subnets import SubnetDesign, largest_subnet
 from fabricgen.findings import Finding
 from fabricgen.inventory.infiniband import Engine
 from fabricgen.inventory.references import error
@@ -49,8 +50,8 @@ def plan_subnets(fabric: Fabric) -> tuple[dict[str, Subnet], list[Finding]]:
 
 def _choose(design: PlaneDesign, lids: int) -> Subnet | Finding:
     """The configured engine, or the first one that is possible. `lids` are those of the largest subnet."""
-    asked, kind = design.plane.infiniband, kind_of(design)
-    options = [option for option in OPTIONS[kind] if not (asked.lmc and option.engine in NO_LMC)]
+    asked, graph = design.plane.infiniband, graph_of(design)
+    options = [option for option in OPTIONS[graph] if not (asked.lmc and option.engine in NO_LMC)]
     possible = [option for option in options if option.vls <= asked.vls]
     if asked.engine is None:
         return _subnet(design, possible[0], lids)  # nue is always possible
@@ -60,16 +61,16 @@ def _choose(design: PlaneDesign, lids: int) -> Subnet | Finding:
     hint = f"remove `engine` for {possible[0].engine}, or use one of: {', '.join(option.engine for option in possible)}"
     too_few = next((option for option in options if option.engine == asked.engine), None)
     if too_few is not None:
-        message = f"{asked.engine} needs {too_few.vls} VLs on a {kind}, `vls` is {asked.vls}: {FALLS_BACK}"
+        message = f"{asked.engine} needs {too_few.vls} VLs on a {graph}, `vls` is {asked.vls}: {FALLS_BACK}"
         return error("FG228", message, asked, "vls", hint=hint)
-    message = f"{asked.engine} cannot keep a {kind} free of credit loops: {why_not(kind, asked.engine, asked.lmc)}"
+    message = f"{asked.engine} cannot keep a {graph} free of credit loops: {why_not(graph, asked.engine, asked.lmc)}"
     return error("FG228", message, asked, "engine", hint=hint)
 
 
 def _subnet(design: PlaneDesign, option: Option, lids: int) -> Subnet:
     budget = design.plane.infiniband.vls
     vls = budget if option.engine in SPREADS else option.vls
-    reason = f"{kind_of(design)}: {option.engine} {option.evidence}"
+    reason = f"{graph_of(design)}: {option.engine} {option.evidence}"
     datelines = ", ".join(_datelines(design))
     if option.engine is Engine.TORUS_2QOS and datelines:
         reason += f"; datelines at {datelines}"
@@ -82,44 +83,6 @@ def _datelines(design: PlaneDesign) -> Iterator[str]:
     for name, size, place in zip("xyz", grid.size, grid.datelines, strict=False) if grid else ():
         if is_ring(design.plane, size):
             yield f"{name}={place}"
-
-
-def kind_of(design: PlaneDesign) -> str:
-    """What kind of graph the switches of a plane are, as far as routing engines tell them apart."""
-    if not any(isinstance(link.a, Switch) for link in design.links):
-        return "single switches"
-    find = _KINDS.get(design.plane.design)
-    if find:
-        return find(design)
-    return "regular tree" if all(map(_has_leaves, split_subnets(design))) else "tree of one leaf"
-
-
-def _has_leaves(subnet: SubnetDesign) -> bool:
-    """Whether compute nodes, or where there are none the other hosts, are on several switches."""
-    computing = [link for link in subnet.host_links if isinstance(link.a, Host) and link.a.model.gpus]
-    return len({link.b.key for link in computing or subnet.host_links}) > 1
-
-
-def _listed(design: PlaneDesign) -> str:
-    return "listed links" if any(link.kind in ("peer", "global") for link in design.links) else "tree"
-
-
-def _grid(design: PlaneDesign) -> str:
-    grid = design.plane.torus
-    assert grid, "a torus that was laid out has a size"
-    rings = any(is_ring(design.plane, size) for size in grid.size)
-    if len(grid.size) == 1:
-        return "ring" if rings else "line"
-    return f"{len(grid.size)}D torus" if rings else "mesh"
-
-
-_KINDS: Mapping[str, Callable[[PlaneDesign], str]] = {
-    "explicit": _listed,
-    "dragonfly": lambda _: "dragonfly",
-    "dragonfly-plus": lambda _: "dragonfly-plus",
-    "torus": _grid,
-    "mesh": _grid,
-}
 
 
 def _check_lids(subnet: SubnetDesign) -> Iterator[Finding]:

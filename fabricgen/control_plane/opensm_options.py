@@ -7,8 +7,9 @@ changes neither keys nor routes. `managers.py` has the port and priority of each
 from dataclasses import dataclass
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.control_plane.opensm import Subnet, kind_of
+from fabricgen.control_plane.opensm import Subnet
 from fabricgen.control_plane.partitions import Partition, allows_both
+from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.inventory.infiniband import Engine, InfinibandSpec
 from fabricgen.inventory.nodes import SecretReference
@@ -17,7 +18,6 @@ from fabricgen.origin import Value, value
 from fabricgen.sonic.secrets import PLACEHOLDER
 
 SITE_LOCAL = 0xFEC0 << 48  # with a 16-bit subnet number at its end (InfiniBand Architecture Specification, 4.1.1)
-_TREES = ("regular tree", "tree of one leaf", "tree")
 _READS_ROOTS = (Engine.UPDN, Engine.DNUP, Engine.FTREE)
 _READS_NODES = (Engine.FTREE, Engine.DFSSSP)
 _READS_ORDER = (Engine.MINHOP, Engine.UPDN, Engine.DNUP)
@@ -72,7 +72,7 @@ def plan_options(
     subnet: SubnetDesign, choice: Subnet, allocation: Allocation, partitions: list[Partition], files: list[str]
 ) -> SubnetOptions:
     """The options of a subnet, the same for every manager. `files` are the file names of the subnet's folder."""
-    spec, kind = subnet.plane.plane.infiniband, kind_of(subnet.plane)
+    spec, graph = subnet.plane.plane.infiniband, graph_of(subnet.plane)
     folder = f"{spec.config_dir}/{subnet.name}" if subnet.name else spec.config_dir  # a host may manage all subnets
 
     def place(name: str, why: str) -> Value | None:
@@ -85,7 +85,7 @@ def plan_options(
 
     engine = choice.engine
     torus = engine is Engine.TORUS_2QOS
-    tree = kind in _TREES
+    tree = graph.is_tree
     qos, key = choice.qos, spec.m_key is not None
     everywhere = "the same for every manager of the subnet"
     return SubnetOptions(

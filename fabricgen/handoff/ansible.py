@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-import jinja2
-import yaml
-
 from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredDevice
 from fabricgen.errors import UsageError
+from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
+from fabricgen.handoff.templates import yaml_bytes
 from fabricgen.resources import package_text, resource
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.schema import table_names
@@ -224,6 +223,8 @@ def _rank(device: ObservedDevice) -> tuple[object, ...]:
 
 
 def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
+    import jinja2  # only a handoff that is written needs it
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
@@ -268,4 +269,13 @@ def table_names():
 
 
 def _yaml(value: object) -> bytes:
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, explicit_start=True, allow_unicode=True, width=120)
+    return yaml_bytes(value, explicit_start=True)
+
+
+HANDOFF = Handoff(
+    "ansible",
+    "Write an Ansible project: inventory, host variables with digests, the files, playbooks and their role.",
+    ansible_files,
+    (ONLY_SWITCHES,),
+    "ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml",
+)

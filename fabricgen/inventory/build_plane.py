@@ -23,12 +23,11 @@ from fabricgen.inventory.plane import (
     WatchdogSpec,
 )
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
+from fabricgen.physics import DEFAULT_MTU_BYTES, DEFAULT_ROCE_MTU_BYTES
 from fabricgen.units import parse_bytes, parse_speed_mbps
 from fabricgen.vocabulary import BgpAddressing, LinkKind, Purpose, Role, Technology, WatchdogAction
 
 DEFAULT_CNP_DSCP = 48
-DEFAULT_MTU_BYTES = 9100  # the default of SONiC
-DEFAULT_ROCE_MTU_BYTES = 4096
 DEFAULT_CABLE_M: Mapping[str, float] = {
     LinkKind.HOST_LEAF: 5.0, LinkKind.LEAF_SPINE: 40.0, LinkKind.SPINE_CORE: 40.0, LinkKind.GLOBAL: 100.0
 }  # fmt: skip

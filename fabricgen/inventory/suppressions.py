@@ -19,7 +19,7 @@ try:
 except ImportError:  # PyYAML without libyaml gives the same result, slower
     from yaml import SafeLoader as _Loader  # type: ignore[assignment]
 
-_CODE = re.compile(r"FG[1-9]\d\d")
+_CODE = re.compile(r"FG\d{3}")
 _MARK = re.compile(r"(?:^|\s)#\s*fabricgen\s*:\s*(ignore.*|\w+\s*\[.*)$")
 _IGNORE = re.compile(r"ignore\s*\[\s*([^\]]*?)(?:\s+until\s+([0-9-]+))?\s*\]\s*(.*)")
 _FORM = "write `# fabricgen: ignore[FG512] reason`, or `ignore[FG512,FG513 until 2027-01-31] reason`"

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.managers import manager_links, plan_managers
 from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
-from fabricgen.control_plane.opensm import Subnet, kind_of
+from fabricgen.control_plane.opensm import Subnet
 from fabricgen.control_plane.opensm_options import SubnetOptions, plan_options
 from fabricgen.control_plane.partitions import plan_partitions
+from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.opensm import mlnx_sm
 from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES, option_problem
@@ -29,7 +30,6 @@ from fabricgen.render.templates import TemplateLibrary
 FOLDER = "infiniband"
 CONF = "opensm.conf"
 _CONF_TEMPLATE, _GUIDS_TEMPLATE = f"{CONF}.j2", "guids.j2"
-_TREES = ("regular tree", "tree of one leaf", "tree")
 
 Context = Mapping[str, object]
 
@@ -56,7 +56,7 @@ class SubnetRenderer:
             "topology.ibsim": netlist_context(subnet, self.allocation, managers),
             "topology.topo": topo_context(subnet, self.allocation),
         }
-        lists: Mapping[str, Context] = guid_lists(subnet, self.allocation, tree=kind_of(subnet.plane) in _TREES)
+        lists: Mapping[str, Context] = guid_lists(subnet, self.allocation, tree=graph_of(subnet.plane).is_tree)
         options = plan_options(subnet, choice, self.allocation, partitions, [*files, *lists])
         forms = []
         for manager in plan_managers(subnet, self.allocation):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Severity
+from fabricgen.findings import Confidence, Finding, Place, Severity
 from fabricgen.physics import PROPAGATION_NS_PER_M, peer_response_bytes
 from fabricgen.results import PacketsResult
 from fabricgen.routing import bits
@@ -23,7 +23,7 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock import PlaneDeadlock
 from fabricgen.simulate.deadlock.analysis import cycles_of
-from fabricgen.simulate.deadlock.failures.failures import FoundCycle
+from fabricgen.simulate.deadlock.failures.verdict import FoundCycle
 from fabricgen.simulate.packets.configured import UNKNOWN_SPEED_MBPS, SwitchSettings
 from fabricgen.simulate.packets.freeze import FreezeWatch
 from fabricgen.simulate.packets.from_bundle import NIC_DCQCN, dscp_of
@@ -213,7 +213,7 @@ def _finding(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: 
         severity=severity,
         message=f"{message} ({result.reason})" if result.reason else message,
         device=switch,
-        path=f"PORT_QOS_MAP|{port}",
+        place=Place("PORT_QOS_MAP", port),
         location=bundle.devices[switch].locate("PORT_QOS_MAP", port),
         hint=hint,
         confidence=Confidence.OBSERVED,

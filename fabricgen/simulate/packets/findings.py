@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Location, Severity, in_order
-from fabricgen.results import GroupUse, PacketFlow, PacketsResult, QueueUse
+from fabricgen.findings import Confidence, Finding, Location, Place, Severity, in_order
+from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseKind, QueueUse
 from fabricgen.simulate.plane.names import infiniband_planes
 
 LONG_QUEUE_NS = 100_000  # a queue that marks nothing below this much time is no help to its senders
@@ -33,16 +33,16 @@ def _placed(bundle: Bundle, finding: Finding) -> Finding:
     device = bundle.devices.get(finding.device)
     if device is None:
         return finding
-    table, _, key = finding.path.partition("|")
-    return replace(finding, location=device.locate(*filter(None, (table, key))))
+    row = (finding.place.table, finding.place.key) if finding.place else ()
+    return replace(finding, location=device.locate(*row))
 
 
 def _finding(
-    code: str, severity: Severity, message: str, place: Location | None, *, device: str = "", path: str = "",
+    code: str, severity: Severity, message: str, place: Location | None, *, device: str = "", at: Place | None = None,
     hint: str = "", count: int = 1,
 ) -> Finding:  # fmt: skip
     return Finding(
-        code, severity, message, device=device, path=path, location=place, hint=hint, count=count,
+        code, severity, message, device=device, place=at, location=place, hint=hint, count=count,
         confidence=Confidence.OBSERVED,
     )  # fmt: skip
 
@@ -77,7 +77,8 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             f"headroom overflow: {sum(group.drops for group in lossless)} packets of lossless priorities dropped, most "
             f"of them from {worst.port[1]} at {worst.port[0]} "
             f"({why if worst.headroom_bytes else f'no PFC for priority {worst.priority} there'})",
-            place, device=worst.port[0], path=f"BUFFER_PG|{worst.port[1]}|{worst.priority}", count=len(lossless),
+            place, device=worst.port[0], at=Place("BUFFER_PG", f"{worst.port[1]}|{worst.priority}"),
+            count=len(lossless),
             hint="Headroom must hold a round trip of the cable, two packets, the pause frame and the peer's response.",
         )  # fmt: skip
     kept_out = [queue for queue in result.queues if queue.lossless and queue.drops]
@@ -87,7 +88,7 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             "FG757", Severity.ERROR,
             f"{sum(queue.drops for queue in kept_out)} packets of lossless priorities dropped by the limit of their "
             f"queue, most of them at {fullest.port[0]} {fullest.port[1]}, which held {fullest.most_bytes} B",
-            place, device=fullest.port[0], path=f"BUFFER_QUEUE|{fullest.port[1]}|{fullest.priority}",
+            place, device=fullest.port[0], at=Place("BUFFER_QUEUE", f"{fullest.port[1]}|{fullest.priority}"),
             count=len(kept_out),
             hint="Give the queue a profile that limits nothing, such as egress_lossless_profile: PFC is its limit.",
         )  # fmt: skip
@@ -115,7 +116,7 @@ def _marks(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             "FG753", Severity.WARNING,
             f"ECN comes too late: {worst.port[0]} {worst.port[1]} held {worst.most_bytes} B, "
             f"{worst.most_ns / 1000:.0f} us of its line rate, and {why}",
-            place, device=worst.port[0], path=f"QUEUE|{worst.port[1]}|{worst.priority}", count=len(late),
+            place, device=worst.port[0], at=Place("QUEUE", f"{worst.port[1]}|{worst.priority}"), count=len(late),
             hint="Give the queue a WRED profile with ECN whose Kmin is a few tens of microseconds of the port's speed.",
         )  # fmt: skip
     pausing = [group for group in result.groups if group.pauses]
@@ -125,7 +126,7 @@ def _marks(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             "FG754", Severity.WARNING,
             f"{sum(group.pauses for group in pausing)} pauses although ECN slows the senders: what comes in by "
             f"{worst_group.port[0]} {worst_group.port[1]} may take {worst_group.alpha:g} of the free pool only",
-            place, device=worst_group.port[0], path=f"BUFFER_PG|{worst_group.port[1]}", count=len(pausing),
+            place, device=worst_group.port[0], at=Place("BUFFER_PG", worst_group.port[1]), count=len(pausing),
             hint="Raise dynamic_th of the group's profile, so that the pool can hold what arrives before ECN works.",
         )  # fmt: skip
 
@@ -161,7 +162,7 @@ def _delays(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             hint=_root_hint(result),
         )  # fmt: skip
     for root in result.roots:
-        if root.kind == "slow-receiver" and root.paused_share > LONG_PAUSE:
+        if root.kind is PauseKind.SLOW_RECEIVER and root.paused_share > LONG_PAUSE:
             yield _finding(
                 "FG761", Severity.WARNING,
                 f"host {root.port[1]} pauses {root.port[0]} for {root.paused_share:.0%} of the time, which pauses "

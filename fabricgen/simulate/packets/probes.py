@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Severity, in_order
+from fabricgen.findings import Confidence, Finding, Place, Severity, in_order
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.planes import PlaneRun
 from fabricgen.simulate.packets.simulation import run
@@ -92,7 +92,7 @@ def _headroom(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:
             message=f"headroom of {kind.buffers.pg_headroom_bytes} B overflows on a cable of {kind.link.delay_ns} ns "
             f"at {kind.link.speed_gbps:g} Gb/s: {drops} packets dropped in the probe of {kind.port}",
             device=kind.device,
-            path="|".join(path),
+            place=Place(*path),
             location=device.locate(*path),
             hint="Headroom must hold a round trip, two packets, the pause frame and the peer's response time.",
             confidence=Confidence.OBSERVED,
@@ -113,7 +113,7 @@ def _storm(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:
         severity=Severity.WARNING,
         message=f"a pause storm holds {kind.port} for {STORM_NS / 1e9:g} s: {state}",
         device=kind.device,
-        path=f"PFC_WD|{kind.port}",
+        place=Place("PFC_WD", kind.port),
         location=device.locate("PFC_WD", kind.port),
         hint="Set PFC_WD with action drop and a detection time of some hundred milliseconds, and pfcwd_sw_enable.",
         confidence=Confidence.OBSERVED,
