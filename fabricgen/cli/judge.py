@@ -20,7 +20,7 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.report.congestion import congestion_lines, congestion_object
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
-from fabricgen.report.outcome import Outcome, Telling
+from fabricgen.report.outcome import Outcome, Reporter
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionResult, DeadlockResult
 from fabricgen.suppressions import Suppression, Suppressions
@@ -100,7 +100,7 @@ def told(
     inventory: Sequence[Finding] = (),
 ) -> Outcome:
     """What is told of the verdicts and of the findings about the inventory."""
-    telling = Telling(verdicts.suppressions, policy.severities(settings.file), verdicts.codes, expand, place_of)
+    telling = Reporter(verdicts.suppressions, policy.severities(settings.file), verdicts.codes, expand, place_of)
     return telling.outcome(verdicts.findings, verdicts.bundle, inventory)
 
 
@@ -126,7 +126,7 @@ def told_of_inventory(
 ) -> Outcome:
     """The same where there is nothing but an inventory; which suppressions are unused is then not known."""
     suppressions = Suppressions([*accepted, *policy.suppressions(settings.file)])
-    telling = Telling(suppressions, policy.severities(settings.file), expand=expand, place_of=place_of)
+    telling = Reporter(suppressions, policy.severities(settings.file), expand=expand, place_of=place_of)
     return telling.outcome((), None, findings)
 
 

@@ -17,7 +17,7 @@ _BELOW = ("", "*", "inventories/*")  # of the bundle's parent and of the working
 
 
 class InventoryPlaces:
-    """The lines of inventory values, file#dotted.path, as `Telling.place_of` wants them.
+    """The lines of inventory values, file#dotted.path, as `Reporter.place_of` wants them.
 
     The inventory is the one that was named, else one near the bundle (or here) whose content is what the bundle's
     manifest was made from; without it a place is the file as a whole.
