@@ -15,7 +15,8 @@ from fabricgen.atomic import new_files
 from fabricgen.cli.output import print_result
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import tell
-from fabricgen.design.first_layout import FIRST_DESIGNS, NoLayoutError, first_layout
+from fabricgen.design.first_layout import NoLayoutError
+from fabricgen.design.registry import designs
 from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
 from fabricgen.inventory.load import LOCK_NAME
@@ -31,8 +32,7 @@ TWO_PORT_MODEL = "dgx-b300"
 MODEL = "dgx-h100"
 FILE_NAME = "fabric.yaml"
 DEFAULT_PLATFORM = {"roce": "arista-7060x6-64pe", "infiniband": "nvidia-qm9700"}
-# A lossless class of shortest paths closes cycles on these.
-CYCLIC_WITH_ROCE = ("dragonfly", "torus", "mesh")
+_LISTED, _LISTED_AS = "explicit", "rail-optimized"  # a list of links is made from a design that has a first layout
 _SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
 
 
@@ -40,7 +40,7 @@ _SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
     "--design",
-    type=click.Choice([*FIRST_DESIGNS, "explicit"]),
+    type=click.Choice([name for name, design in designs().items() if design.first_layout or name == _LISTED]),
     default="rail-optimized",
     show_default=True,
     help="How switches and links come to be.",
@@ -49,7 +49,8 @@ _SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
 @click.option("--platform", help="Switch model of all tiers.")
 @click.option(
     "--technology", type=click.Choice(list(DEFAULT_PLATFORM)),
-    help="roce, but for dragonfly, torus and mesh, which are infiniband.",
+    help="Default: roce, or infiniband for the designs that deadlock with RoCE: "
+    + ", ".join(name for name, design in designs().items() if design.cyclic) + ".",
 )  # fmt: skip
 @verb
 def command(
@@ -59,8 +60,9 @@ def command(
     existing = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
     if existing:
         raise UsageError(f"{folder} holds {existing[0].name} already; init starts in a new folder")
-    technology = technology or ("infiniband" if design in CYCLIC_WITH_ROCE else "roce")
-    if technology == "roce" and design in CYCLIC_WITH_ROCE:
+    cyclic = designs()[design].cyclic
+    technology = technology or ("infiniband" if cyclic else "roce")
+    if technology == "roce" and cyclic:
         raise UsageError(
             f"RoCE on a {design} deadlocks: one lossless class closes cycles; use --technology infiniband, "
             "or --design dragonfly-plus, fat-tree or rail-optimized"
@@ -95,24 +97,25 @@ class _Start:
 
     def files(self) -> dict[str, str]:
         """name -> text of each file of the inventory. Raises UsageError where there is no such layout."""
-        if self.design != "explicit":
+        if self.design != _LISTED:
             return {FILE_NAME: self._inventory(self.design)}
         with tempfile.TemporaryDirectory(prefix="fabricgen-init-") as aside:
-            (Path(aside) / FILE_NAME).write_text(self._inventory("rail-optimized"), encoding="utf-8")
+            (Path(aside) / FILE_NAME).write_text(self._inventory(_LISTED_AS), encoding="utf-8")
             plans = make_plans(Path(aside))
         (laid_out,) = plans.fabric.planes
         return {
-            FILE_NAME: self._inventory("explicit"),
+            FILE_NAME: self._inventory(_LISTED),
             "switches.csv": switches_csv(laid_out, plans.allocation),
             "links.csv": links_csv(laid_out, plans.allocation),
         }
 
     def _inventory(self, design: str) -> str:
-        model = TWO_PORT_MODEL if design == "dual-tor" else MODEL
+        model = TWO_PORT_MODEL if designs()[design].nic_ports > 1 else MODEL
         layout = self._layout(model)
-        laid_out_as = "rail-optimized" if design == "explicit" else design
+        first_layout = designs()[_LISTED_AS if design == _LISTED else design].first_layout
+        assert first_layout, "the choices of --design have a first layout"
         try:
-            first = first_layout(laid_out_as, self.hosts, len(layout.fabric_ports))
+            first = first_layout(self.hosts, len(layout.fabric_ports))
         except NoLayoutError as problem:
             raise UsageError(f"{problem}; another --design, --hosts or --platform") from None
         environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)

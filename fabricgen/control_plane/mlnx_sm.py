@@ -8,9 +8,9 @@ free, so that no option here was seen at work.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fabricgen.control_plane.opensm import kind_of
 from fabricgen.control_plane.opensm_options import SubnetOptions
 from fabricgen.design.model import PlaneDesign
+from fabricgen.design.registry import graph_of
 from fabricgen.findings import Finding
 from fabricgen.inventory.plane import MlnxSmSpec
 from fabricgen.inventory.references import error
@@ -61,7 +61,7 @@ class MlnxOptions:
 
 def check_dialect(design: PlaneDesign) -> Iterator[Finding]:
     """A design that no engine of this manager is known to route."""
-    spec, kind = design.plane.infiniband.mlnx_sm, kind_of(design)
+    spec, kind = design.plane.infiniband.mlnx_sm, graph_of(design)
     if spec is None or _engine(spec, kind):
         return
     if kind in _ADAPTIVE:
@@ -76,7 +76,7 @@ def check_dialect(design: PlaneDesign) -> Iterator[Finding]:
 def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: SubnetOptions, files: list[str]) -> MlnxOptions:
     """What opensm.conf says. `same` are the options of the other dialect, of which some say the same here; `files`
     those of the folder."""
-    plane, engine = design.plane, _engine(spec, kind_of(design))
+    plane, engine = design.plane, _engine(spec, graph_of(design))
     assert engine, "check_dialect has refused what has none"
     up_down = engine != "dfp2"
 

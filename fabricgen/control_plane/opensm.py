@@ -7,12 +7,13 @@ records and the SL2VL that OpenSM dumps, judged by ibdmchk and by a dependency g
 run. What was not measured says so. nue takes as many VLs as `nue_max_num_vls` says, one if nothing does.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
-from fabricgen.design.subnets import SubnetDesign, largest_subnet, split_subnets
-from fabricgen.design.torus import is_ring
+from fabricgen.design.grid import is_ring
+from fabricgen.design.model import Fabric, PlaneDesign
+from fabricgen.design.registry import graph_of
+from fabricgen.design.subnets import SubnetDesign, largest_subnet
 from fabricgen.findings import Finding
 from fabricgen.inventory.references import error
 
@@ -161,7 +162,7 @@ def plan_subnets(fabric: Fabric) -> tuple[dict[str, Subnet], list[Finding]]:
 
 def _choose(design: PlaneDesign, lids: int) -> Subnet | Finding:
     """The engine asked for, if it can be, else the first that fits; `lids` are those of the largest subnet."""
-    asked, kind = design.plane.infiniband, kind_of(design)
+    asked, kind = design.plane.infiniband, graph_of(design)
     options = [option for option in _OPTIONS[kind] if not (asked.lmc and option.engine in _NO_LMC)]
     fitting = [option for option in options if option.vls <= asked.vls]
     if asked.engine is None:
@@ -190,7 +191,7 @@ def _why_not(kind: str, engine: str, lmc: int) -> str:
 def _subnet(design: PlaneDesign, option: _Option, lids: int) -> Subnet:
     budget = design.plane.infiniband.vls
     vls = budget if option.engine in _SPREADS else option.vls
-    reason = f"{kind_of(design)}: {option.engine} {option.evidence}"
+    reason = f"{graph_of(design)}: {option.engine} {option.evidence}"
     datelines = ", ".join(_datelines(design))
     if option.engine == "torus-2QoS" and datelines:
         reason += f"; datelines at {datelines}"
@@ -203,44 +204,6 @@ def _datelines(design: PlaneDesign) -> Iterator[str]:
     for name, size, place in zip("xyz", grid.size, grid.datelines, strict=False) if grid else ():
         if is_ring(design.plane, size):
             yield f"{name}={place}"
-
-
-def kind_of(design: PlaneDesign) -> str:
-    """What kind of graph the switches of a plane are, as far as routing engines tell them apart."""
-    if not any(isinstance(link.a, Switch) for link in design.links):
-        return "single switches"
-    find = _KINDS.get(design.plane.design)
-    if find:
-        return find(design)
-    return "regular tree" if all(map(_has_leaves, split_subnets(design))) else "tree of one leaf"
-
-
-def _has_leaves(subnet: SubnetDesign) -> bool:
-    """Whether compute nodes, or where there are none the other hosts, are on several switches."""
-    computing = [link for link in subnet.host_links if isinstance(link.a, Host) and link.a.model.gpus]
-    return len({link.b.key for link in computing or subnet.host_links}) > 1
-
-
-def _listed(design: PlaneDesign) -> str:
-    return "listed links" if any(link.kind in ("peer", "global") for link in design.links) else "tree"
-
-
-def _grid(design: PlaneDesign) -> str:
-    grid = design.plane.torus
-    assert grid, "a torus that was laid out has a size"
-    rings = any(is_ring(design.plane, size) for size in grid.size)
-    if len(grid.size) == 1:
-        return "ring" if rings else "line"
-    return f"{len(grid.size)}D torus" if rings else "mesh"
-
-
-_KINDS: Mapping[str, Callable[[PlaneDesign], str]] = {
-    "explicit": _listed,
-    "dragonfly": lambda _: "dragonfly",
-    "dragonfly-plus": lambda _: "dragonfly-plus",
-    "torus": _grid,
-    "mesh": _grid,
-}
 
 
 def _check_lids(subnet: SubnetDesign) -> Iterator[Finding]:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.control_plane.opensm import Subnet, kind_of
+from fabricgen.control_plane.opensm import Subnet
 from fabricgen.control_plane.partitions import Partition, allows_both
 from fabricgen.design.model import Link, PlaneDesign
+from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.findings import Finding
 from fabricgen.inventory.nodes import SecretReference
@@ -22,7 +23,6 @@ from fabricgen.sonic.secrets import PLACEHOLDER
 
 SITE_LOCAL = 0xFEC0 << 48  # with a 16-bit subnet number at its end (InfiniBand Architecture Specification, 4.1.1)
 MASTER_PRIORITY = 14  # of 15: one above is left for a takeover by hand
-_TREES = ("regular tree", "tree of one leaf", "tree")
 _READS_ROOTS = ("updn", "dnup", "ftree")
 _READS_NODES = ("ftree", "dfsssp")
 _READS_ORDER = ("minhop", "updn", "dnup")
@@ -151,7 +151,7 @@ def plan_options(
     subnet: SubnetDesign, choice: Subnet, allocation: Allocation, partitions: list[Partition], files: list[str]
 ) -> SubnetOptions:
     """What opensm.conf says, the same for every manager. `files` are those of the subnet's folder."""
-    spec, kind = subnet.plane.plane.infiniband, kind_of(subnet.plane)
+    spec, graph = subnet.plane.plane.infiniband, graph_of(subnet.plane)
     folder = f"{spec.config_dir}/{subnet.name}" if subnet.name else spec.config_dir  # one host may manage them all
 
     def place(name: str, why: str) -> Value | None:
@@ -164,7 +164,7 @@ def plan_options(
 
     engine = choice.engine
     torus = engine == "torus-2QoS"
-    tree = kind in _TREES
+    tree = graph.is_tree
     qos, key = choice.qos, spec.m_key is not None
     everywhere = "the same for every manager of the subnet"
     return SubnetOptions(

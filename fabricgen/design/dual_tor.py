@@ -9,7 +9,22 @@ Source: Qian et al., Alibaba HPN: A Data Center Network for Large Language Model
 
 from functools import partial
 
+from fabricgen.design.clos_checks import CLOS_KEYS, CLOS_TIER_KEYS, JOINED_CLOS_KEYS, check_clos
 from fabricgen.design.clos_design import ClosDesign
+from fabricgen.design.design import Design
+from fabricgen.design.first_layout import rails_layout
+from fabricgen.design.graph import clos_graph
 from fabricgen.design.sockets import rail_sockets
 
-design_dual_tor = ClosDesign(partial(rail_sockets, by_side=True), pods_by_column=True, column="leaves")
+DESIGN = Design(
+    name="dual-tor",
+    summary="each port of a NIC goes to its own leaf of the rail; spines join the rails of each subplane",
+    expand=ClosDesign(partial(rail_sockets, by_side=True), pods_by_column=True, column="leaves"),
+    needs=("hosts", "scalable_unit", "leaf", "spine", "speed"),
+    takes=(*CLOS_KEYS, *JOINED_CLOS_KEYS, "rails_per_leaf"),
+    tier_takes=CLOS_TIER_KEYS,
+    check=check_clos,
+    first_layout=rails_layout,
+    graph=clos_graph,
+    nic_ports=2,
+)

@@ -5,6 +5,7 @@ switches are ordered by tier, so that the lower one is `a`. Each link has an add
 ports of a switch share one, so that the switch can announce them as one prefix.
 """
 
+from fabricgen.design.design import Design
 from fabricgen.design.model import ROLES, Block, Host, Identity, Link, PlaneDesign, Switch
 from fabricgen.design.parts import PartsList, plane_nics
 from fabricgen.inventory.plane import LinkSpec, Plane, SwitchSpec, Tier
@@ -17,7 +18,7 @@ _KINDS = {("leaf", "spine"): "leaf-spine", ("spine", "core"): "spine-core"}
 End = tuple[Switch | Host, str, HostNic | None]
 
 
-def design_explicit(plane: Plane, parts: PartsList) -> PlaneDesign:
+def expand_explicit(plane: Plane, parts: PartsList) -> PlaneDesign:
     """The plane as listed; whatever refers to nothing is left out, with a finding."""
     switches: dict[str, Switch] = {}
     for role in ROLES:
@@ -161,3 +162,12 @@ def _speed_mbps(end: End) -> int:
 
 def _tier(end: End) -> int:
     return ROLES.index(end[0].role) if isinstance(end[0], Switch) else -1
+
+
+DESIGN = Design(
+    name="explicit",
+    summary="switches and links are listed one by one",
+    expand=expand_explicit,
+    needs=("leaves", "links", "leaf", "speed"),
+    takes=("hosts", "spine", "core", "spines", "cores"),
+)

@@ -8,8 +8,8 @@ from pathlib import Path
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location
 from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.designs import check_designs
 from fabricgen.inventory.host_checks import check_host_models
+from fabricgen.inventory.infiniband_checks import check_infiniband
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node, merge, read_yaml
 from fabricgen.inventory.outside import check_outside
@@ -42,7 +42,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     inventory = _with_readings(inventory, inventory_root(path), findings)
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
-    findings += [*unusable.values(), *check_references(inventory), *check_designs(inventory)]
+    findings += [*unusable.values(), *check_references(inventory), *check_infiniband(inventory)]
     findings += [*check_outside(inventory), *chain.from_iterable(wrong.values())]
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}

@@ -31,7 +31,7 @@ NO_BUFFERS = BufferDefaults({}, {}, "", "", "", {})
 DEFAULT_DYNAMIC_TH = 0  # alpha 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LosslessPlan:
     """What all switches of one platform, role and plane are told alike. Rows are CONFIG_DB rows."""
 
@@ -54,7 +54,7 @@ class LosslessPlan:
     pfc_to_pg: bool  # the platform takes PFC_PRIORITY_TO_PRIORITY_GROUP_MAP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PortBuffers:
     """What one port is told of its cable. In the dynamic model the profile is NULL and has no row; on a plane without
     PFC there is none, nor marking."""

@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_interface
 
-from fabricgen.control_plane.bgp import LinkEnd
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.design.model import Switch
 from fabricgen.inventory.model import Inventory, Management
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
-from fabricgen.inventory.plane import CableSpec, Plane
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
-from fabricgen.platforms.model import PlatformPort, SwitchPlatform
+from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.render.build_outside import discard_routes, static_routes
 from fabricgen.render.contexts import (
     AllowedSource,
@@ -127,46 +125,52 @@ def _secret(part: Part, key: str, reference: SecretReference | None) -> Value | 
     return _told(part, key, placeholder(reference) if reference else None)
 
 
-def port_context(switch: Switch, plane: Plane, port: PlatformPort, cable: CableSpec | None) -> PortContext:
-    """The context of all ports of a layout that are alike; `cable` is None where nothing is plugged in."""
-    wired = cable is not None
-    facts = Origin(platform=switch.layout.sources.get("ports", ""))
+def port_context(
+    ports_source: str,
+    speed_mbps: int,
+    fec: str,
+    breakout_mode: str,
+    mtu: tuple[int, str],
+    wired: bool,
+    link_training: tuple[bool, str] | None,
+) -> PortContext:
+    """The context of all ports with these facts. `mtu` (bytes) and `link_training` have their inventory source."""
+    facts = Origin(platform=ports_source)
     slots = {name: Slot(f"port.{name}", facts) for name in ("name", "lanes", "alias", "index", "subport", "parent")}
+    mtu_bytes, mtu_source = mtu
+    training, training_source = link_training or (None, "")
     return PortContext(
         **slots,
         description=Slot("port.description", _WIRING) if wired else None,
-        speed=Value(port.speed_mbps, facts),
-        fec=Value(port.fec, facts) if port.fec else None,
-        mtu=value(plane.mtu_bytes, inventory=plane.source("mtu")),
+        speed=Value(speed_mbps, facts),
+        fec=Value(fec, facts) if fec else None,
+        mtu=value(mtu_bytes, inventory=mtu_source),
         admin_status=value("up", "plugged in") if wired else value("down", "nothing is plugged in"),
-        breakout_mode=Value(port.breakout_mode, facts) if port.breakout_mode else None,
-        link_training=_training(cable) if cable else None,
+        breakout_mode=Value(breakout_mode, facts) if breakout_mode else None,
+        link_training=None if training is None else value("on" if training else "off", inventory=training_source),
     )
 
 
-def _training(cable: CableSpec) -> Value | None:
-    if cable.link_training is None:
-        return None
-    return value("on" if cable.link_training else "off", inventory=cable.source("link_training"))
-
-
-def link_context(end: LinkEnd, plane: Plane, buffers: PortBuffers) -> LinkContext:
-    """The context of all links that are alike at this end."""
-    peer = end.peer_switch
+def link_context(
+    peer_type: str | None, unnumbered: bool, families: Sequence[tuple[int, bool]], buffers: PortBuffers
+) -> LinkContext:
+    """The context of all links that are alike at this end. `peer_type` is the device type of a switch, None for a host;
+    `families` are (prefix length, whether a session runs) of its addresses."""
+    to_switch = peer_type is not None
     return LinkContext(
         peer=Slot("link.peer", _WIRING),
         peer_port=Slot("link.peer_port", _WIRING),
-        peer_type=value(peer.device_type if peer else SERVER_TYPE),
-        peer_hwsku=Slot("link.peer_hwsku", _WIRING) if peer else None,
-        unnumbered=peer is not None and plane.bgp == "unnumbered",
+        peer_type=value(peer_type if to_switch else SERVER_TYPE),
+        peer_hwsku=Slot("link.peer_hwsku", _WIRING) if to_switch else None,
+        unnumbered=to_switch and unnumbered,
         addresses=tuple(
             LinkAddress(
                 local=Slot(f"link.addresses.{index}.local", _LOCK),
-                length=value(address.length),
+                length=value(length),
                 peer=Slot(f"link.addresses.{index}.peer", _LOCK),
-                asn=Slot(f"link.addresses.{index}.asn", _LOCK) if address.peer_asn is not None else None,
+                asn=Slot(f"link.addresses.{index}.asn", _LOCK) if session else None,
             )
-            for index, address in enumerate(end.addresses)
+            for index, (length, session) in enumerate(families)
         ),
         buffers=buffers,
     )

@@ -12,8 +12,8 @@ from itertools import product
 from math import prod
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.design.grid import is_ring
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.design.torus import is_ring
 from fabricgen.inventory.plane import Plane, TorusSpec
 from fabricgen.render.contexts_infiniband import DatelineContext, GridContext, SeedContext, SeedLink
 
@@ -24,7 +24,7 @@ Point = tuple[int, ...]
 
 
 def grid_context(subnet: SubnetDesign, grid: TorusSpec, allocation: Allocation) -> dict[str, object]:
-    """`grid`: the coordinates of a switch are its number in the design (design.torus)."""
+    """`grid`: the coordinates of a switch are its number in the design (design.grid)."""
     plane = subnet.plane.plane
     switches = {switch.identity.number: switch for switch in subnet.switches}
 

@@ -33,16 +33,16 @@ def interface_context(
         mtu=value(plane.mtu_bytes, "as PORT mtu of the switches", inventory=plane.source("mtu")),
         table=value(FIRST_TABLE + index, f"{FIRST_TABLE} + the place of the NIC in its model"),
         metric=value(FIRST_TABLE + index, "as its table: the first NIC goes first") if nic.rail is None else None,
-        addresses=[
+        addresses=tuple(
             HostAddress(
                 local=Slot(f"nic{index}.{place}.local", _LOCK),
                 length=value(length),
                 host_length=value(_HOST_LENGTH[version]),
                 gateway=Slot(f"nic{index}.{place}.gateway", _LOCK),
-                prefixes=[prefix for prefix in prefixes if ip_network(prefix).version == version],
+                prefixes=tuple(prefix for prefix in prefixes if ip_network(prefix).version == version),
             )
             for place, (version, length) in enumerate(families)
-        ],
+        ),
         ipv6=any(version == 6 for version, _ in families),
     )
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Value
+from fabricgen.render.context import Context
 from fabricgen.render.forms import Slot
 from fabricgen.sonic.releases import first_release
 
 
-@dataclass(frozen=True)
-class SwitchContext:
+@dataclass(frozen=True, eq=False)
+class SwitchContext(Context):
     """`switch`: one switch. The lists have an entry for each address family."""
 
     hostname: Slot
@@ -33,23 +34,23 @@ class SwitchContext:
     ecmp_hash: tuple[Value, ...]  # empty where the platform's entry does not say that the hash can be set
 
 
-@dataclass(frozen=True)
-class Prefix:
+@dataclass(frozen=True, eq=False)
+class Prefix(Context):
     """An address with its length, or a prefix. `family` is SONiC's word: ipv4_unicast or ipv6_unicast."""
 
     text: Slot
     family: str
 
 
-@dataclass(frozen=True)
-class DiscardRoute:
+@dataclass(frozen=True, eq=False)
+class DiscardRoute(Context):
     """A host pool whose packets are dropped where nothing longer is known, so that none follows a default route."""
 
     prefix: Value
 
 
-@dataclass(frozen=True)
-class StaticRouteContext:
+@dataclass(frozen=True, eq=False)
+class StaticRouteContext(Context):
     """A static route. `next_hops`, `ports` and `advertise` are lists of one length, joined by commas, as frrcfgd and
     bgpcfgd want them."""
 
@@ -60,16 +61,16 @@ class StaticRouteContext:
     advertise: Value
 
 
-@dataclass(frozen=True)
-class ManagementAddress:
+@dataclass(frozen=True, eq=False)
+class ManagementAddress(Context):
     """An address of eth0 and the gateway of its family."""
 
     address: Slot
     gateway: Value | None
 
 
-@dataclass(frozen=True)
-class ManagementContext:
+@dataclass(frozen=True, eq=False)
+class ManagementContext(Context):
     """`management`: what the inventory says of it; None as a whole where it says nothing."""
 
     vrf: bool
@@ -85,16 +86,16 @@ class ManagementContext:
     gnmi_port: Value | None
 
 
-@dataclass(frozen=True)
-class AllowedSource:
+@dataclass(frozen=True, eq=False)
+class AllowedSource(Context):
     """A prefix that may reach the switch, and the field of an ACL rule that matches its family."""
 
     prefix: Value
     field: str
 
 
-@dataclass(frozen=True)
-class PortContext:
+@dataclass(frozen=True, eq=False)
+class PortContext(Context):
     """`port`: one port of the layout, plugged in or not."""
 
     name: Slot
@@ -112,8 +113,8 @@ class PortContext:
     link_training: Value | None  # on | off, where the cable says
 
 
-@dataclass(frozen=True)
-class LinkContext:
+@dataclass(frozen=True, eq=False)
+class LinkContext(Context):
     """`link`: what is plugged into a port."""
 
     peer: Slot
@@ -125,8 +126,8 @@ class LinkContext:
     buffers: PortBuffers
 
 
-@dataclass(frozen=True)
-class LinkAddress:
+@dataclass(frozen=True, eq=False)
+class LinkAddress(Context):
     """One address family of a link; `asn` is None where no session runs."""
 
     local: Slot
@@ -135,8 +136,8 @@ class LinkAddress:
     asn: Slot | None
 
 
-@dataclass(frozen=True)
-class OutsideContext:
+@dataclass(frozen=True, eq=False)
+class OutsideContext(Context):
     """`link` in outside.json.j2: a router or another device that is not configured here."""
 
     peer: Value
@@ -150,8 +151,8 @@ class OutsideContext:
         return tuple(policy for session in self.sessions for policy in session.policies)
 
 
-@dataclass(frozen=True)
-class OutsideSession:
+@dataclass(frozen=True, eq=False)
+class OutsideSession(Context):
     """One address family of such a link. `asn` is None where no session runs; `policies` is empty where BGP is
     numbered: bgpcfgd has none of a neighbour's own."""
 
@@ -163,8 +164,8 @@ class OutsideSession:
     policies: tuple["Policy", ...]
 
 
-@dataclass(frozen=True)
-class Policy:
+@dataclass(frozen=True, eq=False)
+class Policy(Context):
     """Which prefixes pass. `field` is that of BGP_NEIGHBOR_AF, `mode` is SONiC's word for the family: IPv4 or IPv6."""
 
     name: Value
@@ -174,16 +175,16 @@ class Policy:
     permitted: tuple["PrefixRange", ...]
 
 
-@dataclass(frozen=True)
-class PrefixRange:
+@dataclass(frozen=True, eq=False)
+class PrefixRange(Context):
     """A prefix, and the lengths of what it stands for: `exact` or such as `10..32`."""
 
     prefix: Value
     lengths: str
 
 
-@dataclass(frozen=True)
-class SonicContext:
+@dataclass(frozen=True, eq=False)
+class SonicContext(Context):
     """`sonic`: the target."""
 
     release: int

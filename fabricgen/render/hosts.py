@@ -1,6 +1,6 @@
 """The files of hosts: what their NICs, the kernel, NCCL and UCX must be told so that they agree with the switches."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
@@ -135,7 +135,7 @@ class HostRenderer:
         plans = self._plans(group)
         lossless = [link for link in group.links if link.plane in plans]
         drivers = sorted({nic_driver(link) for link in lossless} - {""})
-        context: Context = {"group": GroupContext(group.name, group.model.name, drivers)}
+        context: Context = {"group": GroupContext(group.name, group.model.name, tuple(drivers))}
         for plane, plan in plans.items():
             own = [nic for nic in nics.values() if nic.plane == plane]
             if own:
@@ -181,25 +181,26 @@ class HostRenderer:
 
     def _addresses(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
         """The netplan file of each host."""
-        forms: dict[tuple[str, ...], LineForm] = {}
+        forms: dict[tuple[InterfaceContext, ...], LineForm] = {}
         places = {nic.name: index for index, nic in enumerate(group.model.nics)}
         for host, links in group.hosts:
             own = tuple(name for name in nics if name in links)
             if not own:
                 continue
-            if own not in forms:
-                forms[own] = self._address_form(group, [nics[name] for name in own])
-                self.forms.append(forms[own])
+            contexts = tuple(nics[name] for name in own)
+            if contexts not in forms:
+                forms[contexts] = self._address_form(group, contexts)
+                self.forms.append(forms[contexts])
             values = {"host.name": host}
             for name in own:
                 for number, (mine, switch, _) in enumerate(self._pairs(links[name])):
                     slot = f"nic{places[name]}.{number}"
                     values |= {f"{slot}.local": mine, f"{slot}.gateway": switch}
-            yield f"netplan/{host}.yaml", forms[own].stamp(values)
+            yield f"netplan/{host}.yaml", forms[contexts].stamp(values)
 
-    def _address_form(self, group: HostGroup, nics: list[InterfaceContext]) -> LineForm:
+    def _address_form(self, group: HostGroup, nics: Sequence[InterfaceContext]) -> LineForm:
         template, host = "netplan.yaml.j2", Slot("host.name", Origin(inventory="names"))
-        context = {"group": GroupContext(group.name, group.model.name, []), "host": host, "nics": nics}
+        context = {"group": GroupContext(group.name, group.model.name, ()), "host": host, "nics": nics}
         marked = self.library.text(template, context, f"{FOLDER}/{group.name}")
         try:
             tree = yaml.compose(marked, Loader=yaml.CSafeLoader)

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
-from fabricgen.control_plane.opensm import Subnet, kind_of
+from fabricgen.control_plane.opensm import Subnet
 from fabricgen.control_plane.opensm_options import SubnetOptions, manager_links, plan_managers, plan_options
 from fabricgen.control_plane.partitions import plan_partitions
+from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.opensm import mlnx_sm
 from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES, option_problem
@@ -28,7 +29,6 @@ from fabricgen.render.templates import TemplateLibrary
 FOLDER = "infiniband"
 CONF = "opensm.conf"
 _CONF_TEMPLATE, _GUIDS_TEMPLATE = f"{CONF}.j2", "guids.j2"
-_TREES = ("regular tree", "tree of one leaf", "tree")
 
 Context = Mapping[str, object]
 
@@ -55,7 +55,7 @@ class SubnetRenderer:
             "topology.ibsim": netlist_context(subnet, self.allocation, managers),
             "topology.topo": topo_context(subnet, self.allocation),
         }
-        lists: Mapping[str, Context] = guid_lists(subnet, self.allocation, tree=kind_of(subnet.plane) in _TREES)
+        lists: Mapping[str, Context] = guid_lists(subnet, self.allocation, tree=graph_of(subnet.plane).is_tree)
         options = plan_options(subnet, choice, self.allocation, partitions, [*files, *lists])
         forms = []
         for manager in plan_managers(subnet, self.allocation):

@@ -2,7 +2,7 @@
 
 import re
 import traceback
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 
 import jinja2
@@ -51,11 +51,14 @@ class TemplateLibrary:
         )
         self._environment.filters.update(extensions(FILTERS))
 
-    def form(self, template: str, profile: Hashable, context: Callable[[], Mapping[str, object]], device: str) -> int:
-        """Index of the form of a template for a profile. Raises TemplateProblemError, naming the device it was for."""
-        key = template, profile
+    def form(self, template: str, context: Mapping[str, Hashable], device: str) -> int:
+        """Index of the form of a template for a context. Raises TemplateProblemError with the device it was for.
+
+        Equal contexts have one form: they are its key, so a form cannot contain a value of another context.
+        """
+        key = template, *context.items()
         if key not in self._index:
-            self.forms.append(self._expand(template, context(), device))
+            self.forms.append(self._expand(template, context, device))
             self._index[key] = len(self.forms) - 1
         return self._index[key]
 

@@ -18,12 +18,12 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def explain_text(code: str) -> str | None:
-    """The doc page of a rule; None for a code that no rule has."""
+    """The page of a rule; None if no rule has the code."""
     return next((rule.page for rule in all_rules() if rule.code == code.upper()), None)
 
 
 def chosen_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """The rules whose code starts with a selected prefix (all when none is given) and with no ignored one."""
+    """The rules whose code starts with a prefix in `select` (empty: all) and with none in `ignore`."""
     wanted = tuple(prefix.upper() for prefix in select) or ("",)
     unwanted = tuple(prefix.upper() for prefix in ignore)
     return tuple(rule for rule in all_rules() if rule.code.startswith(wanted) and not rule.code.startswith(unwanted))

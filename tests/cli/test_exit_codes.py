@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import Cli
 from tests.inventories import QUICKSTART, explicit, rail_optimized, write
-from tests.signals import hears_interrupts
+from tests.signals import restore_interrupts
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_signal_leaves_nothing_half_written(tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", rail_optimized(64, 1, 64, oversubscription=0.5, spine={
         "platform": "arista-7060x6-64pe"}, core={"platform": "arista-7060x6-64pe"}))  # fmt: skip
     command = [sys.executable, "-m", "fabricgen", "render", str(inventory), "-o", str(tmp_path / "b")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hears_interrupts)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=restore_interrupts)
     assert process.stderr
     while "planned" not in process.stderr.readline():
         assert process.poll() is None
@@ -166,7 +166,7 @@ def test_an_interrupt_while_modules_load(tmp_path: Path) -> None:
         paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths},
-            preexec_fn=hears_interrupts,
+            preexec_fn=restore_interrupts,
         )  # fmt: skip
         assert (done.returncode, done.stderr.strip()) == (130, "interrupted; nothing was left half-written")
         (tmp_path / gone).unlink()

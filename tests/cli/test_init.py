@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fabricgen.design.expand import DESIGNS
+from fabricgen.design.registry import designs
 from tests.conftest import Cli
 from tests.inventories import ARISTA, DELL, GENERIC, NVIDIA
 
@@ -57,7 +57,7 @@ def test_init_refuses_what_cannot_be_rendered(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hosts", [1, 40])
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", designs())
 def test_every_design_starts_without_a_fault(
     design: str, hosts: int, cli: Cli, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -73,7 +73,7 @@ def test_every_design_starts_without_a_fault(
     assert (plane["hosts"], plane["gpus"]) == (hosts, hosts * 8)
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", designs())
 @pytest.mark.usefixtures("opensm")
 def test_every_design_starts_as_infiniband(design: str, cli: Cli, tmp_path: Path) -> None:
     assert cli("init", tmp_path / "f", "--design", design, "--technology", "infiniband").code == 0

@@ -42,10 +42,11 @@ def intents(draw: st.DrawFn) -> Intent:
     platform = draw(st.sampled_from([GENERIC, ARISTA]))
     model = draw(st.sampled_from(["dgx-h100", "dgx-b300"])) if design != "dual-tor" else "dgx-b300"
     unit, planned = draw(st.integers(1, 6)), draw(st.integers(1, 12))
-    plane: dict[str, Any] = {"design": design, "core": {"platform": platform}}
-    plane["oversubscription"] = {
-        "leaf": draw(st.sampled_from([1, 1.5, 2, 4, 0.5])), "spine": draw(st.sampled_from([1, 1, 2, 7])),
-    }  # fmt: skip
+    plane: dict[str, Any] = {"design": design}
+    plane["oversubscription"] = {"leaf": draw(st.sampled_from([1, 1.5, 2, 4, 0.5]))}
+    if design != "rail-only":
+        plane["core"] = {"platform": platform}
+        plane["oversubscription"]["spine"] = draw(st.sampled_from([1, 1, 2, 7]))
     if draw(st.booleans()):
         plane["subplanes"] = draw(st.integers(1, 2))
     if design == "fat-tree":

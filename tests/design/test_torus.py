@@ -171,7 +171,7 @@ def test_refusals_tell_the_arithmetic(tree: Tree, code: str, path: str, arithmet
 @pytest.mark.parametrize(
     ("design", "datelines", "arithmetic"),
     [
-        ("torus", [4, 0], "dateline 4 lies outside: the dimension has the coordinates 0 to 3"),
+        ("torus", [4, 0], "dateline 4 is outside: the dimension has the coordinates 0 to 3"),
         ("torus", [0], "datelines has 1 entries, size has 2 dimensions"),
         ("mesh", [0, 0], "a mesh has no rings, so no datelines"),
     ],

@@ -10,7 +10,7 @@ from fabricgen.simulate.opensm import Tools
 from fabricgen.simulate.opensm.bench import swept
 from tests.conftest import Cli
 from tests.opensm.small import MESH, TORUS, TREE, rendered
-from tests.rules.opensm.cases import LEAF, MANAGER_ON_SPINE, MISSING_UPLINK, NET, SPINE, SWAPPED_RAILS, rewired
+from tests.rules.opensm.changes import LEAF, MANAGER_ON_SPINE, MISSING_UPLINK, NET, SPINE, SWAPPED_RAILS, rewired
 
 STRANGE = rewired(
     ("caguid=0x02fab00200000004", "caguid=0xe8ebd30300000004"),

@@ -1,4 +1,4 @@
-"""The wheel is whole: outside a checkout it renders, judges and explains, with its own templates and schemas."""
+"""The wheel is complete: outside a checkout it renders, checks and explains, with its own templates and schemas."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that the wheel is installed in, apart from the checkout."""
+    """A folder outside the checkout with the installed wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, CHECKOUT], check=True)
@@ -30,10 +30,10 @@ def fabricgen(installed: Path, *arguments: str, cwd: Path) -> subprocess.Complet
 def test_code_and_resources_are_those_of_the_wheel(installed: Path, tmp_path: Path) -> None:
     code = "import fabricgen.resources as r; print(r.__file__); print(r.resource('templates', 'sonic').is_dir())"
     environment = {**os.environ, "PYTHONPATH": str(installed)}
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-P", "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
-    assert told.stdout.splitlines() == [str(installed / "fabricgen" / "resources.py"), "True"]
+    assert done.stdout.splitlines() == [str(installed / "fabricgen" / "resources.py"), "True"]
 
 
 def test_init_then_check(installed: Path, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def missing_length(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss issue 465, pull request 3548, cfgmgr/buffermgr.cpp.
     """
     for ports in port_classes(fabric):
-        for switch, port, end in ports.members if ports.is_used and ports.meant else ():
+        for switch, port, end in ports.members if ports.is_used and ports.lossless else ():
             text = switch.cable_text(port)
             if not text or _length_m(text) == 0:
                 message = "a lossless port has no cable length" if not text else "cable length 0m means no headroom"

@@ -186,7 +186,7 @@ def trimmed(fabric: Fabric) -> Iterator[Defect]:
     """
     told = set()
     for ports in port_classes(fabric):
-        wanted = {"BUFFER_PG": map(ports.group_of, ports.meant), "BUFFER_QUEUE": map(ports.queue_of, ports.meant)}
+        wanted = {"BUFFER_PG": map(ports.group_of, ports.lossless), "BUFFER_QUEUE": map(ports.queue_of, ports.lossless)}
         for table, numbers in wanted.items():
             profiles = ports.profiles(table)
             for name in sorted({profiles[n][1] for n in numbers if n in profiles}):

@@ -10,7 +10,16 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric, Switch
-from fabricgen.rules.view.peers import NO_FIELDS, OWN_FIELDS, Candidate, groups, odd_fields, odd_rows, plural, slips
+from fabricgen.rules.view.peers import (
+    NO_FIELDS,
+    OWN_FIELDS,
+    Candidate,
+    deviating_fields,
+    deviating_rows,
+    deviation_defects,
+    groups,
+    plural,
+)
 from fabricgen.rules.view.qos import PortClass, port_place
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
@@ -67,7 +76,7 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _odd_qos(members: Sequence[tuple[PortClass, Switch, str]], peers: str) -> Iterator[Defect]:
-    """Odd QoS rows among the ports of one kind: distinct contents are compared, each counted by its ports."""
+    """Deviation QoS rows among the ports of one kind: distinct contents are compared, each counted by its ports."""
     contents = {ports: orjson.dumps(ports.rows) for ports, _, _ in members}
     counts = Counter(contents[ports] for ports, _, _ in members)
     most, count = counts.most_common(1)[0]
@@ -78,30 +87,32 @@ def _odd_qos(members: Sequence[tuple[PortClass, Switch, str]], peers: str) -> It
     for ports, switch, port in members:
         for table in PORT_TABLES if contents[ports] != most else ():
             if ports.rows[table] != usual.rows[table]:
-                for index, odd in odd_rows((ports.rows[table], usual.rows[table], usual.rows[table]), NO_FIELDS, 3):
+                for index, odd in deviating_rows(
+                    (ports.rows[table], usual.rows[table], usual.rows[table]), NO_FIELDS, 3
+                ):
                     if index == 0:
                         at = ((switch, port), example[1:])
                         places = (port_place(one, table, name, odd.key, odd.field) for one, name in at)
                         found.append(Candidate(switch, odd, *places))
-    yield from slips(found, dict.fromkeys(switch for _, switch, _ in members), peers)
+    yield from deviation_defects(found, dict.fromkeys(switch for _, switch, _ in members), peers)
 
 
 def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str) -> Iterator[Defect]:
-    """Odd fields of the ports' rows in PORT, or odd values of CABLE_LENGTH, where a port is a field."""
+    """Deviation fields of the ports' rows in PORT, or odd values of CABLE_LENGTH, where a port is a field."""
     skip = OWN_FIELDS.get(table, NO_FIELDS)
     if table == "PORT":
         rows: list[Row] = [switch.device.row(table, port) for switch, port in members]
     else:
         rows = [{"length": switch.cable_text(port)} for switch, port in members]
     found = []
-    for index, odd in odd_fields("", rows, skip, 3):
+    for index, odd in deviating_fields("", rows, skip, 3):
         switch, port = members[index]
         place = switch.place(table, *((port, odd.field) if table == "PORT" else (switch.cable_row, port)))
         same = (n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
         other, other_port = members[next(same)]
         example = other.place(table, other_port if table == "PORT" else other.cable_row, odd.field)
         found.append(Candidate(switch, odd, place, example))
-    yield from slips(found, dict.fromkeys(switch for switch, _ in members), peers)
+    yield from deviation_defects(found, dict.fromkeys(switch for switch, _ in members), peers)
 
 
 @rule("FG594", Severity.WARNING, "A session, route or interface has unusual options", Basis.PEERS)
@@ -146,7 +157,7 @@ def _form(fabric: Fabric, switch: Switch, table: str, key: str, shared: bool) ->
     names the far end, routes by whether others have them and whether they lead on."""
     parts = key.count("|")
     if table == "DEVICE_NEIGHBOR_METADATA":
-        return fabric.switches[key].role if key in fabric.switches else switch.told_role(key) == OUTSIDE_ROLE
+        return fabric.switches[key].role if key in fabric.switches else switch.declared_role(key) == OUTSIDE_ROLE
     if table == "BGP_NEIGHBOR":
         return parts, parse_interface(key.rpartition("|")[2]) is None
     if table == "BGP_NEIGHBOR_AF":
@@ -184,9 +195,9 @@ def _odd_population(
     if not any(row.keys() - skip for row in rows):
         return
     found = []
-    for index, odd in odd_fields("", rows, skip, 3):
+    for index, odd in deviating_fields("", rows, skip, 3):
         switch, key, _ = members[index]
         same = next(n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
         example = members[same][0].place(table, members[same][1], odd.field)
         found.append(Candidate(switch, odd, switch.place(table, key, odd.field), example))
-    yield from slips(found, dict.fromkeys(switch for switch, _, _ in members), peers)
+    yield from deviation_defects(found, dict.fromkeys(switch for switch, _, _ in members), peers)

@@ -13,12 +13,12 @@ from fabricgen.rules.view.peers import (
     NO_FIELDS,
     OWN_FIELDS,
     Candidate,
+    deviating_rows,
+    deviation_defects,
+    differing_pair,
     groups,
     has_usual,
-    odd_rows,
     plural,
-    slips,
-    unlike_pair,
 )
 from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Table
@@ -122,13 +122,13 @@ def _odd_tables(
     skip = OWN_FIELDS.get(table, NO_FIELDS)
     is_pair = len(switches) == 2 and (least == 2 or all(switch.device.wired for switch in switches))
     found = []
-    for index, odd in unlike_pair(tables, skip) if is_pair else odd_rows(tables, skip, least):
+    for index, odd in differing_pair(tables, skip) if is_pair else deviating_rows(tables, skip, least):
         switch = switches[index]
         if not _is_own_address(switch, odd.value):
             example = next(other for n, other in enumerate(switches) if n != index and has_usual(tables[n], odd))
             places = (one.place(table, odd.key, odd.field) for one in (switch, example))
             found.append(Candidate(switch, odd, *places))
-    yield from slips(found, switches, peers.replace("most", "the other of the", 1) if is_pair else peers)
+    yield from deviation_defects(found, switches, peers.replace("most", "the other of the", 1) if is_pair else peers)
 
 
 def _is_own_address(switch: Switch, value: object) -> bool:

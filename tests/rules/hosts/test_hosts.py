@@ -13,7 +13,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.rules.run import run
 from tests.render.hosts.rendered import inventory, write_bundle
-from tests.rules.host_cases import DGX, HOST_CASES, IN_BAND, RAIL_ONLY, TWO_PLANES, HostCase
+from tests.rules.hosts.inventories import DGX, IN_BAND, RAIL_ONLY, TWO_PLANES
 
 SIX = inventory(pool="'fd00:64::/64'").replace("10.0.0.0/16", "[10.0.0.0/16, 'fd00:1::/64']")
 SIX = SIX.replace("10.128.0.0/10", "[10.128.0.0/10, 'fd00:2::/64']")
@@ -36,36 +36,9 @@ def judge(folder: Path, *select: str) -> list[Finding]:
     return [one for one in run(open_bundle([folder]), select) if one.severity.value != "note"]
 
 
-def edited(folder: Path, case: HostCase) -> Path:
-    """The case's bundle, one file changed."""
-    bundle = write_bundle(folder / "bundle", case.text)
-    file = bundle / "hosts/gpu" / case.file
-    text = file.read_text()
-    assert case.old in text
-    file.unlink()  # it may be linked to another test's
-    file.write_text(text.replace(case.old, case.new, 1))
-    return bundle
-
-
 @pytest.mark.parametrize("name", CLEAN)
 def test_what_is_rendered_is_clean(tmp_path: Path, name: str) -> None:
     assert judge(write_bundle(tmp_path / "bundle", CLEAN[name])) == []
-
-
-@pytest.mark.parametrize("case", HOST_CASES, ids=[f"{one.code}-{one.key}-{n}" for n, one in enumerate(HOST_CASES)])
-def test_a_changed_value_is_found(tmp_path: Path, case: HostCase) -> None:
-    findings = judge(edited(tmp_path, case), "FG9")
-    (found,) = [one for one in findings if (one.code, one.path) == (case.code, f"{case.file}|{case.key}")][:1]
-    assert (found.device, found.severity.value) == ("hosts/gpu", case.severity)
-    assert found.location and found.location.file.endswith(f"hosts/gpu/{case.file}") and found.location.line >= 1
-    if case.switch:
-        texts = [each for each in found.related if "config_db.json" in each.location.file]
-        assert texts and texts[0].message.startswith("the switch, compute-su00-r0-leaf"), found
-        _, field = case.switch.rsplit("|", 1)
-        line = Path(texts[0].location.file).read_text().splitlines()[texts[0].location.line - 1]
-        assert f'{field}"' in line
-    others = {one.code for one in findings if one is not found}
-    assert others <= {case.code, *case.also}, findings
 
 
 def change(bundle: Path, edit: Callable[[str, Any], None]) -> None:
