@@ -21,11 +21,12 @@ from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.deadlock import Failures
 from fabricgen.simulate.deadlock.analysis import ground_of
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
-from fabricgen.simulate.deadlock.failures.failing import links_that_fail
-from fabricgen.simulate.deadlock.failures.failures import FailureJudge
+from fabricgen.simulate.deadlock.failures.failure_sets import links_that_fail
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import planes
+from fabricgen.vocabulary import Repair
 
 
 def main() -> None:
@@ -50,18 +51,18 @@ def main() -> None:
         own = np.where(ground.sources, ground.policy.asn, (1 << 32) + np.arange(len(switches)))
         ground = replace(ground, policy=replace(ground.policy, asn=own))
     base = ground.converged()
-    print(f"  {'cyclic' if base.is_cyclic else 'free'}: {len(base.dependencies.successors)} dependencies")
+    print(f"  {'cyclic' if base.buffers.is_cyclic else 'free'}: {len(base.buffers.links.successors)} dependencies")
     base_s = ground_s + lap("routes, dependencies, order")
     print(f"  {base_s:.2f} s for the verdict on plane {name!r} once its files are read")
     failures = links_that_fail(bundle, fabric)
-    for what, scope in (("", Failures(3)), ("local repair: ", Failures(2, repair=True))):
+    for what, scope in (("", Failures(3)), ("local repair: ", Failures(2, repair=Repair.LOCAL))):
         judge = FailureJudge(base, scope)
         for depth in range(1, scope.depth + 1):
             verdict = judge.of_depth(failures, depth)
             lap(f"{what}{verdict.summary.sets} sets of {depth}, by {verdict.how}")
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
     if options.peers:
-        _peers(base.dependencies, lap)
+        _peers(base.buffers.links, lap)
 
 
 class _Lap:

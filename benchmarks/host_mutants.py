@@ -87,8 +87,7 @@ def is_found(bundle: Bundle, hosts: ObservedHosts, mutant: Mutant) -> bool:
     lines = hosts.text(mutant.file).splitlines()
     lines[mutant.line - 1 : mutant.line] = [] if mutant.new is None else [mutant.new]
     changed = ObservedHosts(hosts.group, hosts.folder, {mutant.file: "\n".join(lines) + "\n"})
-    other = replace(bundle)
-    other.__dict__["hosts"] = {**bundle.hosts, hosts.group: changed}
+    other = replace(bundle, hosts={**bundle.hosts, hosts.group: changed})
     try:
         findings = run(other, ["FG9"])
     except UnreadableInputError:

@@ -229,8 +229,7 @@ def mutated(bundle: Bundle, mutant: Mutant) -> Bundle:
         row = rows.pop(mutant.key)
         if mutant.new is not None:
             rows[mutant.new] = row
-    changed = ObservedDevice(device.name, device.file, device.wired)
-    changed.__dict__.update(config=config, text=dump(config))
+    changed = device.with_config(config, dump(config))
     return replace(bundle, devices={**bundle.devices, device.name: changed})
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,8 @@ class Sources:
             for row, fields in self._rows(form, table):
                 field = _matching(name, fields) if _matches(row, f"{table}|{key}", ports) else None
                 if field is not None:
-                    return Explanation(form["template"], tuple(self._origin(index) for index in fields[field]))
+                    origins = tuple(self._origin(index) for index in fields[field])
+                    return Explanation(self.raw["forms"][form]["template"], origins)
         return None
 
     def explain_option(self, subnet: str, option: str) -> Explanation | None:
@@ -93,27 +94,25 @@ class Sources:
         found = self.explain_option(subnet, option)
         return tuple(one.inventory for one in found.origins if "#" in one.inventory) if found else ()
 
-    def _forms(self, device: str) -> Iterator[tuple[Mapping[str, Any], list[str] | None]]:
+    def _forms(self, device: str) -> Iterator[tuple[int, list[str] | None]]:
+        """(index of a form, its ports or None for all) of a device."""
         entry = self._devices.get(device)
         if entry is None:
             return
         for index in entry["forms"]:
-            yield self.raw["forms"][index], None
+            yield index, None
         for index, ports in entry["ports"].items():
-            yield self.raw["forms"][int(index)], ports
+            yield int(index), ports
 
-    def _rows(self, form: Mapping[str, Any], table: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The rows of a form that may be of this table: a file of a host is a slot, as it has the host's name."""
-        found = self._by_table.get(id(form))
-        if found is None:
-            found = self._by_table[id(form)] = {}
-            for row, fields in form["rows"].items():
-                found.setdefault(_SLOT.sub(_ANY, row.partition("|")[0]), []).append((row, fields))
-        return [row for name, rows in found.items() if name == table or _ANY in name for row in rows]
+    def _rows(self, form: int, table: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The rows of a form that may belong to a table: the name of a host's file is a slot."""
+        found = self._rows_by_table[form].items()
+        return [row for name, rows in found if name == table or _ANY in name for row in rows]
 
     @cached_property
-    def _by_table(self) -> dict[int, dict[str, list[tuple[str, Mapping[str, Any]]]]]:
-        return {}
+    def _rows_by_table(self) -> Sequence[Mapping[str, list[tuple[str, Mapping[str, Any]]]]]:
+        """For each form its rows by table."""
+        return [_by_table(form["rows"]) for form in self.raw["forms"]]
 
     def _origin(self, index: int) -> Origin:
         entry = self.raw["origins"][index]
@@ -138,6 +137,13 @@ def read_sources(folder: Path) -> Sources | None:
     return Sources(raw)
 
 
+def _by_table(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, list[tuple[str, Mapping[str, Any]]]]:
+    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for row, fields in rows.items():
+        found.setdefault(_SLOT.sub(_ANY, row.partition("|")[0]), []).append((row, fields))
+    return found
+
+
 def _matches(pattern: str, text: str, ports: list[str] | None) -> bool:
     match = _compiled(pattern).fullmatch(text)
     if match is None:
@@ -150,20 +156,16 @@ def _matching(name: str, fields: Mapping[str, Any]) -> str | None:
     return name if name in fields else next((field for field in fields if _compiled(field).fullmatch(name)), None)
 
 
-_patterns: dict[str, re.Pattern[str]] = {}
-
-
+@cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern with {slots} as a regular expression; a slot that comes again must be the same text."""
-    if pattern not in _patterns:
-        seen: set[str] = set()
-        parts = []
-        for index, part in enumerate(_SLOT.split(pattern)):
-            group = part.replace(".", "_")
-            if index % 2 == 0:
-                parts.append(re.escape(part))
-            else:
-                parts.append(f"(?P={group})" if group in seen else f"(?P<{group}>.+?)")
-                seen.add(group)
-        _patterns[pattern] = re.compile("".join(parts))
-    return _patterns[pattern]
+    """A pattern with {slots} as a regular expression; a repeated slot matches the same text everywhere."""
+    seen: set[str] = set()
+    expression = []
+    for index, piece in enumerate(_SLOT.split(pattern)):
+        group = piece.replace(".", "_")
+        if index % 2 == 0:
+            expression.append(re.escape(piece))
+        else:
+            expression.append(f"(?P={group})" if group in seen else f"(?P<{group}>.+?)")
+            seen.add(group)
+    return re.compile("".join(expression))

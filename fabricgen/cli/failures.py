@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabricgen.cli.settings import Settings, several
+from fabricgen.vocabulary import Repair
 
 if TYPE_CHECKING:
     from fabricgen.simulate.deadlock import Failures
@@ -28,7 +29,7 @@ class FailureChoice:
 
         spread = on_dask(self.scheduler) if self.scheduler else in_processes(settings.jobs)
         depth = int(self.switches or self.repair != "none") if self.depth is None else self.depth
-        return Failures(depth, self.switches, self.repair == "local", self.seed, spread)
+        return Failures(depth, self.switches, Repair(self.repair), self.seed, spread)
 
 
 failure_options = several(

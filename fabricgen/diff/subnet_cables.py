@@ -9,10 +9,9 @@ from fabricgen.diff.cables import CableDifference, Observer, UnknownNode, miscab
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.joined import joined
-from fabricgen.observed.netlist import cables_of
-from fabricgen.observed.subnet import ADAPTER, SWITCH, PortEnd
 from fabricgen.observed.wired_ports import WiredPorts
 from fabricgen.opensm.guids import guid_text
+from fabricgen.opensm.netlist import NodeKind, PortEnd, read_netlist
 from fabricgen.sonic.canonical import natural_key
 
 
@@ -47,8 +46,8 @@ def _read(path: Path) -> Iterator[tuple[PortEnd, PortEnd]]:
     for file in files:
         cables = [
             pair
-            for pair in cables_of(read_bytes(file).decode("utf-8", "replace"))
-            if {one.kind for one in pair} <= {SWITCH, ADAPTER}
+            for pair in read_netlist(read_bytes(file).decode("utf-8", "replace")).cables()
+            if {one.kind for one in pair} <= {NodeKind.SWITCH, NodeKind.ADAPTER}
         ]
         if not cables:
             raise UnreadableInputError("does not contain a cable in the format of ibnetdiscover", Location(str(file)))
@@ -74,7 +73,7 @@ class _Ends:
 
     def named(self, end: PortEnd) -> Endpoint:
         """(switch, port) or (host, NIC)."""
-        found = self._switch(end) if end.kind == SWITCH else self._adapter(end)
+        found = self._switch(end) if end.kind is NodeKind.SWITCH else self._adapter(end)
         self.met.add(found)
         return found
 

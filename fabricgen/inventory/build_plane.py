@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES, PURPOSES
+from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.inventory.build_infiniband import build_infiniband, build_partitions
 from fabricgen.inventory.build_outside import build_outside, build_static
 from fabricgen.inventory.build_parts import build_cable, build_pool, medium_for
@@ -23,6 +23,7 @@ from fabricgen.inventory.plane import (
 )
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
 from fabricgen.units import parse_bytes, parse_speed_mbps
+from fabricgen.vocabulary import Purpose
 
 DEFAULT_CNP_DSCP = 48
 DEFAULT_MTU_BYTES = 9100  # SONiC's own default
@@ -31,7 +32,7 @@ DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0, "gl
 RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
 
 # The purpose of a plane whose name is one of these.
-PURPOSE_OF_NAME = {**{word: word for word in PURPOSES}, "management": "in-band"}
+PURPOSE_OF_NAME = {**{word: word for word in map(str, Purpose)}, "management": "in-band"}
 
 _ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
 

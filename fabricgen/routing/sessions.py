@@ -75,7 +75,7 @@ class _Pairing:
         self.ports_down: dict[str, set[str]] = {}
         self.tables: dict[str, ConfigDb] = {}
         for name in switches:
-            config = bundle.devices[name].passing()
+            config = bundle.devices[name].content.peek()
             self.speakers[name] = read_speaker(config)
             ports = rows(config, "PORT").items()
             self.ports_down[name] = {port for port, row in ports if row.get("admin_status") == "down"}

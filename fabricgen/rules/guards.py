@@ -35,9 +35,7 @@ def _changed(bundle: Bundle, device: ObservedDevice, table: str, key: str, field
     config: dict[str, Any] = orjson.loads(device.text)
     row = config[table][key]
     row[field] = _other(row[field])
-    changed = dataclasses.replace(device)
-    changed.__dict__["config"] = config
-    changed.__dict__["text"] = orjson.dumps(config, option=orjson.OPT_INDENT_2)
+    changed = device.with_config(config, orjson.dumps(config, option=orjson.OPT_INDENT_2))
     devices: Mapping[str, ObservedDevice] = {**bundle.devices, device.name: changed}
     return dataclasses.replace(bundle, devices=devices)
 

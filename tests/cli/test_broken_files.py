@@ -52,11 +52,11 @@ def test_a_bundle_of_chosen_switches_misses_nothing(cli: Cli, bundle: Path, tmp_
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("{}", "it is no list"),
+        ("{}", "it is not a list"),
         ("[[1, 2]]", "[1,2] is not a pair"),
         ('[["leaf1|Ethernet0", "spine1|Ethernet0", "x"]]', "is not a pair"),
         ('[["leaf1", "spine1"]]', "'leaf1' is not DEVICE|PORT"),
-        ('[["laef1|Ethernet0", "spnie1|Ethernet0"]]', "none of its links has an end at a switch that is judged"),
+        ('[["laef1|Ethernet0", "spnie1|Ethernet0"]]', "none of its links has an end at one of the given switches"),
     ],
 )
 def test_what_are_no_links_give_no_verdict(text: str, problem: str, cli: Cli, bundle: Path, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_links_of_switches_beyond_those_judged_are_told(cli: Cli, bundle: Path, 
     links = [["leaf1|Ethernet256", "spine1|Ethernet0"], ["leaf8|Ethernet256", "spine8|Ethernet0"]]
     (tmp_path / "links.json").write_text(json.dumps(links))
     outcome = cli("simulate", "deadlock", bundle, "--links", tmp_path / "links.json")
-    assert outcome.code == 0 and "links without an end at a switch that is judged: 1 of 2" in outcome.err
+    assert outcome.code == 0 and "1 of 2 links do not have an end at one of the given switches" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def lossless_management(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _purpose(ports: PortClass) -> str:
-    return ports.qos.plane.purpose if ports.qos.plane else ""
+    return (ports.qos.plane.purpose or "") if ports.qos.plane else ""
 
 
 @rule("FG596", Severity.ERROR, "A link, a neighbor or a session connects two planes")

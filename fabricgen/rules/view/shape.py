@@ -26,9 +26,7 @@ def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
             config[name] = plain
     if len(config) == len(device.config) and all(config[name] is table for name, table in device.config.items()):
         return device
-    shaped = ObservedDevice(device.name, device.file, device.wired)
-    shaped.__dict__.update(text=device.text, config=config)
-    return shaped
+    return device.with_config(config, device.text)
 
 
 def with_current_references(device: ObservedDevice) -> Mapping[str, Any]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
 from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredNic, Wiring
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
-from fabricgen.opensm.conf import OptionFile, read_options
-from fabricgen.opensm.guid_list import GuidList, read_guids
+from fabricgen.opensm.guid_lists import GuidList, read_guids
+from fabricgen.opensm.located_text import Word
+from fabricgen.opensm.opensm_conf import OptionFile, read_options
 from fabricgen.opensm.options import NO_FALLBACK
-from fabricgen.opensm.partition_file import PartitionEntry, PartitionFile, read_partitions
-from fabricgen.opensm.words import Word
+from fabricgen.opensm.partitions_conf import PartitionEntry, PartitionFile, read_partitions
 from fabricgen.rules.defects import FilePlace
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric

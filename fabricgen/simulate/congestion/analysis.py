@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.results import CongestionResult, FlowTime
+from fabricgen.results import CongestionModel, CongestionResult, FlowTime
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
 from fabricgen.simulate.congestion.from_scenario import from_scenario
@@ -79,10 +79,12 @@ def analyse_congestion(
         found.append(_analyse(bundle, fabric, name, options))
     reason = "forwarding of InfiniBand planes is OpenSM's, and no tables of it are read here"
     found += [
-        CongestionResult(options.pattern, "skipped", name=name, seed=options.seed, reason=reason)
+        CongestionResult(options.pattern, CongestionModel.SKIPPED, name=name, seed=options.seed, reason=reason)
         for name in infiniband_planes(bundle, plane)
     ]
-    return sorted(found, key=lambda one: (one.model == "skipped", -len(one.victims), -one.max_load, one.name))
+    return sorted(
+        found, key=lambda one: (one.model is CongestionModel.SKIPPED, -len(one.victims), -one.max_load, one.name)
+    )
 
 
 def is_meant(bundle: Bundle, name: str, plane: str | None, options: Options) -> bool:
@@ -110,7 +112,7 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
     """A plane under a pattern."""
     basic = CongestionResult(
         pattern=options.pattern,
-        model="skipped",
+        model=CongestionModel.SKIPPED,
         name=plane.name,
         seed=options.seed,
         links=plane.network.links // 2 + len(plane.adapters),
@@ -124,7 +126,7 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
     if not len(traffic):
         return replace(
             basic,
-            model="idle",
+            model=CongestionModel.IDLE,
             reason=f"{options.pattern} of {counted(job.nodes, 'node')} sends nothing over the network",
         )
     stood_in = job.stand_in and options.pattern in OF_STORAGE
@@ -145,14 +147,14 @@ def _dense(plane: HostNetwork, traffic: Everyone, basic: CongestionResult) -> Co
     rates = dense_rates(plane, demand)
     flows = dense_flows(plane, demand, rates, traffic.bytes_each * _on_wire(plane))
     load = round(float(rates.load.max(initial=1.0)), 4)
-    return replace(basic, model="dense", max_load=load, flows=flows, single_path=True)
+    return replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, single_path=True)
 
 
 def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult) -> CongestionResult:
     drawn = _draw(plane, traffic, options.seed)
     flows = drawn.flows
     if not len(flows):
-        return replace(basic, model="idle", lost=len(traffic))
+        return replace(basic, model=CongestionModel.IDLE, lost=len(traffic))
     verdict = judge(plane.ports, flows, finite=len(flows) <= options.most_finite)
     chosen = spread(plane, drawn)
     ends = [tuple(f"{plane.adapters[end].host}|{plane.adapters[end].nic}" for end in pair)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.results import FlowTime
+from fabricgen.results import FlowTime, VictimLabel
 from fabricgen.routing.bits import Words
 from fabricgen.simulate.congestion.loads import Singles, split_loads
 from fabricgen.simulate.congestion.model import Flags, Floats, Ints
@@ -161,8 +161,8 @@ def dense_flows(plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_eac
         found.append(
             FlowTime(
                 f"{source.host}|{source.nic}", f"{target.host}|{target.nic}", round(float(paused[row])),
-                round(float(ideal[row])), round(factor, 3), factor > VICTIM, "off-path" if factor > VICTIM else "",
-                int(count[number]),
+                round(float(ideal[row])), round(factor, 3), factor > VICTIM,
+                VictimLabel.OFF_PATH if factor > VICTIM else VictimLabel.NONE, int(count[number]),
             )
         )  # fmt: skip
     return tuple(sorted(found, key=lambda flow: (-(flow.hol_factor or 0), flow.src, flow.dst)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Place, Severity, in_order
-from fabricgen.results import CongestionResult, CongestionTree
+from fabricgen.results import CongestionModel, CongestionResult, CongestionTree, TreeKind
 from fabricgen.units import counted
 
 _FITS = 1.01  # load: a pattern that needs no more, ideally spread, fits
@@ -40,7 +40,7 @@ def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
     for tree in telling[:_MOST_TREES]:
         device, port = tree.root
         certain = result.single_path and not result.ecn
-        if tree.kind == "slow-receiver":
+        if tree.kind is TreeKind.SLOW_RECEIVER:
             message = f"{port} feeds a receiver slower than its one sender and pauses {tree.channels} ports behind it"
             hint = "Give the receiver the speed of its senders, or limit them."
             yield _at(bundle, "FG706", Severity.WARNING, message, device, hint, port, certain=certain)
@@ -49,7 +49,7 @@ def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
         message = f"{_cause(tree)} at {port} pauses {counted(tree.channels, 'port')}, the farthest "
         message += f"{counted(tree.depth, 'link')} away; "
         message += f"{counted(tree.victims, 'victim')} among the flows they hold{_transient(result)}"
-        incast = tree.kind == "incast"
+        incast = tree.kind is TreeKind.INCAST
         hint = (
             "Let fewer send at a time." if incast else "Another placement, more paths or queue pairs spread the load."
         )
@@ -57,7 +57,7 @@ def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
 
 
 def _cause(tree: CongestionTree) -> str:
-    return "an incast" if tree.kind == "incast" else "more than the link carries"
+    return "an incast" if tree.kind is TreeKind.INCAST else "more than the link carries"
 
 
 def _victims(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
@@ -96,7 +96,7 @@ def _polarised(bundle: Bundle | None, result: CongestionResult) -> Iterator[Find
 
 def _collisions(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
     found = result.collisions
-    if found is None or result.model == "idle":
+    if found is None or result.model is CongestionModel.IDLE:
         return
     fair = max(1.0, found.flows / found.links)
     if found.expected / fair >= _MUCH_SLOWER:
@@ -107,7 +107,7 @@ def _collisions(bundle: Bundle | None, result: CongestionResult) -> Iterator[Fin
 
 
 def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
-    if result.model == "skipped":
+    if result.model is CongestionModel.SKIPPED:
         yield _at(bundle, "FG708", Severity.NOTE, f"{_plane(result)}not simulated: {result.reason}", "", certain=True)
     elif result.reason and result.flows:
         yield _at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.reason}", "", certain=True)

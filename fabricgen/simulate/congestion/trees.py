@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.results import CongestionTree
+from fabricgen.results import CongestionTree, TreeKind, VictimLabel
 from fabricgen.simulate.congestion.model import NO_PORT, Flags, Flows, Ints, Ports
 
 PAUSED_DUTY = 0.95  # a port that may send for less of the time counts as paused
@@ -70,13 +70,13 @@ def _tree(ports: Ports, flows: Flows, waits: Ints, root: int, victims: Flags) ->
     )
 
 
-def _kind(flows: Flows, root: int) -> str:
+def _kind(flows: Flows, root: int) -> TreeKind:
     """A port towards a host is an incast; with a single sender it is the receiver that is slow."""
     through = _crossing(flows.path, np.arange(int(flows.path.max()) + 1) == root)
     ends = flows.path[np.arange(len(flows)), flows.hops - 1] == root
     if not bool((ends & through).any()):
-        return "collision"
-    return "incast" if len(np.unique(flows.source[through])) > 1 else "slow-receiver"
+        return TreeKind.COLLISION
+    return TreeKind.INCAST if len(np.unique(flows.source[through])) > 1 else TreeKind.SLOW_RECEIVER
 
 
 def _crossing(path: NDArray[np.int32], member: Flags) -> Flags:
@@ -84,8 +84,11 @@ def _crossing(path: NDArray[np.int32], member: Flags) -> Flags:
     return crossed
 
 
-def labels(flows: Flows, saturated: Flags, victims: Flags) -> Sequence[str]:
+def labels(flows: Flows, saturated: Flags, victims: Flags) -> Sequence[VictimLabel]:
     """off-path for a victim on whose own way nothing is saturated, unfair-share for one that gets too little of it."""
     on_path = _crossing(flows.path, saturated)
-    return ["" if not victim else "unfair-share" if crossed else "off-path"
-            for victim, crossed in zip(victims.tolist(), on_path.tolist(), strict=True)]  # fmt: skip
+    of_victim = {True: VictimLabel.UNFAIR_SHARE, False: VictimLabel.OFF_PATH}
+    return [
+        of_victim[crossed] if victim else VictimLabel.NONE
+        for victim, crossed in zip(victims.tolist(), on_path.tolist(), strict=True)
+    ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabricgen.results import CongestionTree
+from fabricgen.results import CongestionModel, CongestionTree, VictimLabel
 from fabricgen.simulate.congestion.finite import run_fluid
 from fabricgen.simulate.congestion.model import NO_PORT, Flags, Floats, Flows, Ports, latency_ns
 from fabricgen.simulate.congestion.steady import steady_rates
@@ -23,10 +23,10 @@ class Verdict:
     """Per flow: `time_ns` (NaN: no end in sight) against `ideal_ns`, and a victim's label. `affected` flows are those
     that anything can hold up at all."""
 
-    model: str  # idle | finite | steady
+    model: CongestionModel
     time_ns: Floats
     ideal_ns: Floats
-    label: tuple[str, ...]
+    label: tuple[VictimLabel, ...]
     trees: tuple[CongestionTree, ...] = ()
     roots: int = 0
     paused: int = 0
@@ -51,9 +51,9 @@ def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
     ideal, time = np.zeros(len(flows)), np.zeros(len(flows))
     calm = ~affected
     ideal[calm] = time[calm] = max_min_times_ns(ports, flows.only(calm)) + latency[calm] if calm.any() else 0.0
-    label = [""] * len(flows)
+    label = [VictimLabel.NONE] * len(flows)
     if not affected.any():
-        return Verdict("idle", time, ideal, tuple(label))
+        return Verdict(CongestionModel.IDLE, time, ideal, tuple(label))
     waiting = flows.only(affected)
     if finite:
         ideal[affected] = max_min_times_ns(ports, waiting) + latency[affected]
@@ -77,9 +77,15 @@ def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
     for index, text in zip(held, labels(waiting, saturated, victims[affected]), strict=True):
         label[index] = text
     return Verdict(
-        "finite" if finite else "steady", time, ideal, tuple(label), trees(ports, waiting, found, victims[affected]),
-        int(found.roots.sum()), int(found.paused.sum()), unsettled,
-    )  # fmt: skip
+        CongestionModel.FINITE if finite else CongestionModel.STEADY,
+        time,
+        ideal,
+        tuple(label),
+        trees(ports, waiting, found, victims[affected]),
+        int(found.roots.sum()),
+        int(found.paused.sum()),
+        unsettled,
+    )
 
 
 def offered_load(ports: Ports, flows: Flows) -> Floats:

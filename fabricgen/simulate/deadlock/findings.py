@@ -6,11 +6,11 @@ import numpy as np
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Place, Related, Severity, in_order
-from fabricgen.results import Cycle, DeadlockResult
+from fabricgen.results import Claim, Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
-from fabricgen.simulate.deadlock.failures.findings import failure_findings, maintenance_findings, standing_for
+from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings, standing_for
 from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -48,7 +48,7 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         priorities = f"{'priority' if len(cycles) == 1 else 'priorities'} {numbers}"
         around = " -> ".join(f"{switch} {port}" for switch, port in (*cycle.hops, cycle.hops[0]))
         key = evidence.fabric.row(links[0])
-        certain = Confidence.PROVED if result.claim == "proved" else Confidence.POSSIBLE
+        certain = Confidence.PROVED if result.claim is Claim.PROVED else Confidence.POSSIBLE
         after = f"after {' and '.join(cycle.failed_links)} fail: " if cycle.failed_links else ""
         yield Finding(
             code="FG605" if after else "FG601",

@@ -23,7 +23,7 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock import PlaneDeadlock
 from fabricgen.simulate.deadlock.analysis import cycles_of
-from fabricgen.simulate.deadlock.failures.failures import FoundCycle
+from fabricgen.simulate.deadlock.failures.verdict import FoundCycle
 from fabricgen.simulate.packets.configured import UNKNOWN_SPEED_MBPS, SwitchSettings
 from fabricgen.simulate.packets.freeze import FreezeWatch
 from fabricgen.simulate.packets.from_bundle import NIC_DCQCN, dscp_of

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Place, Severity, in_order
-from fabricgen.results import GroupUse, PacketFlow, PacketsResult, QueueUse
+from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseKind, QueueUse
 from fabricgen.simulate.plane.names import infiniband_planes
 
 LONG_QUEUE_NS = 100_000  # a queue that marks nothing below this much time is no help to its senders
@@ -162,7 +162,7 @@ def _delays(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             hint=_root_hint(result),
         )  # fmt: skip
     for root in result.roots:
-        if root.kind == "slow-receiver" and root.paused_share > LONG_PAUSE:
+        if root.kind is PauseKind.SLOW_RECEIVER and root.paused_share > LONG_PAUSE:
             yield _finding(
                 "FG761", Severity.WARNING,
                 f"host {root.port[1]} pauses {root.port[0]} for {root.paused_share:.0%} of the time, which pauses "

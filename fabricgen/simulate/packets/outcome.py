@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseRoot, QueueUse
+from fabricgen.results import Compat, GroupUse, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
 from fabricgen.simulate.packets.simulation import Finished
@@ -32,7 +32,7 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
         max_queue_bytes=int(run.queues["most"].max(initial=0)),
         simulated_ns=network.ns(network.now),
         seed=seed,
-        compat=network.scenario.compat,
+        compat=Compat(network.scenario.compat),
         freeze=freeze,
         storms=tuple(finished.storms),
         groups=_groups(network),
@@ -134,7 +134,7 @@ def _roots(network: Network) -> tuple[PauseRoot, ...]:
     roots = [
         PauseRoot(
             port=network.ports[root],
-            kind="slow-receiver" if paused[root] and to_host[root] else "incast",
+            kind=PauseKind.SLOW_RECEIVER if paused[root] and to_host[root] else PauseKind.INCAST,
             paused_links=len(links),
             paused_share=round(float(max(share[link] for link in links)), 4),
         )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.sonic.image import rows, text
-from fabricgen.sonic.tables import ConfigDb, Row, parse_priorities, split_key
+from fabricgen.sonic.tables import ConfigDb, Row, SameTable, parse_priorities, split_key
 
 PRIORITIES = 8
 _DSCPS = 64
@@ -80,11 +80,11 @@ class _MapReader:
     def __init__(self) -> None:
         self.arrivals: dict[tuple[Map, Map], int] = {}
         self.departures: dict[tuple[Map, Map], int] = {}
-        self.switches: dict[tuple[tuple[str, int], ...], _SwitchQos] = {}
+        self.switches: dict[tuple[tuple[str, SameTable], ...], _SwitchQos] = {}
 
     def switch(self, config: ConfigDb) -> "_SwitchQos":
         """The ports of a switch. Equal tables of different files are one object."""
-        same = tuple([(name, id(table)) for name, table in config.items()])
+        same = tuple([(name, SameTable(table)) for name, table in config.items()])
         if same not in self.switches:
             self.switches[same] = _SwitchQos(config, self._resolve)
         return self.switches[same]

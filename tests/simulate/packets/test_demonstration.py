@@ -6,6 +6,7 @@ from typing import Any
 
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock
 from fabricgen.simulate.deadlock.analysis import cycles_of
+from fabricgen.vocabulary import Repair
 from tests.bgp_fabric import Fabric, open_configs
 from tests.conftest import Cli
 from tests.simulate.deadlock.test_fabrics import clos
@@ -86,7 +87,7 @@ def test_what_does_not_freeze_is_said_with_the_number_of_tries(tmp_path: Path) -
 def test_cycle_after_a_failure_avoids_what_failed(tmp_path: Path) -> None:
     """Leaves that forward around two lost links until BGP has settled: no flow of their cycle crosses one of these."""
     bundle = open_configs(clos(4, 2).configs(), tmp_path)
-    [verdict] = analyse_deadlock(bundle, failures=Failures(2, repair=True))
+    [verdict] = analyse_deadlock(bundle, failures=Failures(2, repair=Repair.LOCAL))
     [cycle] = cycles_of(verdict)
     lost = {tuple(end.split(":")) for name in cycle.failed.names for end in name.split("--")}
     result, finding = demonstrate(bundle, verdict)

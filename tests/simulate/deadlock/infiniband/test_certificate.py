@@ -172,7 +172,7 @@ def test_what_has_a_loop_has_no_order(opensm: Tools, tmp_path: Path) -> None:
 
 def test_routes_are_those_of_the_tables(torus: Certified) -> None:
     routes = next_hops(torus.results)
-    dumps = torus.results[0].dumps
+    dumps = torus.results[0].evidence.dumps
     assert dumps is not None
     names = [switch.name for switch in dumps.subnet.switches]
     assert sorted(routes) == sorted(names)

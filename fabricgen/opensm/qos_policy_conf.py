@@ -5,8 +5,8 @@ Source: opensm 3.3.23, doc/QoS_management_in_OpenSM.txt and opensm/osm_qos_parse
 
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.partition_file import Fault
-from fabricgen.opensm.words import Word, lines_of
+from fabricgen.opensm.located_text import Word, lines_of
+from fabricgen.opensm.partitions_conf import Fault
 
 _INSIDE = {
     "port-groups": ("port-group",), "qos-setup": ("vlarb-tables", "sl2vl-tables"), "qos-levels": ("qos-level",),

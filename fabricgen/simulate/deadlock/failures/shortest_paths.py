@@ -37,7 +37,7 @@ class ShortestPaths:
             ).reshape(-1, 2).T,
         )  # fmt: skip
         self.are_certain = state.hops is routes.nexthops and not routes.ambiguous.any()
-        self.are_telling = routes.plain and self.are_certain
+        self.are_decisive = routes.plain and self.are_certain
 
     def lost(self, dead: Indices, gone: Sequence[int] = (), among: Words | None = None) -> bool:
         """Whether some switch with hosts loses all shortest paths to a destination (`among`: a row of bits; None for

@@ -9,15 +9,26 @@ partition of two. Words may be shortened: what begins like a known one is taken 
 Source: opensm 3.3.23, opensm/osm_prtn_config.c and doc/partition-config.txt.
 """
 
-from collections.abc import Sequence
+import enum
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from fabricgen.opensm.located_text import Word, lines_of
 from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES
-from fabricgen.opensm.words import Word, lines_of
+
+Known = TypeVar("Known", bound=str)
 
 GROUPS = ("ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF", "NONE")
 FLAGS = ("indx0", "ipoib", "mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel", "defmember", "mgid")
-MEMBERSHIPS = ("full", "limited", "both")
+
+
+class Membership(enum.StrEnum):
+    """What a member of a partition may talk to: all members, full members only, or as both."""
+
+    FULL = "full"
+    LIMITED = "limited"
+    BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +130,7 @@ def _read_members(partition: PartitionEntry, line: Word) -> Sequence[Fault]:
     return faults
 
 
-def taken_as(text: str, words: Sequence[str]) -> str | None:
+def taken_as(text: str, words: Iterable[Known]) -> Known | None:
     """The first known word that begins with the text, as OpenSM compares them."""
     return next((word for word in words if text and word.startswith(text)), None)
 

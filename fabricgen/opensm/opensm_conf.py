@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from fabricgen.opensm.located_text import Word, lines_of
 from fabricgen.opensm.options import option_facts
-from fabricgen.opensm.words import Word, lines_of
 
 UNSET = ("", "(null)")
 # Options that name a file OpenSM reads; others name what it writes.

@@ -9,7 +9,7 @@ Source: ibdm of ibutils, TopoFile in its user manual.
 import re
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.words import Word, lines_of, words_of
+from fabricgen.opensm.located_text import Word, lines_of, words_of
 
 _PORT = re.compile(r"(\S+)\s+(?:-\S+\s+)*->\s+(\S+)\s+(\S+)\s+(\S+)")  # words before the arrow tell width and speed
 

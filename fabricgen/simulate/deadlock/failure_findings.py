@@ -7,7 +7,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Place, Severity
 from fabricgen.results import FailureSummary
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
-from fabricgen.simulate.deadlock.failures.failures import DepthVerdict
+from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict
 
 _KINDS = {1: "single failures", 2: "double failures", 3: "triple failures"}
 
@@ -16,22 +16,22 @@ def failure_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]
     """FG606 hosts cut off after failures; FG607 a sample in place of all sets; FG608 next hops after failures that
     depend on history."""
     for one in result.evidence.failures:
-        yield from _cut_off(bundle, result, one)
+        yield from _disconnected(bundle, result, one)
         if one.summary.sampled is not None:
             yield _sampled(bundle, result, one)
         if one.ambiguous_sets and not result.evidence.routes.ambiguous_sets:
             yield _ambiguous(bundle, result, one)
 
 
-def _cut_off(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterator[Finding]:
-    if one.first_cut_off is None:
+def _disconnected(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterator[Finding]:
+    if one.first_disconnected is None:
         return
     fabric = result.evidence.fabric
-    failure = one.first_cut_off.failures[0]
+    failure = one.first_disconnected.failures[0]
     link = failure.links[0] if failure.links else 0
     switch = fabric.names[fabric.network.source[link]]
     summary = one.summary
-    names = " and ".join(one.first_cut_off.names) + standing_for(summary, one.first_cut_off.names)
+    names = " and ".join(one.first_disconnected.names) + standing_for(summary, one.first_disconnected.names)
     often = (
         f"{one.name or _KINDS[summary.depth]}: {summary.unreachable_sets} of {summary.sampled or summary.sets} sets cut"
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricgen.opensm.words import Word, lines_of
+from fabricgen.opensm.located_text import Word, lines_of
 
 _GUID = re.compile(r"0[xX]([0-9a-fA-F]{1,16})(?=\s|$)")
 

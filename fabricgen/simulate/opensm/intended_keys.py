@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from fabricgen.opensm.partitions_conf import Membership
+
 DEFAULT_KEY, FULL = 0x7FFF, 0x8000
 _NOBODY = ("ALL_ROUTERS", "NONE")
 _MEMBER = re.compile(r"(\w+)(?:=(\w+))?$")
@@ -27,7 +29,8 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
     """What the file gives to adapter ports, of which `sm_port` is the subnet manager's, and to switches (GUIDs)."""
     groups: dict[str, Collection[int]] = {"ALL_CAS": [*adapters], "ALL_SWITCHES": [*switches], "SELF": [sm_port]}
     groups["ALL"] = all_ports = dict.fromkeys([*groups["ALL_CAS"], *groups["ALL_SWITCHES"]])
-    members: dict[int, dict[int, str]] = {DEFAULT_KEY: dict.fromkeys(all_ports, "limited") | {sm_port: "full"}}
+    usual: dict[int, str] = {**dict.fromkeys(all_ports, Membership.LIMITED), sm_port: Membership.FULL}
+    members = {DEFAULT_KEY: usual}
     result = IntendedKeys({port: set() for port in all_ports})
     has_default = False
     for statement in re.sub(r"#.*", "", text).split(";"):
@@ -42,17 +45,24 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
             continue
         if key == DEFAULT_KEY and not has_default:
             members[key], has_default = {}, True
-        usual = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), "limited")
+        default = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), Membership.LIMITED)
         for word in _words(body):
             chosen, membership = _chosen(word, groups)
             if chosen is None:
                 result.strangers.append(word)
             else:
-                members.setdefault(key, {}).update(dict.fromkeys(chosen, membership or usual))
+                members.setdefault(key, {}).update(dict.fromkeys(chosen, membership or default))
     for key, ports_of in members.items():
         for port, membership in ports_of.items():
-            result.keys[port] |= {"full": {key | FULL}, "both": {key, key | FULL}}.get(membership, {key})
+            result.keys[port] |= _keys_of(key, membership)
     return result
+
+
+def _keys_of(key: int, membership: str) -> set[int]:
+    """The table entries of a member."""
+    if membership == Membership.BOTH:
+        return {key, key | FULL}
+    return {key | FULL if membership == Membership.FULL else key}
 
 
 def _key(title: str, number: str) -> int | None:

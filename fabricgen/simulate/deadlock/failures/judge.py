@@ -8,7 +8,7 @@ singles or pairs (`orbits`), and where there is too little symmetry for that, a 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -20,22 +20,21 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.possible import possible_routes
 from fabricgen.simulate.deadlock.core.state import State
 from fabricgen.simulate.deadlock.failures.bounces import Bounces, bounces
-from fabricgen.simulate.deadlock.failures.bound import upper_bound
-from fabricgen.simulate.deadlock.failures.failing import Failure, FailureSet, SetsOf
-from fabricgen.simulate.deadlock.failures.loss import ShortestPaths, spares
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.failures.orbits import Orbits
 from fabricgen.simulate.deadlock.failures.repair import Repaired, repaired_witnesses
+from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
+from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths, spares
 from fabricgen.simulate.deadlock.failures.sweep import (
     AMBIGUOUS,
-    CUT_OFF,
     CYCLIC,
-    Judge,
-    Question,
-    Spread,
+    DISCONNECTED,
+    SetJudge,
     Verdicts,
-    in_processes,
     sweep,
 )
+from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict, Failures, FoundCycle
+from fabricgen.vocabulary import Repair
 
 MOST_SETS = 50_000  # judged one by one
 MOST_WORK = 1 << 30  # sets times links, beyond which symmetry is looked for
@@ -44,62 +43,24 @@ SAMPLE = 5_000  # drawn where there are more
 _FEW_SETS = 8  # for which what any failures could bring about is not worked out
 
 
-@dataclass(frozen=True)
-class Failures:
-    """Which failures to go through: sets of up to `depth`, switches among what fails or not; `repair`: fast reroute
-    forwards until BGP has settled. `spread` says where sets are judged."""
-
-    depth: int = 0
-    switches: bool = False
-    repair: bool = False
-    seed: int = 0
-    spread: Spread = field(default_factory=lambda: in_processes(1))
-
-
-@dataclass(frozen=True)
-class FoundCycle:
-    """A cycle after failures: links numbered as in the state as configured."""
-
-    failed: FailureSet
-    priority: int
-    links: tuple[int, ...]
-    witnesses: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class DepthVerdict:
-    """What holds for the sets of one depth, or for those that `name` names. `how`: "spares" (one proof for all),
-    "bounces" (many at once), "each", "orbits" (one of each) or "sample". `first_cyclic` and `first_cut_off` are the
-    first such sets. `is_planned`: somebody means to take the set out of service."""
-
-    summary: FailureSummary
-    how: str
-    ambiguous_sets: int = 0
-    first_cyclic: FailureSet | None = None
-    first_cut_off: FailureSet | None = None
-    name: str = ""
-    is_planned: bool = False
-
-
 class FailureJudge:
     """All that is known of one plane's failures."""
 
     def __init__(self, base: State, failures: Failures) -> None:
         self.ground, self.options = base.ground.expecting(base.routes.reached), failures
-        self.base = base
+        self.base, self.repairs = base, failures.repair is Repair.LOCAL
         self._bounces: tuple[tuple[Failure, ...], Bounces | None] | None = None
         self._orbits: tuple[tuple[Failure, ...], Orbits] | None = None
 
     @cached_property
-    def question(self) -> Question:
-        """What is asked of single sets, with what is proved for all by next hops as any failures could bring them
-        about."""
-        ground = self.ground
+    def sets(self) -> SetJudge:
+        """The judge of single sets, with what the graph of all possible next hops proves for every set."""
+        ground, is_cyclic = self.ground, self.base.buffers.is_cyclic
         routes = possible_routes(ground.network, ground.policy, ground.destinations)
         possible = State(ground, routes, forwarding(ground.network, routes, ground.discards))
-        exact = not self.base.is_cyclic and bool((possible.hops == self.base.hops).all())
-        free = exact or not (self.base.is_cyclic or possible.is_cyclic)
-        return Question(ground, self.options.repair, free, exact, self.base)
+        exact = not is_cyclic and bool((possible.hops == self.base.hops).all())
+        free = exact or not (is_cyclic or possible.buffers.is_cyclic)
+        return SetJudge(ground, self.repairs, free, exact, self.base)
 
     @cached_property
     def paths(self) -> ShortestPaths:
@@ -111,7 +72,7 @@ class FailureJudge:
         sets = SetsOf(failures, depth)
         summary = FailureSummary(depth, sets.count)
         has_spares = self._has_spares(failures, depth)
-        if has_spares and not self.options.repair:
+        if has_spares and not self.repairs:
             return DepthVerdict(summary, "spares")
         if has_spares and depth < 3 and (around := self._around(failures)) is not None:
             verdict = self._of_bounces(failures, around, summary)
@@ -150,7 +111,7 @@ class FailureJudge:
         if pairs is None:
             return None
         sets = [FailureSet((failures[a], failures[b])) for a, b in pairs.unsure.tolist()]
-        closing = sweep(self.question, [(one.dead, ()) for one in sets], self.options.spread) & CYCLIC != 0
+        closing = sweep(self.sets, [(one.dead, ()) for one in sets], self.options.spread) & CYCLIC != 0
         found = [tuple(pair) for pair in pairs.unsure[closing].tolist()]
         rows = np.flatnonzero(pairs.cyclic.any(axis=1))
         least = min(
@@ -170,28 +131,28 @@ class FailureJudge:
             return None
         sets = [FailureSet(tuple(failures[number] for number in one.members)) for one in orbits]
         verdicts = np.zeros(len(sets), np.uint8) if has_spares else self._converged(sets)
-        if self.options.repair:
+        if self.repairs:
             verdicts |= self._repaired(sets)
         size = [one.size for one in orbits]
-        count = {flag: _total(size, verdicts & flag != 0) for flag in (CYCLIC, CUT_OFF, AMBIGUOUS)}
+        count = {flag: _total(size, verdicts & flag != 0) for flag in (CYCLIC, DISCONNECTED, AMBIGUOUS)}
         parts = tuple(
-            FailureOrbit(one.names, orbit.size, bool(flags & CYCLIC), bool(flags & CUT_OFF))
+            FailureOrbit(one.names, orbit.size, bool(flags & CYCLIC), bool(flags & DISCONNECTED))
             for one, orbit, flags in zip(sets, orbits, verdicts.tolist(), strict=True)
         )
-        summary = replace(summary, cyclic_sets=count[CYCLIC], unreachable_sets=count[CUT_OFF], orbits=parts)
-        first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, CUT_OFF)}
-        return DepthVerdict(summary, "orbits", count[AMBIGUOUS], first[CYCLIC], first[CUT_OFF])
+        summary = replace(summary, cyclic_sets=count[CYCLIC], unreachable_sets=count[DISCONNECTED], orbits=parts)
+        first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, DISCONNECTED)}
+        return DepthVerdict(summary, "orbits", count[AMBIGUOUS], first[CYCLIC], first[DISCONNECTED])
 
     def _converged(self, sets: Sequence[FailureSet]) -> Verdicts:
         """The verdicts on sets in the state that BGP settles in."""
         found = np.zeros(len(sets), np.uint8)
-        calm = not self.base.is_cyclic and self.paths.are_telling
+        calm = not self.base.buffers.is_cyclic and self.paths.are_decisive
         left = [number for number, one in enumerate(sets) if not calm or self.paths.lost(one.dead, one.gone)]
         if len(left) > _FEW_SETS:
-            question = replace(self.question, repair=False)
-            found[left] = sweep(question, [(sets[one].dead, sets[one].gone) for one in left], self.options.spread)
+            judge = replace(self.sets, repair=False)
+            found[left] = sweep(judge, [(sets[one].dead, sets[one].gone) for one in left], self.options.spread)
         else:
-            judge = Judge(Question(self.ground, repair=False, free=False, exact=False, base=self.base))
+            judge = SetJudge(self.ground, repair=False, free=False, exact=False, configured=self.base)
             found[left] = [judge.verdict(sets[one].dead, sets[one].gone) for one in left]
         return found
 
@@ -200,7 +161,7 @@ class FailureJudge:
         around = bounces(self.base, [_as_one(each) for each in sets])
         if around is not None:
             return np.where(around.singles(), CYCLIC, 0).astype(np.uint8)
-        closing = [Repaired.of(self.base, one.dead).is_cyclic for one in sets]
+        closing = [Repaired.of(self.base, one.dead).buffers.is_cyclic for one in sets]
         return np.where(np.array(closing, bool), CYCLIC, 0).astype(np.uint8)
 
     def of_set(self, name: str, members: FailureSet) -> DepthVerdict:
@@ -209,21 +170,23 @@ class FailureJudge:
 
     def cycles_after(self, failed: FailureSet) -> Iterator[FoundCycle]:
         """The shortest cycles after a set, one for each priority."""
-        if self.options.repair and (around := bounces(self.base, [_as_one(failed)])) is not None:
+        if self.repairs and (around := bounces(self.base, [_as_one(failed)])) is not None:
             links = around.circle(0)
-            for priority in self.base.graphs[0].stands_for if links else ():
+            for priority in self.base.buffers.graphs[0].stands_for if links else ():
                 yield FoundCycle(failed, priority, links, repaired_witnesses(self.base, failed.dead, links))
             if links:
                 return
         ground, kept = self.ground.after(failed.dead, failed.gone)
         state = ground.converged()
-        if self.options.repair and not state.is_cyclic:
-            state, kept = Repaired.of(self.base, failed.dead), np.arange(self.ground.network.links)
-        for priority, links in state.cycles():
+        for priority, links in state.buffers.cycles():
             yield FoundCycle(failed, priority, tuple(kept[list(links)].tolist()), state.witnesses(links))
+        if not self.repairs or state.buffers.is_cyclic:
+            return
+        for priority, links in Repaired.of(self.base, failed.dead).buffers.cycles():
+            yield FoundCycle(failed, priority, links, repaired_witnesses(self.base, failed.dead, links))
 
     def _has_spares(self, failures: Sequence[Failure], depth: int) -> bool:
-        if self.base.is_cyclic or not self.paths.are_telling:
+        if self.base.buffers.is_cyclic or not self.paths.are_decisive:
             return False
         network = self.ground.network
         parts = 1  # of the fabric that one failure can touch: those of all links of a cable
@@ -234,15 +197,15 @@ class FailureJudge:
         return spares(self.paths, depth * parts + 1) > depth * parts
 
     def _judged(self, sets: list[FailureSet], summary: FailureSummary, how: str) -> DepthVerdict:
-        verdicts = sweep(self.question, [(one.dead, one.gone) for one in sets], self.options.spread)
-        counts = {flag: int((verdicts & flag != 0).sum()) for flag in (CYCLIC, CUT_OFF, AMBIGUOUS)}
-        summary = replace(summary, cyclic_sets=counts[CYCLIC], unreachable_sets=counts[CUT_OFF])
+        verdicts = sweep(self.sets, [(one.dead, one.gone) for one in sets], self.options.spread)
+        counts = {flag: int((verdicts & flag != 0).sum()) for flag in (CYCLIC, DISCONNECTED, AMBIGUOUS)}
+        summary = replace(summary, cyclic_sets=counts[CYCLIC], unreachable_sets=counts[DISCONNECTED])
         if summary.sampled is not None:
-            proved = self.question.free and not self.options.repair
-            bounds = [upper_bound(counts[flag], summary.sampled) for flag in (CYCLIC, CUT_OFF)]
+            proved = self.sets.free and not self.repairs
+            bounds = [upper_bound(counts[flag], summary.sampled) for flag in (CYCLIC, DISCONNECTED)]
             summary = replace(summary, cyclic_bound=0.0 if proved else bounds[0], unreachable_bound=bounds[1])
-        first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, CUT_OFF)}
-        return DepthVerdict(summary, how, counts[AMBIGUOUS], first[CYCLIC], first[CUT_OFF])
+        first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, DISCONNECTED)}
+        return DepthVerdict(summary, how, counts[AMBIGUOUS], first[CYCLIC], first[DISCONNECTED])
 
 
 def _as_one(failed: FailureSet) -> Failure:
