@@ -89,6 +89,9 @@ def _next_links(plane: HostNetwork, at: Ints, column: Ints, keys: NDArray[np.uin
     """The link each packet leaves by (NO_PORT where its switch knows none), how many it could, the first of those."""
     offsets, seeds = plane.network.offsets, plane.hash_seed[at].astype(np.uint64)
     width = np.diff(offsets)[at]
+    if not width.any():  # switches without links to others
+        nothing = np.full(len(at), NO_PORT)
+        return np.stack([nothing, np.zeros_like(nothing), nothing]).astype(np.int32)
     candidate = offsets[at][:, None] + np.arange(int(width.max(initial=0)))
     there = np.arange(candidate.shape[1]) < width[:, None]
     candidate[~there] = 0
