@@ -154,6 +154,16 @@ def test_lost_flows_and_uneven_rails_are_reported(bundle: Path) -> None:
     assert "FG704" in codes(bundle, pattern=trace(bundle, flows))
 
 
+def test_flows_between_switches_without_links_are_lost(bundle: Path) -> None:
+    def cut(config: dict[str, Any]) -> None:
+        for row in config["BGP_NEIGHBOR"].values():
+            row["admin_status"] = "down"
+
+    edit(bundle, cut)
+    flows = [("gpu-000|rail0", "gpu-001|rail0"), ("gpu-000|rail0", "gpu-000|rail1")]
+    assert judged(bundle, pattern=trace(bundle, flows)).lost == 1  # the first flow stays at its leaf
+
+
 def test_the_json_of_the_contract(bundle: Path, cli: Cli) -> None:
     edit(bundle, narrowed)
     name = trace(bundle, INCAST + BESIDE)
