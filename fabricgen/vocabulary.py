@@ -4,18 +4,48 @@ A word that belongs to one room alone is defined in that room.
 """
 
 import enum
+from contextlib import suppress
+from functools import cache
+from typing import Any, Self
 
 
-class Technology(enum.StrEnum):
+class Word(enum.StrEnum):
+    """A closed word that files on disk contain."""
+
+    @classmethod
+    def read(cls, text: object) -> Self:
+        """The member with this text. A word that is not known keeps its text and equals no member.
+
+        fabric.json may have been edited, or come from a later version. Raises ValueError for anything but text.
+        """
+        if not isinstance(text, str):
+            raise ValueError(f"{text!r} is not a {cls.__name__}")
+        word: Self = _read(cls, text)
+        return word
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _read, (type(self), self.value)
+
+
+@cache
+def _read(kind: type[Any], text: str) -> Any:
+    with suppress(ValueError):
+        return kind(text)
+    word = str.__new__(kind, text)
+    word._name_ = word._value_ = text
+    return word
+
+
+class Technology(Word):
     """What a plane, a switch or a NIC port runs. Planes are RoCE or InfiniBand; hardware is Ethernet or InfiniBand."""
 
     ROCE = "roce"
     ETHERNET = "ethernet"
     INFINIBAND = "infiniband"
-    ANY = "any"  # a platform that stands for any switch
+    ANY = "any"  # a generic platform
 
 
-class Role(enum.StrEnum):
+class Role(Word):
     """What a device is in its fabric."""
 
     LEAF = "leaf"
@@ -26,7 +56,7 @@ class Role(enum.StrEnum):
     UNKNOWN = ""  # loose files that do not say
 
 
-class Purpose(enum.StrEnum):
+class Purpose(Word):
     """What traffic a plane carries."""
 
     COMPUTE = "compute"
@@ -35,7 +65,7 @@ class Purpose(enum.StrEnum):
     OUT_OF_BAND = "out-of-band"
 
 
-class LinkKind(enum.StrEnum):
+class LinkKind(Word):
     """The tiers that a link connects."""
 
     HOST_LEAF = "host-leaf"
@@ -47,7 +77,7 @@ class LinkKind(enum.StrEnum):
     UNKNOWN = ""  # loose files that do not say
 
 
-class Medium(enum.StrEnum):
+class Medium(Word):
     """What a cable is made of."""
 
     DAC = "dac"
@@ -58,13 +88,20 @@ class Medium(enum.StrEnum):
     SMF = "smf"
 
 
-class DeviceState(enum.StrEnum):
+class DeviceState(Word):
     """The life cycle of a device."""
 
     PLANNED = "planned"
     ACTIVE = "active"
     DRAINED = "drained"
     FAILED = "failed"
+
+
+class Repair(Word):
+    """What a switch does when a link of it fails, until routing has converged."""
+
+    NONE = "none"
+    LOCAL = "local"  # it sends packets to another neighbor (fast reroute)
 
 
 class BufferModel(enum.StrEnum):

@@ -1,4 +1,4 @@
-"""Links of a fabric that comes without fabric.json: neighbours' names, BGP addresses, or a links file."""
+"""The links of a fabric without fabric.json: from a links file, the names of neighbors, or the addresses of BGP."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.sonic.device_types import OUTSIDE_TYPE, ROLES
 from fabricgen.sonic.tables import Row, split_key
+from fabricgen.vocabulary import LinkKind
 
 _log = logging.getLogger(__name__)
 
@@ -21,18 +22,20 @@ TableReader = Callable[[str], Mapping[str, Row]]
 def from_links_file(
     file: Path, text: bytes, devices: Mapping[str, TableReader], planned: Sequence[WiredLink] = ()
 ) -> tuple[WiredLink, ...]:
-    """[["leaf1|Ethernet0", "spine1|Ethernet4"], …]. Raises UnreadableInputError when the file is not of that form, or
-    has links and none of any of these devices."""
+    """The links of a file with [["leaf1|Ethernet0", "spine1|Ethernet4"], …].
+
+    Raises UnreadableInputError if the file has another form, or if none of its links has an end at one of `devices`.
+    """
     try:
         pairs = _pairs(orjson.loads(text))
     except ValueError as error:
         problem = f'not a links file ([["leaf1|Ethernet0", "spine1|Ethernet4"], …]): {error}'
         raise UnreadableInputError(problem, Location(str(file))) from error
-    strange = sum(a[0] not in devices and b[0] not in devices for a, b in pairs)
-    if strange and strange == len(pairs):
-        raise UnreadableInputError("none of its links has an end at a switch that is judged", Location(str(file)))
-    if strange:
-        _log.warning("%s: links without an end at a switch that is judged: %d of %d", file, strange, len(pairs))
+    unknown = sum(a[0] not in devices and b[0] not in devices for a, b in pairs)
+    if unknown and unknown == len(pairs):
+        raise UnreadableInputError("none of its links has an end at one of the given switches", Location(str(file)))
+    if unknown:
+        _log.warning("%s: %d of %d links do not have an end at one of the given switches", file, unknown, len(pairs))
     return from_pairs(pairs, devices, planned)
 
 
@@ -41,7 +44,7 @@ def from_pairs(
     devices: Mapping[str, TableReader],
     planned: Sequence[WiredLink] = (),
 ) -> tuple[WiredLink, ...]:
-    """The links of pairs of ports: as planned where the plan has the very same, with what it knows of them."""
+    """The links of pairs of ports. A pair that `planned` has is the planned link, with its length and its rail."""
     known = {frozenset((link.a, link.b)): link for link in planned}
     found: dict[frozenset[Endpoint], WiredLink] = {}
     for a, b in pairs:
@@ -49,12 +52,12 @@ def from_pairs(
             a, b = b, a
         outside = a[0] not in devices and b[0] in devices
         pair = frozenset((a, b))
-        found[pair] = known.get(pair) or _link(a, b, _kind(devices[b[0]], a[0]) if outside else "peer")
+        found[pair] = known.get(pair) or _link(a, b, _kind(devices[b[0]], a[0]) if outside else LinkKind.PEER)
     return tuple(found.values())
 
 
 def from_tables(devices: Mapping[str, TableReader]) -> tuple[tuple[WiredLink, ...], str]:
-    """The links that the files themselves tell of, and which table told: DEVICE_NEIGHBOR, else BGP."""
+    """The links that the files define, and the table that defines them: DEVICE_NEIGHBOR, else BGP."""
     links = tuple(_from_neighbors(devices))
     return (links, "DEVICE_NEIGHBOR") if links else (tuple(_from_bgp(devices)), "BGP")
 
@@ -71,22 +74,22 @@ def _from_neighbors(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
                 if pair not in seen:
                     seen.add(pair)
                     yield _link((name, port), (far[0], far[1]))
-            else:  # a server, or a switch whose file was not given: nothing is known of its side
+            else:  # a server, or a switch whose file is not given
                 kind = _kind(table, far[0])
                 yield _link((far[0], far[1]), (name, port), kind)
 
 
-def _kind(table: TableReader, neighbor: str) -> str:
-    """The kind of link that leads to a neighbour without a file."""
-    said = dict(_rows(table, "DEVICE_NEIGHBOR_METADATA")).get(neighbor, {})
-    if said.get("type") == OUTSIDE_TYPE:
-        return "external"
-    is_switch = said.get("type") in ROLES or _is_bgp_peer(table, neighbor)
-    return "peer" if is_switch else "host-leaf"
+def _kind(table: TableReader, neighbor: str) -> LinkKind:
+    """The kind of the link to a neighbor without a file."""
+    metadata = dict(_rows(table, "DEVICE_NEIGHBOR_METADATA")).get(neighbor, {})
+    if metadata.get("type") == OUTSIDE_TYPE:
+        return LinkKind.EXTERNAL
+    is_switch = metadata.get("type") in ROLES or _is_bgp_peer(table, neighbor)
+    return LinkKind.PEER if is_switch else LinkKind.HOST_LEAF
 
 
 def _rows(table: TableReader, name: str) -> Iterable[tuple[str, Row]]:
-    """The rows that are rows; the schema check reports the others."""
+    """The members of a table that are rows. The schema rules report the others."""
     return ((key, row) for key, row in table(name).items() if isinstance(row, dict))
 
 
@@ -95,7 +98,7 @@ def _is_bgp_peer(table: TableReader, neighbor: str) -> bool:
 
 
 def _from_bgp(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
-    """Two routed ports whose addresses name each other as BGP peers are the two ends of a link."""
+    """The links between routed ports whose addresses are each other's BGP peers."""
     owner: dict[str, Endpoint] = {}
     for name, table in devices.items():
         for key in table("INTERFACE"):
@@ -120,7 +123,7 @@ def _address(prefix: str) -> str:
 
 def _pairs(rows: object) -> list[tuple[Endpoint, Endpoint]]:
     if not isinstance(rows, list):
-        raise ValueError("it is no list")
+        raise ValueError("it is not a list")
     for row in rows:
         if not (isinstance(row, list) and len(row) == 2 and all(isinstance(end, str) for end in row)):
             raise ValueError(f"{orjson.dumps(row).decode()} is not a pair of ends")
@@ -134,6 +137,6 @@ def _endpoint(text: str) -> Endpoint:
     return device, port
 
 
-def _link(a: Endpoint, b: Endpoint, kind: str = "peer") -> WiredLink:
+def _link(a: Endpoint, b: Endpoint, kind: LinkKind = LinkKind.PEER) -> WiredLink:
     name = "--".join(":".join(end) for end in (a, b))
     return WiredLink(id=name, plane="", kind=kind, a=a, b=b, speed_mbps=0, cable="")

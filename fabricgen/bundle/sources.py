@@ -1,9 +1,9 @@
-"""sources.json read back: what made a value, and which values a person asked for by an override."""
+"""sources.json read back: the origins of each value, and the values that overrides set."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,14 @@ from fabricgen.origin import Origin
 from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
-MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the other dialect
+MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the dialect mlnx-sm-5
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
 _ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How one field came to be: the template that has it, and the origins that went into it."""
+    """The origin of one field: its template, and the origins of the values in it."""
 
     template: str
     origins: tuple[Origin, ...]
@@ -30,7 +30,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Sources:
-    """The source map of a bundle, as it was read."""
+    """The content of sources.json."""
 
     raw: Mapping[str, Any]
 
@@ -40,11 +40,11 @@ class Sources:
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
-        """What the inventory accepts."""
+        """The suppressions of the inventory."""
         return tuple(Suppression(**one) for one in self.raw.get("suppressions", ()))
 
     def causes(self, device: str, table: str, key: str, name: str = "") -> tuple[str, ...]:
-        """The inventory values (file#dotted.path) that a field comes from; without a name, those of all its row."""
+        """The inventory values (file#dotted.path) that a field comes from; without a name, those of the whole row."""
         names = [name] if name else self._fields(device, table, key)
         found = [self.explain(device, table, key, each) for each in names]
         origins = [origin.inventory for one in found if one for origin in one.origins]
@@ -52,23 +52,23 @@ class Sources:
 
     def _fields(self, device: str, table: str, key: str) -> list[str]:
         row = f"{table}|{key}"
-        asked = [path.removeprefix(f"{row}|") for path in self.overrides(device) if path.startswith(f"{row}|")]
-        made = [
+        overridden = [path.removeprefix(f"{row}|") for path in self.overrides(device) if path.startswith(f"{row}|")]
+        rendered = [
             field
             for form, ports in self._forms(device)
             for pattern, fields in self._rows(form, table)
             if _matches(pattern, row, ports)
             for field in fields
         ]
-        return list(dict.fromkeys([*asked, *made])) or [""]
+        return list(dict.fromkeys([*overridden, *rendered])) or [""]
 
     def overrides(self, device: str) -> Mapping[str, str]:
-        """'TABLE|key|field' (or 'TABLE|key', 'TABLE') -> the override's place, for what was merged last."""
+        """'TABLE|key|field' (or 'TABLE|key', 'TABLE') -> the inventory place of the override that was merged last."""
         found: Mapping[str, str] = self._devices.get(device, {}).get("overrides", {})
         return found
 
     def explain(self, device: str, table: str, key: str, name: str) -> Explanation | None:
-        """How a field of a device came to be; None for one that fabricgen did not make."""
+        """The origin of a field of a device; None if fabricgen did not render it."""
         paths = (f"{table}|{key}|{name}", f"{table}|{key}", table)
         override = next((place for path in paths if (place := self.overrides(device).get(path))), None)
         if override:
@@ -77,12 +77,12 @@ class Sources:
             for row, fields in self._rows(form, table):
                 field = _matching(name, fields) if _matches(row, f"{table}|{key}", ports) else None
                 if field is not None:
-                    return Explanation(form["template"], tuple(self._origin(index) for index in fields[field]))
+                    origins = tuple(self._origin(index) for index in fields[field])
+                    return Explanation(self.raw["forms"][form]["template"], origins)
         return None
 
     def explain_option(self, subnet: str, option: str) -> Explanation | None:
-        """How an option of opensm.conf came to be; `subnet` is PLANE, PLANE/SUBNET, or either with /standby-N or
-        /mlnx-sm-5."""
+        """The origin of an option of opensm.conf. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or /mlnx-sm-5."""
         folder, _, last = subnet.rpartition("/")
         if last.startswith("standby-") or last == MLNX_FOLDER:
             return self.explain(f"infiniband/{folder}", "opensm.conf", f"{last}/opensm.conf", option)
@@ -93,27 +93,25 @@ class Sources:
         found = self.explain_option(subnet, option)
         return tuple(one.inventory for one in found.origins if "#" in one.inventory) if found else ()
 
-    def _forms(self, device: str) -> Iterator[tuple[Mapping[str, Any], list[str] | None]]:
+    def _forms(self, device: str) -> Iterator[tuple[int, list[str] | None]]:
+        """(index of a form, its ports or None for all) of a device."""
         entry = self._devices.get(device)
         if entry is None:
             return
         for index in entry["forms"]:
-            yield self.raw["forms"][index], None
+            yield index, None
         for index, ports in entry["ports"].items():
-            yield self.raw["forms"][int(index)], ports
+            yield int(index), ports
 
-    def _rows(self, form: Mapping[str, Any], table: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The rows of a form that may be of this table: a file of a host is a slot, as it has the host's name."""
-        found = self._by_table.get(id(form))
-        if found is None:
-            found = self._by_table[id(form)] = {}
-            for row, fields in form["rows"].items():
-                found.setdefault(_SLOT.sub(_ANY, row.partition("|")[0]), []).append((row, fields))
-        return [row for name, rows in found.items() if name == table or _ANY in name for row in rows]
+    def _rows(self, form: int, table: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The rows of a form that may belong to a table: the name of a host's file is a slot."""
+        found = self._rows_by_table[form].items()
+        return [row for name, rows in found if name == table or _ANY in name for row in rows]
 
     @cached_property
-    def _by_table(self) -> dict[int, dict[str, list[tuple[str, Mapping[str, Any]]]]]:
-        return {}
+    def _rows_by_table(self) -> Sequence[Mapping[str, list[tuple[str, Mapping[str, Any]]]]]:
+        """For each form its rows by table."""
+        return [_by_table(form["rows"]) for form in self.raw["forms"]]
 
     def _origin(self, index: int) -> Origin:
         entry = self.raw["origins"][index]
@@ -121,7 +119,7 @@ class Sources:
 
 
 def read_sources(folder: Path) -> Sources | None:
-    """The source map of a bundle; None where there is none. Raises UnreadableInputError for one of another form."""
+    """The source map of a bundle; None if it is missing. Raises UnreadableInputError if it has another form."""
     file = folder / "sources.json"
     try:
         raw = orjson.loads(file.read_bytes())
@@ -138,6 +136,13 @@ def read_sources(folder: Path) -> Sources | None:
     return Sources(raw)
 
 
+def _by_table(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, list[tuple[str, Mapping[str, Any]]]]:
+    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for row, fields in rows.items():
+        found.setdefault(_SLOT.sub(_ANY, row.partition("|")[0]), []).append((row, fields))
+    return found
+
+
 def _matches(pattern: str, text: str, ports: list[str] | None) -> bool:
     match = _compiled(pattern).fullmatch(text)
     if match is None:
@@ -146,24 +151,20 @@ def _matches(pattern: str, text: str, ports: list[str] | None) -> bool:
 
 
 def _matching(name: str, fields: Mapping[str, Any]) -> str | None:
-    """The field pattern that a field's name fits; its own name first."""
+    """The field pattern that matches the name of a field; an equal name comes first."""
     return name if name in fields else next((field for field in fields if _compiled(field).fullmatch(name)), None)
 
 
-_patterns: dict[str, re.Pattern[str]] = {}
-
-
+@cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern with {slots} as a regular expression; a slot that comes again must be the same text."""
-    if pattern not in _patterns:
-        seen: set[str] = set()
-        parts = []
-        for index, part in enumerate(_SLOT.split(pattern)):
-            group = part.replace(".", "_")
-            if index % 2 == 0:
-                parts.append(re.escape(part))
-            else:
-                parts.append(f"(?P={group})" if group in seen else f"(?P<{group}>.+?)")
-                seen.add(group)
-        _patterns[pattern] = re.compile("".join(parts))
-    return _patterns[pattern]
+    """A pattern with {slots} as a regular expression; a repeated slot matches the same text everywhere."""
+    seen: set[str] = set()
+    expression = []
+    for index, piece in enumerate(_SLOT.split(pattern)):
+        group = piece.replace(".", "_")
+        if index % 2 == 0:
+            expression.append(re.escape(piece))
+        else:
+            expression.append(f"(?P={group})" if group in seen else f"(?P<{group}>.+?)")
+            seen.add(group)
+    return re.compile("".join(expression))

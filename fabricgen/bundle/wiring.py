@@ -1,6 +1,6 @@
-"""fabric.json: the wiring that was meant. Devices, ports, links, cables with true lengths, hosts, planes.
+"""fabric.json: the planned wiring. Devices, ports, links, cables with true lengths, hosts, planes.
 
-One JSON object; every list holds one item per line, so that a change reads well in a pull request.
+One JSON object. Every list has one item per line, so that a change is easy to read in a pull request.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,48 +10,49 @@ from typing import Any
 
 import orjson
 
+from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Repair, Role, Technology, Word
+
 FORMAT_VERSION = "1"
 
-# What a plane is for. The last two carry management traffic, which must never pause or be paused.
-PURPOSES = ("compute", "storage", "in-band", "out-of-band")
-MANAGEMENT_PURPOSES = ("in-band", "out-of-band")
+# Management traffic must never pause or be paused.
+MANAGEMENT_PURPOSES = (Purpose.IN_BAND, Purpose.OUT_OF_BAND)
 
 Endpoint = tuple[str, str]  # (switch, EthernetN) or (host, NIC)
 
 
 @dataclass(frozen=True, slots=True)
 class WiredDevice:
-    """A switch. `identity` never changes over a rename or a replacement."""
+    """A switch. `identity` does not change when the switch is renamed or replaced."""
 
     name: str
     identity: str
     plane: str
-    role: str  # leaf | spine | core
+    role: Role
     platform: str
     layout: str
     hwsku: str
-    technology: str = "roce"
-    subplane: int | None = None  # of several copies of a plane that share no switch
+    technology: Technology = Technology.ROCE
+    subplane: int | None = None  # one of several copies of a plane without a common switch
     pod: int | None = None
     su: int | None = None
     rail: int | None = None
     rack: str = ""
     unit: str = ""
     serial: str = ""
-    state: str = "active"  # planned | active | drained | failed
-    loopbacks: tuple[str, ...] = ()  # addresses of Loopback0 that it was given
+    state: DeviceState = DeviceState.ACTIVE
+    loopbacks: tuple[str, ...] = ()  # addresses of Loopback0
     management: tuple[str, ...] = ()  # addresses of eth0, with prefix length
-    node_guid: str = ""  # of an InfiniBand switch: 0x and 16 hex digits
+    node_guid: str = ""  # of an InfiniBand switch, 0x and 16 hex digits
 
 
 @dataclass(frozen=True, slots=True)
 class WiredLink:
-    """A logical link. `a` is the lower end: the host of a host link, the device outside of an external one, else the
+    """A logical link. `a` is the lower end: the host of a host link, the outside device of an external link, else the
     switch nearer to the hosts."""
 
     id: str
     plane: str
-    kind: str  # host-leaf | leaf-spine | spine-core | peer | global | external
+    kind: LinkKind
     a: Endpoint
     b: Endpoint
     speed_mbps: int
@@ -65,20 +66,20 @@ class WiredCable:
 
     id: str
     length_m: float
-    medium: str
+    medium: Medium
     links: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class WiredNic:
-    """One NIC port of a host: what it is plugged into is the link that names it."""
+    """One NIC port of a host. The link that names it has the switch port at its far end."""
 
     name: str
     plane: str
     rail: int | None
     speed_mbps: int
     addresses: tuple[str, ...] = ()
-    node_guid: str = ""  # of an InfiniBand adapter, as is `port_guid`
+    node_guid: str = ""  # of an InfiniBand adapter, like `port_guid`
     port_guid: str = ""
 
 
@@ -94,7 +95,7 @@ class WiredHost:
 
 @dataclass(frozen=True, slots=True)
 class WiredAdapter:
-    """One NIC port of a host model. `pci` and `rdma` are "" where they differ by machine."""
+    """One NIC port of a host model. `pci` and `rdma` are "" if they differ between machines."""
 
     name: str
     model: str
@@ -105,7 +106,7 @@ class WiredAdapter:
 
 @dataclass(frozen=True, slots=True)
 class WiredModel:
-    """A host model: what all hosts of it have in common."""
+    """A host model: the properties that all its hosts share."""
 
     name: str
     vendor: str
@@ -115,7 +116,7 @@ class WiredModel:
 
 @dataclass(frozen=True, slots=True)
 class WiredExternal:
-    """One port of a device outside the fabric. `asn` is None where no session runs; `addresses` are its own."""
+    """One port of a device outside the fabric. `asn` is None if no session runs; `addresses` are its own."""
 
     name: str
     port: str
@@ -126,27 +127,27 @@ class WiredExternal:
 
 @dataclass(frozen=True, slots=True)
 class WiredPlane:
-    """A plane and what its traffic needs: the lossless priorities, the DSCP values of the RoCE classes and of CNPs."""
+    """A plane with its lossless priorities and the DSCP values of the RoCE classes and of CNPs."""
 
     name: str
-    technology: str
+    technology: Technology
     design: str
     lossless: tuple[int, ...] = ()
     roce_dscp: Mapping[str, tuple[int, ...]] | None = None  # priority -> DSCP values
     cnp_dscp: int | None = None
     roce_mtu: int | None = None
-    purpose: str = ""  # one of PURPOSES; "" in files of a version that did not tell
-    host_prefixes: tuple[str, ...] = ()  # the pools of its hosts' addresses
+    purpose: Purpose | None = None  # None if the file does not say
+    host_prefixes: tuple[str, ...] = ()  # the pools of the addresses of its hosts
 
     @property
     def is_management(self) -> bool:
-        """Whether the plane is for management traffic."""
+        """Whether the plane carries management traffic."""
         return self.purpose in MANAGEMENT_PURPOSES
 
 
 @dataclass(frozen=True, slots=True)
 class WiredPlaceholders:
-    """How many GUIDs of an InfiniBand plane were made up for design work: such a plane cannot be deployed."""
+    """The numbers of placeholder GUIDs of an InfiniBand plane, which cannot be deployed with them."""
 
     plane: str
     switches: int
@@ -155,7 +156,7 @@ class WiredPlaceholders:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceSet:
-    """Switches and links, by shell patterns of their names, that are taken out of service together."""
+    """Switches and links, by shell patterns of their names, that are out of service at the same time."""
 
     name: str
     switches: tuple[str, ...] = ()
@@ -164,18 +165,17 @@ class MaintenanceSet:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What `check` shall do beyond the usual: failures at once to go through, whether switches fail, too, and whether
-    struck switches repair by themselves ("local") or not ("none")."""
+    """The failures that `check` simulates: how many at a time, whether switches fail too, and how switches repair."""
 
     failures: int = 1
     switch_failures: bool = False
-    repair: str = "none"
+    repair: Repair = Repair.NONE
     maintenance: tuple[MaintenanceSet, ...] = ()
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """All of fabric.json."""
+    """The content of fabric.json."""
 
     fabric: str
     planes: tuple[WiredPlane, ...]
@@ -190,12 +190,12 @@ class Wiring:
 
     @cached_property
     def infiniband_planes(self) -> frozenset[str]:
-        """The planes whose switches have no file: subnet managers run them."""
-        return frozenset(plane.name for plane in self.planes if plane.technology == "infiniband")
+        """The names of the planes that subnet managers run: their switches do not have a config_db.json."""
+        return frozenset(plane.name for plane in self.planes if plane.technology == Technology.INFINIBAND)
 
 
 def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> bytes:
-    """A JSON object of scalars and lists, one list item per line."""
+    """The bytes of a JSON object of scalars and lists, one list item per line."""
     parts = [b"  %s: %s" % (orjson.dumps(key), orjson.dumps(value)) for key, value in head.items()]
     for key, items in lists.items():
         lines = b",\n".join(b"    " + orjson.dumps(item) for item in items)
@@ -214,25 +214,22 @@ def dump_wiring(wiring: Wiring) -> bytes:
 
 
 def load_wiring(text: bytes) -> Wiring:
-    """fabric.json back to `Wiring`. Raises ValueError or KeyError when it is none."""
+    """The wiring in the bytes of fabric.json. Raises ValueError, KeyError or TypeError if they have another form."""
     raw = orjson.loads(text)
     if not isinstance(raw, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     return Wiring(
         fabric=raw["fabric"],
-        planes=tuple(
-            WiredPlane(**_tuples({"host_prefixes": (), **plane}, "lossless", "host_prefixes"))
-            for plane in raw["planes"]
-        ),
-        devices=tuple(WiredDevice(**_tuples(device, "loopbacks", "management")) for device in raw["devices"]),
+        planes=tuple(map(_plane, raw["planes"])),
+        devices=tuple(map(_device, raw["devices"])),
         hosts=tuple(
             WiredHost(**{**host, "nics": tuple(WiredNic(**_tuples(nic, "addresses")) for nic in host["nics"])})
             for host in raw["hosts"]
         ),
-        links=tuple(WiredLink(**_tuples(link, "a", "b")) for link in raw["links"]),
-        cables=tuple(WiredCable(**_tuples(cable, "links")) for cable in raw["cables"]),
+        links=tuple(WiredLink(**_words(_tuples(link, "a", "b"), kind=LinkKind)) for link in raw["links"]),
+        cables=tuple(WiredCable(**_words(_tuples(cable, "links"), medium=Medium)) for cable in raw["cables"]),
         externals=tuple(WiredExternal(**_tuples(one, "addresses")) for one in raw.get("externals", ())),
         host_models=tuple(
             WiredModel(**{**one, "nics": tuple(WiredAdapter(**nic) for nic in one["nics"])})
@@ -243,10 +240,27 @@ def load_wiring(text: bytes) -> Wiring:
     )
 
 
+def _plane(raw: Mapping[str, Any]) -> WiredPlane:
+    row = _words(_tuples({"host_prefixes": (), **raw}, "lossless", "host_prefixes"), technology=Technology)
+    return WiredPlane(**{**row, "purpose": Purpose.read(raw["purpose"]) if raw.get("purpose") else None})
+
+
+def _device(raw: Mapping[str, Any]) -> WiredDevice:
+    row = _tuples(raw, "loopbacks", "management")
+    return WiredDevice(**_words(row, role=Role, technology=Technology, state=DeviceState))
+
+
 def _checks(raw: Mapping[str, Any]) -> Checks:
     sets = tuple(MaintenanceSet(**_tuples(one, "switches", "links")) for one in raw.get("maintenance", ()))
-    return Checks(**{**raw, "maintenance": sets})
+    return Checks(**_words({**raw, "maintenance": sets}, repair=Repair))
 
 
 def _tuples(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {**row, **{name: tuple(row[name]) for name in names}}
+
+
+def _words(row: dict[str, Any], **kinds: type[Word]) -> dict[str, Any]:
+    for name, kind in kinds.items():
+        if name in row:
+            row[name] = kind.read(row[name])
+    return row

@@ -1,20 +1,38 @@
-"""Templates of the handoff's files: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
+"""Templates of handoffs: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
 
+import enum
 from typing import Any
 
-import jinja2
 import yaml
 
 from fabricgen.resources import resource
 
 
-def yaml_bytes(value: object) -> bytes:
-    """YAML as people write it: keys in the order given, long lines."""
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120)
+class _Dumper(yaml.SafeDumper):
+    """Writes closed words (StrEnum) as plain text."""
+
+
+_Dumper.add_multi_representer(enum.StrEnum, lambda dumper, word: dumper.represent_str(word.value))
+
+
+def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
+    """YAML with the keys in the given order, and long lines."""
+    dumped: bytes = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        encoding="utf-8",
+        sort_keys=False,
+        explicit_start=explicit_start,
+        allow_unicode=True,
+        width=120,
+    )
+    return dumped
 
 
 def filled(kind: str, name: str, **context: Any) -> bytes:
-    """The file `name` of a handoff; nothing may be undefined in it."""
+    """The file `name` of a handoff. An undefined variable in the template is an error."""
+    import jinja2  # `--help` does not need it
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(resource("templates", "handoff", kind)),
         undefined=jinja2.StrictUndefined,

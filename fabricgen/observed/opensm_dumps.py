@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from fabricgen.bundle.read import read_bytes
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.observed.netlist import cables_of
 from fabricgen.observed.path_sls import read_path_sls
-from fabricgen.observed.subnet import PortEnd, Subnet, subnet_of
+from fabricgen.observed.subnet import Subnet, subnet_of
+from fabricgen.opensm.netlist import NodeKind, PortEnd, read_netlist
 
 NO_PORT = 255  # of a LID that a switch has no route to
 
@@ -36,6 +36,7 @@ PATH_SLS = ("*.psl", "psl", "path-records*")
 _END = re.compile(
     r"\{ (CA|SW|Rt)(?:-SM)? +Ports:\w+ \S+ NodeGUID:(\w+) PortGUID:(\w+) [^{]*\{(.*?)\} LID:(\w+) PN:(\w+) \}"
 )
+_KINDS = {"CA": NodeKind.ADAPTER, "SW": NodeKind.SWITCH, "Rt": NodeKind.ROUTER}
 _SWITCH_HEAD = re.compile(rb"(?:Switch 0x|Unicast lids .*? guid 0x|\w+: Switch 0x)([0-9a-fA-F]+)")
 _BLOCK = 1 << 20
 _ADAPTER_LID = re.compile(rb"^0x(\w{4}) \d+ *[#:] *\(?Channel Adapter portguid 0x(\w+)", re.MULTILINE)
@@ -102,7 +103,7 @@ def topology_file(folder: Path) -> Path | None:
 def read_subnet(file: Path) -> Subnet:
     """The topology in a file of any of the kinds above."""
     text = read_bytes(file).decode("utf-8", "replace")
-    return subnet_of(_listed(text) if text.lstrip().startswith("{") else cables_of(text))
+    return subnet_of(_listed(text) if text.lstrip().startswith("{") else read_netlist(text).cables())
 
 
 def _first(folder: Path, patterns: Sequence[str]) -> Path | None:
@@ -121,7 +122,7 @@ def _listed(text: str) -> Iterator[tuple[PortEnd, PortEnd]]:
         ends = _END.findall(line)
         if len(ends) == 2:
             near, far = (
-                PortEnd(kind, int(node, 16), int(port_guid, 16), name, int(lid, 16), int(port, 16))
+                PortEnd(_KINDS[kind], int(node, 16), int(port_guid, 16), name, int(lid, 16), int(port, 16))
                 for kind, node, port_guid, name, lid, port in ends
             )
             yield near, far

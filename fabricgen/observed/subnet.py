@@ -6,24 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
+from fabricgen.opensm.netlist import NodeKind, PortEnd
 
-SWITCH, ADAPTER = "SW", "CA"
+Ints = NDArray[np.int32]
 
 GuidEnd = tuple[int, int]  # GUID and port of a switch, or port GUID of an adapter and 0
 GuidCable = tuple[GuidEnd, GuidEnd]
-
-
-@dataclass(frozen=True, slots=True)
-class PortEnd:
-    """One end of a cable. GUIDs are numbers; `port_guid` is 0 for a switch port and `lid` 0 where none is known yet."""
-
-    kind: str  # SW | CA | Rt
-    node_guid: int
-    port_guid: int
-    name: str
-    lid: int
-    port: int
 
 
 @dataclass(frozen=True)
@@ -56,25 +44,25 @@ def subnet_of(cables: Iterable[tuple[PortEnd, PortEnd]]) -> Subnet:
     seen: list[tuple[PortEnd, PortEnd]] = []
     for pair in cables:
         for end in pair:
-            if end.kind == SWITCH:
+            if end.kind is NodeKind.SWITCH:
                 switches.setdefault(end.node_guid, end)
-            elif end.kind == ADAPTER:
+            elif end.kind is NodeKind.ADAPTER:
                 known = adapters.get(end.port_guid)
                 adapters[end.port_guid] = end if known is None or not known.lid else known
         seen.append(pair)
     row = {guid: number for number, guid in enumerate(switches)}
     place = {guid: number for number, guid in enumerate(adapters)}
-    width = 1 + max((end.port for pair in seen for end in pair if end.kind == SWITCH), default=0)
+    width = 1 + max((end.port for pair in seen for end in pair if end.kind is NodeKind.SWITCH), default=0)
     peer_switch, peer_port, adapter_at = (np.full((len(row), width), -1, np.int32) for _ in range(3))
     attached = np.full((2, len(place)), -1, np.int32)
     for pair in seen:
         for here, there in (pair, pair[::-1]):
-            if here.kind != SWITCH:
+            if here.kind is not NodeKind.SWITCH:
                 continue
-            if there.kind == SWITCH:
+            if there.kind is NodeKind.SWITCH:
                 peer_switch[row[here.node_guid], here.port] = row[there.node_guid]
                 peer_port[row[here.node_guid], here.port] = there.port
-            elif there.kind == ADAPTER:
+            elif there.kind is NodeKind.ADAPTER:
                 adapter_at[row[here.node_guid], here.port] = place[there.port_guid]
                 attached[:, place[there.port_guid]] = row[here.node_guid], here.port
     return Subnet(

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
+from fabricgen.bundle.sources import MLNX_FOLDER
 from fabricgen.findings import Location
 from fabricgen.observed.subnet import Subnet
+from fabricgen.opensm.node_name_map import read_node_names
 
 NETLIST = "topology.ibsim"
-_NAME = re.compile(r'\s*0x([0-9a-fA-F]+)\s+"([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def subnets_of(root: Path) -> Iterator[SubnetFiles]:
     below = root / "infiniband"
     for conf in sorted([*below.glob(f"*/{OPTIONS_NAME}"), *below.glob(f"*/*/{OPTIONS_NAME}")]):
         *parents, last = conf.parent.relative_to(below).parts
-        if parents and (last.startswith("standby-") or last == "mlnx-sm-5"):
+        if parents and (last.startswith("standby-") or last == MLNX_FOLDER):
             continue
         yield SubnetFiles("/".join((*parents, last)), (*parents, last)[0], conf.parent)
 
@@ -64,7 +65,6 @@ def with_names(subnet: Subnet, folder: Path) -> Subnet:
     file = folder / "node-name-map"
     if not file.is_file():
         return subnet
-    lines = read_bytes(file).decode("utf-8", "replace").splitlines()
-    names = {int(found[1], 16): found[2] for line in lines if (found := _NAME.match(line))}
+    names = read_node_names(read_bytes(file).decode("utf-8", "replace"))
     switches = tuple(replace(one, name=names.get(one.node_guid, one.name)) for one in subnet.switches)
     return replace(subnet, switches=switches)

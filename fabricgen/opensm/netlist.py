@@ -1,4 +1,4 @@
-"""The grammar that `ibnetdiscover` and the netlists of ibsim share: nodes, and the ports that are cabled.
+"""The format that `ibnetdiscover` prints and ibsim reads: nodes, and the ports that have a cable.
 
 switchguid=0x…(…)                       node GUID of the next node (caguid=, rtguid= likewise)
 Switch 40 "S-…"  # "leaf1" … lid 7      node and its description
@@ -7,30 +7,39 @@ Ca 1 "H-…"  # "host1 mlx5_0"
 [1](port guid) "S-…"[1]  # lid 5 lmc 0 "leaf1" lid 7 4xHDR
 """
 
+import enum
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-SWITCH, ADAPTER, ROUTER = "Switch", "Ca", "Rt"
-
 _GUID = re.compile(r"(?:switch|ca|rt)guid=0x([0-9a-fA-F]+)")
-_NODE = re.compile(r'(Switch|Ca|Hca|Rt)\s+\d+\s+"([^"]+)"(?:\s*#\s*"([^"]*)")?(?:.*\blid (\d+))?')
+_NODE = re.compile(r'(Switch|Ca|Hca|Rt)\s+(\d+)\s+"([^"]+)"(?:\s*#\s*"([^"]*)")?(?:.*\blid (\d+))?')
 _PORT = re.compile(r'\[(\d+)\](?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d+)\](?:\([0-9a-fA-F]+\))?(?:\s*#\s*lid (\d+))?')
+
+
+class NodeKind(enum.StrEnum):
+    """What a node of an InfiniBand subnet is."""
+
+    SWITCH = "Switch"
+    ADAPTER = "Ca"
+    ROUTER = "Rt"
 
 
 @dataclass(frozen=True, slots=True)
 class NetNode:
-    """One node. `lid` is 0 where the text has none; `line` counts from 1."""
+    """One node with the number of its ports. `lid` is 0 if the text has none. `line` counts from 1."""
 
-    kind: str  # Switch | Ca | Rt
+    kind: NodeKind
     guid: int
     name: str
+    ports: int
     lid: int
     line: int
 
 
 @dataclass(frozen=True, slots=True)
 class NetPort:
-    """One cabled port and the far end: a node's id, and its port. `guid` and `lid` are 0 where the text has none."""
+    """One cabled port, and the far end: a node's id and its port. `guid` and `lid` are 0 if the text has none."""
 
     guid: int
     lid: int
@@ -40,15 +49,41 @@ class NetPort:
 
 
 @dataclass(frozen=True, slots=True)
+class PortEnd:
+    """One end of a cable. GUIDs are numbers. `port_guid` is 0 for a switch port, `lid` is 0 if it is not known."""
+
+    kind: NodeKind
+    node_guid: int
+    port_guid: int
+    name: str
+    lid: int
+    port: int
+
+
+Cable = tuple[PortEnd, PortEnd]
+
+
+@dataclass(frozen=True, slots=True)
 class Netlist:
     """`nodes` by id, `ports` by (id of the node, number)."""
 
     nodes: dict[str, NetNode]
     ports: dict[tuple[str, int], NetPort]
 
+    def cables(self) -> Iterator[Cable]:
+        """Every cable, once from each end that the text lists."""
+        for (node, number), port in self.ports.items():
+            if port.far in self.nodes:
+                yield self._end(node, number), self._end(port.far, port.far_port)
+
+    def _end(self, name: str, number: int) -> PortEnd:
+        node, port = self.nodes[name], self.ports.get((name, number))
+        guid, lid = (port.guid, port.lid) if port else (0, 0)
+        return PortEnd(node.kind, node.guid, guid, node.name, node.lid or lid, number)
+
 
 def read_netlist(text: str) -> Netlist:
-    """What the text has; lines of other kinds are passed over."""
+    """The nodes and ports of the text; other lines are ignored."""
     nodes: dict[str, NetNode] = {}
     ports: dict[tuple[str, int], NetPort] = {}
     guid, node = 0, ""
@@ -56,8 +91,11 @@ def read_netlist(text: str) -> Netlist:
         if found := _GUID.match(line):
             guid = int(found[1], 16)
         elif found := _NODE.match(line):
-            kind, node, name, lid = found.groups()
-            nodes[node] = NetNode(ADAPTER if kind == "Hca" else kind, guid, name or node, int(lid or 0), number)
+            kind, size, node, name, lid = found.groups()
+            is_adapter = kind == "Hca"  # as older versions write it
+            nodes[node] = NetNode(
+                NodeKind.ADAPTER if is_adapter else NodeKind(kind), guid, name or node, int(size), int(lid or 0), number
+            )
             guid = 0
         elif node and (found := _PORT.match(line)):
             port, port_guid, far, far_port, lid = found.groups()

@@ -7,6 +7,7 @@ Sources: the head of opensm-options.tsv; include/iba/ib_types.h of the same comm
 """
 
 import csv
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -28,9 +29,24 @@ BOOLEANS = ("TRUE", "FALSE")
 LAST_VL = 14  # of data; lane 15 is management's, and what an SL is mapped to that is to be dropped
 LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; from 0x14 on packets live for ever
 
-# In the order of opensm's help. no_fallback is no engine: it ends the list, so that minhop is not tried last.
-ENGINES = ("minhop", "updn", "dnup", "file", "ftree", "lash", "dor", "torus-2QoS", "nue", "dfsssp", "sssp")
-NO_FALLBACK = "no_fallback"
+
+class Engine(enum.StrEnum):
+    """The routing engines, in the order of `opensm --help`."""
+
+    MINHOP = "minhop"
+    UPDN = "updn"
+    DNUP = "dnup"
+    FILE = "file"
+    FTREE = "ftree"
+    LASH = "lash"
+    DOR = "dor"
+    TORUS_2QOS = "torus-2QoS"
+    NUE = "nue"
+    DFSSSP = "dfsssp"
+    SSSP = "sssp"
+
+
+NO_FALLBACK = "no_fallback"  # the last word of routing_engine: OpenSM does not fall back to minhop
 
 # Options whose type is wider than what is legal. OpenSM replaces some by the default, with a word on stdout, and takes
 # others (max_op_vls 9) as they are.

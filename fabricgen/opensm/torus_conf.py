@@ -6,7 +6,7 @@ Source: opensm 3.3.23, doc of torus-2QoS.conf(5) and opensm/osm_torus.c.
 import re
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.words import Word, lines_of, words_of
+from fabricgen.opensm.located_text import Word, lines_of, words_of
 
 DEFAULT_PORTGROUP_MAX = 16
 _LINK = re.compile(r"([xyz])([pm])_link")

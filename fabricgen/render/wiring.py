@@ -24,6 +24,7 @@ from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
 from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.model import HostModel
 from fabricgen.units import format_length, format_speed
+from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Role, Technology
 
 
 def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wiring:
@@ -39,8 +40,11 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
             *(_outside_link(link, allocation) for link in outside.links),
         ),
         cables=(
-            *(WiredCable(cable.id, cable.length_m, cable.medium, cable.links) for cable in fabric.cables),
-            *(WiredCable(link.id, link.cable.length_m, link.cable.medium, (link.id,)) for link in outside.links),
+            *(WiredCable(cable.id, cable.length_m, Medium(cable.medium), cable.links) for cable in fabric.cables),
+            *(
+                WiredCable(link.id, link.cable.length_m, Medium(link.cable.medium), (link.id,))
+                for link in outside.links
+            ),
         ),
         externals=tuple(_external(link) for link in outside.links),
         host_models=tuple(map(_model, {host.model.name: host.model for host in fabric.hosts}.values())),
@@ -55,17 +59,18 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
 
 def _plane(design: PlaneDesign) -> WiredPlane:
     plane, lossless = design.plane, design.plane.lossless
-    if plane.technology != "roce":
-        return WiredPlane(plane.name, plane.technology, plane.design, purpose=plane.purpose)
+    technology, purpose = Technology(plane.technology), Purpose(plane.purpose)
+    if technology != Technology.ROCE:
+        return WiredPlane(plane.name, technology, plane.design, purpose=purpose)
     return WiredPlane(
         name=plane.name,
-        technology=plane.technology,
+        technology=technology,
         design=plane.design,
         lossless=tuple(sorted(lossless.classes)),
         roce_dscp={str(priority): values for priority, values in lossless.classes.items()},
         cnp_dscp=lossless.cnp_dscp if lossless.classes else None,
         roce_mtu=None if plane.is_management else plane.roce_mtu_bytes,
-        purpose=plane.purpose,
+        purpose=purpose,
         host_prefixes=plane.addressing.hosts.prefixes if plane.addressing else (),
     )
 
@@ -81,11 +86,11 @@ def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation)
         name=allocation.names[switch.key],
         identity=switch.key,
         plane=identity.plane,
-        role=switch.role,
+        role=Role(switch.role),
         platform=switch.platform.name,
         layout=switch.layout.name,
         hwsku=switch.layout.hwsku,
-        technology=planes[identity.plane].technology,
+        technology=Technology(planes[identity.plane].technology),
         subplane=identity.subplane,
         pod=identity.pod,
         su=identity.su,
@@ -93,7 +98,8 @@ def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation)
         loopbacks=allocation.loopbacks.get(switch.key, ()),
         management=allocation.management.get(switch.key, ()),
         node_guid=allocation.guids.switches.get(switch.key, ""),
-        **({} if note is None else {key: getattr(note, key) for key in ("rack", "unit", "serial", "state")}),
+        **({} if note is None else {key: getattr(note, key) for key in ("rack", "unit", "serial")}),
+        state=DeviceState.ACTIVE if note is None else DeviceState(note.state),
     )
 
 
@@ -115,14 +121,21 @@ def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:
     low = allocation.names[link.a.key] if isinstance(link.a, Switch) else allocation.host_names[link.a.key]
     high = allocation.names[link.b.key]
     return WiredLink(
-        link.id, link.plane, link.kind, (low, link.a_port), (high, link.b_port), link.speed_mbps, cable, link.rail
+        link.id,
+        link.plane,
+        LinkKind(link.kind),
+        (low, link.a_port),
+        (high, link.b_port),
+        link.speed_mbps,
+        cable,
+        link.rail,
     )
 
 
 def _outside_link(link: OutsideLink, allocation: Allocation) -> WiredLink:
     far = (link.device.name, link.device.peer_port)
     near = (allocation.names[link.switch.key], link.port)
-    return WiredLink(link.id, link.plane, KIND, far, near, link.speed_mbps, link.id)
+    return WiredLink(link.id, link.plane, LinkKind(KIND), far, near, link.speed_mbps, link.id)
 
 
 def _external(link: OutsideLink) -> WiredExternal:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fabricgen.report.json import of_planes
+from fabricgen.report.planes import of_planes
 from fabricgen.results import CongestionResult, CongestionTree, FlowTime
 from fabricgen.units import counted
 

@@ -12,7 +12,7 @@ from fabricgen.resources import resource
 from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
 from fabricgen.simulate.deadlock.core.tiers import tiers
-from fabricgen.simulate.deadlock.failures.failed import Wire, links_that_fail
+from fabricgen.simulate.deadlock.failures.named_links import Wire, links_that_fail
 
 _ROW_PX, _TOP_PX, _GAP_PX, _MARGIN_PX, _LEGEND_PX = 150, 90, 60, 40, 19
 _LETTER_PX = 8

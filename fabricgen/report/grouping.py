@@ -11,10 +11,10 @@ from fabricgen.sonic.canonical import natural_key
 def grouped(findings: Iterable[Finding]) -> list[Finding]:
     """Findings that say the same of one table on several devices as one: that of the first device, in natural order."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
-    for one in findings:
+    for number, one in enumerate(findings):
         kind = (one.code, one.severity, one.confidence, one.message, one.hint, one.suppression)
-        where = one.path.partition("|")[0] if one.device else id(one)
-        groups.setdefault((*kind, where), []).append(one)
+        table = one.place.table if one.place else one.path
+        groups.setdefault((*kind, table if one.device else number), []).append(one)
     return [_together(members) for members in groups.values()]
 
 

@@ -100,7 +100,7 @@ class Telling:
 
 def _causes_beside(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:
     """The values behind the rows beside a finding; a person's own rows first, as the plan seldom is the reason."""
-    rows = [replace(one, device=each.device, path=each.path) for each in one.related if each.device]
+    rows = [replace(one, device=each.device, place=each.place) for each in one.related if each.device]
     found = dict.fromkeys(cause for row in rows for cause in _causes(row, bundle))
     return tuple(sorted(found, key=lambda cause: not cause.partition("#")[2].startswith("overrides")))
 
@@ -109,18 +109,10 @@ def _causes(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:
     """The inventory values behind a finding, as file#dotted.path: a row's by the source map, an inventory's its own."""
     if not one.device:
         return (f"{one.location.file.rpartition('/')[2]}#{one.path}",) if one.location and one.path else ()
-    if bundle is None or bundle.sources is None:
+    if bundle is None or bundle.sources is None or one.place is None:
         return ()
-    table, _, rest = one.path.partition("|")
-    if one.device.startswith(f"{HOSTS}/"):
-        return bundle.sources.causes(one.device, table, rest)
-    device = bundle.devices.get(one.device)
-    if device is None:  # an option of a subnet manager: [standby-N/]opensm.conf|option
-        return bundle.sources.option_causes("/".join((one.device, *table.split("/")[:-1])), rest)
-    if not rest:
-        return ()
-    # keys may hold '|' themselves: those of the file decide, then what the source map knows
-    keys = [key for key in device.table(table) if rest == key or rest.startswith(f"{key}|")]
-    splits = [(key, rest.removeprefix(key).removeprefix("|")) for key in sorted(keys, key=len, reverse=True)]
-    splits += [(rest, ""), (rest.rpartition("|")[0], rest.rpartition("|")[2])]
-    return next((found for key, name in splits if (found := bundle.sources.causes(one.device, table, key, name))), ())
+    table, key, field = one.place.table, one.place.key, one.place.field
+    if one.device in bundle.devices or one.device.startswith(f"{HOSTS}/"):
+        return bundle.sources.causes(one.device, table, key, field) if key else ()
+    folder = table.rpartition("/")[0]  # of a subnet manager: [standby-N/]opensm.conf
+    return bundle.sources.option_causes("/".join(filter(None, (one.device, folder))), key)

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.report.cycle_svg import cycle_pictures, draw
-from fabricgen.results import DeadlockResult
 from fabricgen.simulate.deadlock import PlaneDeadlock, analyse_deadlock
 from tests.bgp_fabric import open_configs
 from tests.conftest import Cli
@@ -22,9 +21,8 @@ def bounced(folder: Path, failed: tuple[str, ...] = _FAILED) -> tuple[Bundle, Pl
     fabric = _without(clos(4, 2, lambda spine: 65000 + spine), ("l0", "s0"), ("l1", "s1"))
     bundle = open_configs(fabric.configs(), folder)
     [found] = analyse_deadlock(bundle)
-    plain = DeadlockResult(**{name: getattr(found, name) for name in DeadlockResult.__dataclass_fields__})
-    cycles = tuple(replace(cycle, failed_links=failed) for cycle in plain.cycles)
-    return bundle, PlaneDeadlock(replace(plain, cycles=cycles), found.evidence)
+    cycles = tuple(replace(cycle, failed_links=failed) for cycle in found.cycles)
+    return bundle, replace(found, cycles=cycles)
 
 
 def test_tiers_are_rows_and_failed_links_are_crossed(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from fabricgen.findings import Finding, Location, Severity
-from fabricgen.report.github import github_report
-from fabricgen.report.gitlab import gitlab_list
-from fabricgen.report.junit import junit_report
+from fabricgen.report.formats.github import github_report
+from fabricgen.report.formats.gitlab import gitlab_list
+from fabricgen.report.formats.junit import junit_report
+from fabricgen.report.formats.sarif import sarif_object
 from fabricgen.report.run import Run
-from fabricgen.report.sarif import sarif_object
 from fabricgen.resources import resource
 from tests.conftest import Cli, Golden
 from tests.inventories import explicit, write

@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 
 from fabricgen.findings import Finding, Location, Related, Severity
-from fabricgen.report.concise import concise_report
-from fabricgen.report.json import json_object
+from fabricgen.report.formats.concise import concise_report
+from fabricgen.report.formats.json import json_object
+from fabricgen.report.formats.text import text_report
 from fabricgen.report.summary import Counts, summary_line
-from fabricgen.report.text import text_report
 from fabricgen.resources import resource
 
 COUNTS = Counts(devices=2, links=1, rules=40)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from fabricgen.bundle.device import GivenContent
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import (
     WiredCable,
@@ -24,7 +25,7 @@ from fabricgen.findings import Finding
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.run import run
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 Config = dict[str, dict[str, dict[str, Any]]]
 
@@ -53,8 +54,7 @@ class CleanFabric:
         devices = {}
         for name, config in self.configs.items():
             file = (folder or Path("sonic")) / name / "config_db.json"
-            device = ObservedDevice(name, file, wired.get(name))
-            device.__dict__.update(config=config, text=dump(config))
+            device = ObservedDevice(name, file, wired.get(name), GivenContent(dump(config), config))
             if folder:
                 file.parent.mkdir(parents=True)
                 file.write_bytes(device.text)

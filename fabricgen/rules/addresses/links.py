@@ -7,7 +7,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end
-from fabricgen.rules.view.subnets import end_addresses, misfits, missing_addresses
+from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, missing_addresses
 
 
 @rule("FG311", Severity.ERROR, "A wired port has no address")
@@ -56,7 +56,7 @@ def link_subnet(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 3021, RFC 6164.
     """
-    wrong = misfits(fabric)
+    wrong = mismatched_subnets(fabric)
     for pair in fabric.pairs if wrong else ():
         for near, far in wrong.get(pair[0], ()):
             end, held, other_end, other = _stranger(pair, near, far)

@@ -9,7 +9,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import Fabric, Switch
-from fabricgen.rules.view.subnets import misfits
+from fabricgen.rules.view.subnets import mismatched_subnets
 
 
 @rule("FG313", Severity.ERROR, "One address is held twice")
@@ -83,7 +83,7 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
 
 def _is_unfit(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
     """Whether FG312 already doubts the addresses of this link."""
-    return fabric.ends_of[switch.name].get(held.interface) in misfits(fabric)
+    return fabric.ends_of[switch.name].get(held.interface) in mismatched_subnets(fabric)
 
 
 def _overlaps(fabric: Fabric, held: list[tuple[int, int, str, str]]) -> Iterator[Defect]:

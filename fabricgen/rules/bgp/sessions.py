@@ -10,7 +10,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end
-from fabricgen.rules.view.subnets import end_addresses, misfits, missing_addresses
+from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, missing_addresses
 from fabricgen.sonic.tables import Row
 
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
@@ -39,7 +39,7 @@ def sessions(fabric: Fabric) -> tuple[Session, ...]:
 
 
 def _sessions(fabric: Fabric) -> Iterator[Session]:
-    wrong = misfits(fabric)
+    wrong = mismatched_subnets(fabric)
     for pair in fabric.pairs:
         if not all(_runs_bgp(end.switch) for end in pair) or pair[0] in wrong:
             continue
@@ -201,7 +201,7 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 4271 (eBGP peers are directly connected); sonic-buildimage src/sonic-bgpcfgd.
     """
     expected = {(session.end.switch.name, session.peer_ip) for session in sessions(fabric)}
-    wrong = misfits(fabric)
+    wrong = mismatched_subnets(fabric)
     lost = {text.partition("/")[0] for texts in missing_addresses(fabric).values() for text in texts}
     for switch in fabric.switches.values():
         ends = fabric.ends_of[switch.name]

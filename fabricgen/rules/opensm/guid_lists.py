@@ -6,9 +6,9 @@ from math import prod
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.qos_policy import read_policy
+from fabricgen.opensm.located_text import Word
+from fabricgen.opensm.qos_policy_conf import read_policy
 from fabricgen.opensm.torus_conf import Seed, SeedLink, TorusFile, read_torus
-from fabricgen.opensm.words import Word
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric

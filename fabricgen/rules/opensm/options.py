@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from fabricgen.findings import Severity
-from fabricgen.opensm.conf import READ_FILES, UNSET
+from fabricgen.opensm.opensm_conf import READ_FILES, UNSET
 from fabricgen.opensm.options import LAST_LIFETIME, VERSION, option_facts, option_problem
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule

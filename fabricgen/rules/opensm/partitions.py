@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.partition_file import (
+from fabricgen.opensm.partitions_conf import (
     FLAGS,
     GROUPS,
-    MEMBERSHIPS,
     Entry,
+    Membership,
     PartitionEntry,
     guid_of,
     key_of,
@@ -32,11 +32,11 @@ def with_partitions(fabric: Fabric) -> Iterator[tuple[ManagedSubnet, str]]:
             yield subnet, subnet.partition_name
 
 
-def membership_of(partition: PartitionEntry, member: Entry) -> str:
-    """full | limited | both, as OpenSM takes it."""
+def membership_of(partition: PartitionEntry, member: Entry) -> Membership:
+    """The membership, as OpenSM takes it."""
     usual = partition.flag("defmember")
     word = member.value or (usual.value if usual else None)
-    return (taken_as(word.text, MEMBERSHIPS) if word else None) or "limited"
+    return (taken_as(word.text, Membership) if word else None) or Membership.LIMITED
 
 
 @rule("FG819", Severity.ERROR, "A partitions.conf that OpenSM drops", Basis.SCHEMA)
@@ -171,10 +171,10 @@ def _membership_word(subnet: ManagedSubnet, file: str, partition: PartitionEntry
     if entry.value is None:
         return
     text = entry.value.text
-    known = taken_as(text, MEMBERSHIPS)
-    if text not in MEMBERSHIPS:
+    known = taken_as(text, Membership)
+    if text not in tuple(Membership):
         message = f"{partition.name}: the membership {text!r} is read as {known or 'limited'}"
-        yield Defect(subnet.place(file, entry.value, entry.name.text), message, f"one of {', '.join(MEMBERSHIPS)}")
+        yield Defect(subnet.place(file, entry.value, entry.name.text), message, f"one of {', '.join(Membership)}")
     if known == "both" and not all(manager.content.is_true("allow_both_pkeys") for manager in subnet.managers):
         message = f"{partition.name}: `both` is full without allow_both_pkeys TRUE"
         hint = "allow_both_pkeys TRUE in opensm.conf"

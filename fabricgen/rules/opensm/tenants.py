@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.options import MTU_CODES, RATE_CODES
-from fabricgen.opensm.partition_file import GROUPS, Entry, PartitionEntry, guid_of, key_of, taken_as
+from fabricgen.opensm.partitions_conf import GROUPS, Entry, PartitionEntry, guid_of, key_of, taken_as
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import EVERYBODY, membership_of, with_partitions
 from fabricgen.rules.rule import rule

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.observed.wired_ports import WiredPorts, port_number
-from fabricgen.opensm.topo_file import End, TopoCable, TopoFile, read_topo
+from fabricgen.opensm.topology_topo import End, TopoCable, TopoFile, read_topo
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric

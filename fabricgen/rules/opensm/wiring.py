@@ -9,7 +9,8 @@ from fabricgen.findings import Severity
 from fabricgen.observed.subnet_files import NETLIST
 from fabricgen.observed.wired_ports import WiredPorts, port_number
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.words import lines_of
+from fabricgen.opensm.located_text import lines_of
+from fabricgen.opensm.netlist import read_netlist
 from fabricgen.rules.defects import Defect, FilePlace
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -58,11 +59,9 @@ def netlist(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _one_sided(subnet: ManagedSubnet) -> Iterator[Defect]:
-    from fabricgen.observed.netlist import cables_of
-
     ends = [
         ((near.node_guid, near.port), (far.node_guid, far.port), near.name)
-        for near, far in cables_of(subnet.text(NETLIST) or "")
+        for near, far in read_netlist(subnet.text(NETLIST) or "").cables()
     ]
     there = {(near, far) for near, far, _ in ends}
     for near, far, name in ends:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.findings import Finding, Severity, in_order
+from fabricgen.findings import Place as FindingPlace
 from fabricgen.rules.defects import Defect, Place, grouped
 from fabricgen.sonic.schema import Violation, check, table_names
 from fabricgen.sonic.secrets import is_secret
@@ -25,7 +26,8 @@ def with_yang(
 
     A table that only the given models know is no longer called unknown. `select` and `ignore` are prefixes of codes.
     """
-    kept = [one for one in findings if one.code != _UNKNOWN_TABLE or one.path not in models.tables]
+    tables = {FindingPlace(table) for table in models.tables}
+    kept = [one for one in findings if one.code != _UNKNOWN_TABLE or one.place not in tables]
     for device in bundle.devices.values():
         if _is_chosen(_REFUSED, select, ignore):
             kept += [one.finding(_REFUSED, Severity.ERROR) for one in grouped(_refused(device, models))]

@@ -1,7 +1,7 @@
-"""Lossless QoS as the rules see it: equal definitions and equal port settings are one object, judged once.
+"""Lossless QoS: equal definitions and equal port settings are one object, which is judged once.
 
 A fabric of thousands of ports has a handful of distinct QoS settings. `QosTables` is one distinct set of maps, pools,
-profiles and schedulers with the switches that carry it; `PortQos` is one distinct set of port rows on top of one such
+profiles and schedulers with the switches that carry it; `PortClass` is one distinct set of port rows on top of one such
 set, with the ports that have it.
 """
 
@@ -16,17 +16,8 @@ from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.view.fabric import End, Switch, far_end, number
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
-from fabricgen.sonic.tables import Row, Table, parse_priorities
-
-DEFINITION_TABLES = (
-    "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "SCHEDULER", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE",
-    "LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
-)  # fmt: skip
-PORT_TABLES = (
-    "PORT_QOS_MAP", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PFC_WD",
-    "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST",
-)  # fmt: skip
+from fabricgen.sonic.port_qos import PortQos
+from fabricgen.sonic.tables import Row, Table
 
 
 @dataclass(eq=False)
@@ -53,11 +44,11 @@ class QosTables:
 
     @cached_property
     def defaults(self) -> BufferDefaults | None:
-        """What the SKU's own template says for this role."""
+        """The buffer defaults of the SKU's own template for this role."""
         return self.layout.buffers.get(self.role) if self.layout else None
 
     def row(self, table: str, key: str) -> Row:
-        """A definition's fields; empty when there is none."""
+        """A definition's fields; empty if it is missing."""
         row = self.tables[table].get(key)
         return row if isinstance(row, dict) else {}
 
@@ -71,13 +62,13 @@ class QosTables:
         return name == "NULL" or name.startswith("pg_lossless_") or "xoff" in self.row("BUFFER_PROFILE", name)
 
     def is_lossless_queue_profile(self, name: str) -> bool:
-        """Whether a queue's profile is the one that never drops for lack of shared buffer."""
+        """Whether a queue's profile never drops because of a shared buffer limit."""
         if self.defaults:
             return name == self.defaults.lossless_queue_profile
         return name.startswith("egress_lossless")
 
     def pause_threshold_bytes(self, profile: str) -> float | None:
-        """Where a single lossless PG stops growing and pauses its sender; None where the switch works it out."""
+        """The size at which a single lossless PG pauses its sender; None if the switch computes it."""
         row = self.row("BUFFER_PROFILE", profile)
         size, alpha = number(self.row("BUFFER_POOL", str(row.get("pool"))).get("size")), row.get("dynamic_th")
         if size is None or not isinstance(alpha, str) or not alpha.lstrip("-").isdecimal():
@@ -101,11 +92,10 @@ class QosTables:
 
 
 @dataclass(eq=False)
-class PortQos:
+class PortClass(PortQos):
     """One distinct set of QoS rows of a port, and the ports that have it. `end` is None for ports without a cable."""
 
     qos: QosTables
-    rows: Mapping[str, Mapping[str, Row]]  # table -> rest of the row key -> row
     members: list[tuple[Switch, str, End | None]] = field(default_factory=list)
 
     @property
@@ -115,56 +105,14 @@ class PortQos:
 
     @property
     def is_external(self) -> bool:
-        """Whether the cables lead out of the fabric, where nothing pauses; a class never mixes the two."""
+        """Whether the cables lead out of the fabric, where no PFC is used; a class never mixes the two."""
         end = self.members[0][2]
         return end is not None and end.far_role == OUTSIDE_ROLE
 
     @property
     def is_used(self) -> bool:
-        """Whether lossless traffic is meant to pass: the port has a cable, or priorities with PFC."""
+        """Whether the port carries traffic: it has a cable or priorities with PFC."""
         return self.is_wired or bool(self.pfc)
-
-    @cached_property
-    def port_map(self) -> Row:
-        """PORT_QOS_MAP."""
-        return self.rows["PORT_QOS_MAP"].get("", {})
-
-    def text(self, name: str) -> str:
-        """A field of PORT_QOS_MAP."""
-        value = self.port_map.get(name)
-        return value if isinstance(value, str) else ""
-
-    @cached_property
-    def pfc(self) -> frozenset[int]:
-        """pfc_enable."""
-        return parse_priorities(self.text("pfc_enable"))
-
-    @cached_property
-    def watchdog(self) -> frozenset[int]:
-        """pfcwd_sw_enable."""
-        return parse_priorities(self.text("pfcwd_sw_enable"))
-
-    def map(self, name: str, table: str) -> Mapping[int, int]:
-        """The map that a PORT_QOS_MAP field names."""
-        return self.qos.numbers(table, self.text(name))
-
-    @cached_property
-    def tc_to_pg(self) -> Mapping[int, int]:
-        """TC -> priority group."""
-        return self.map("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP")
-
-    @cached_property
-    def tc_to_queue(self) -> Mapping[int, int]:
-        """TC -> queue."""
-        return self.map("tc_to_queue_map", "TC_TO_QUEUE_MAP")
-
-    def profiles(self, table: str) -> Mapping[int, tuple[str, str]]:
-        """Queue or PG number -> (rest of the row key, profile name), for BUFFER_QUEUE or BUFFER_PG."""
-        found = {}
-        for rest, row in self.rows[table].items():
-            profile = str(row.get("profile", "")).strip("[]").removeprefix("BUFFER_PROFILE|")
-            found.update(dict.fromkeys(parse_priorities(rest), (rest, profile)))
-        return found
 
     @cached_property
     def lossless_pgs(self) -> frozenset[int]:
@@ -179,9 +127,9 @@ class PortQos:
         return frozenset(queue for queue, (_, profile) in found if self.qos.is_lossless_queue_profile(profile))
 
     @cached_property
-    def meant(self) -> frozenset[int]:
-        """The lossless priorities: the plane's own, which may be none, else what most of PFC, groups, queues and
-        watchdog say; none on the way out of the fabric."""
+    def lossless(self) -> frozenset[int]:
+        """The expected lossless priorities: those of the plane, which may be none; without fabric.json
+        those that most of PFC, groups, queues and watchdog have; none on ports that lead out of the fabric."""
         if self.is_external:
             return frozenset()
         if self.qos.plane:
@@ -189,41 +137,19 @@ class PortQos:
         said = [self.pfc, self.lossless_pgs, self.lossless_queues, self.watchdog]
         return max(said, key=said.count)
 
-    @cached_property
-    def dscp_to_tc(self) -> Mapping[int, int]:
-        """DSCP -> TC; empty for a port without a map of its own."""
-        return self.map("dscp_to_tc_map", "DSCP_TO_TC_MAP")
-
-    @cached_property
-    def pfc_to_queue(self) -> Mapping[int, int]:
-        """PFC priority -> queue that a received pause stops."""
-        return self.map("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE")
-
-    @cached_property
-    def pfc_to_pg(self) -> Mapping[int, int]:
-        """PFC priority -> priority group that sends the pause; empty where the ASIC has no such map."""
-        return self.map("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
-
     def group_of(self, priority: int) -> int:
-        """The priority group of a lossless class: what most of its maps and its own number say."""
+        """The priority group of a lossless class: the one that most of its maps and its own number give."""
         return _agreed(self.tc_to_pg.get(priority), self.pfc_to_pg.get(priority), priority)
 
     def queue_of(self, priority: int) -> int:
-        """The queue of a lossless class, in the same way."""
+        """The queue of a lossless class, found in the same way."""
         return _agreed(self.tc_to_queue.get(priority), self.pfc_to_queue.get(priority), priority)
 
     @cached_property
     def used_queues(self) -> Mapping[int, int]:
-        """queue -> a TC that leaves through it, for the TCs that some DSCP leads to."""
+        """Queue -> a TC that it carries, for the TCs that a DSCP maps to."""
         tcs = sorted(set(self.dscp_to_tc.values()), reverse=True)
         return {self.tc_to_queue[tc]: tc for tc in tcs if tc in self.tc_to_queue}
-
-    def queue_text(self, queue: int, name: str) -> tuple[str, str | None]:
-        """(rest of the row key, a field's text) of the QUEUE row that covers a queue; None where there is no row."""
-        for rest, row in self.rows["QUEUE"].items():
-            if queue in parse_priorities(rest):
-                return rest, str(row.get(name, "")).strip("[]").rpartition("|")[2]
-        return str(queue), None
 
     def defects(
         self,
@@ -235,8 +161,8 @@ class PortQos:
         related: tuple[tuple[str, str, str], ...] = (),
         severity: Severity | None = None,
     ) -> Iterator[Defect]:
-        """The same defect on every port of the class. `related` names definitions of the same switch; what a port
-        has to agree about with its neighbour is shown at the far end as well."""
+        """The same defect on every port of the class. `related` lists definitions of the same switch; for a setting
+        that both ends of a link must share, the far end is shown as well."""
         for switch, port, end in self.members:
             others = tuple((text, switch.place(other, key)) for text, other, key in related)
             others += far_end(end, table) if end and table == "PORT_QOS_MAP" else ()
@@ -244,13 +170,13 @@ class PortQos:
 
 
 def _agreed(*votes: int | None) -> int:
-    """The value that most of the votes give, the last one where none leads."""
+    """The most frequent vote; the last one if there is a tie."""
     cast = [vote for vote in votes if vote is not None]
     return max(reversed(cast), key=cast.count)
 
 
 def port_place(switch: Switch, table: str, port: str, rest: str, name: str = "") -> Place:
-    """The row of a port, also where an old file names several ports in one key."""
+    """The row of a port, even if an old file lists several ports in one key."""
     rows = switch.device.table(table)
     key = f"{port}|{rest}" if rest else port
     if key not in rows:

@@ -1,4 +1,4 @@
-"""Equal QoS settings as one object: a fabric of thousands of ports has a handful of distinct ones, judged once."""
+"""Group ports and switches with equal QoS settings, so that rules judge each distinct setting once."""
 
 from collections.abc import Mapping
 
@@ -6,9 +6,10 @@ import orjson
 
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric, Switch
-from fabricgen.rules.view.qos import DEFINITION_TABLES, PORT_TABLES, PortQos, QosTables
+from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
-from fabricgen.sonic.tables import Row
+from fabricgen.sonic.port_qos import DEFINITION_TABLES, PORT_TABLES, PortRows, rows_of_ports
+from fabricgen.sonic.tables import SameTable
 
 
 def qos_tables(fabric: Fabric) -> tuple[QosTables, ...]:
@@ -16,27 +17,26 @@ def qos_tables(fabric: Fabric) -> tuple[QosTables, ...]:
     return _classes(fabric)[0]
 
 
-def port_classes(fabric: Fabric) -> tuple[PortQos, ...]:
+def port_classes(fabric: Fabric) -> tuple[PortClass, ...]:
     """The distinct port settings of a fabric: of ports with a cable, and of ports that have QoS rows."""
     return _classes(fabric)[1]
 
 
-def map_users(fabric: Fabric) -> tuple[PortQos, ...]:
-    """One class of ports for each distinct choice of maps and lossless priorities: whatever is said of maps is said
-    once."""
-    found: dict[tuple[object, ...], PortQos] = {}
+def map_users(fabric: Fabric) -> tuple[PortClass, ...]:
+    """One class of ports for each distinct set of maps and lossless priorities, so that a map is reported once."""
+    found: dict[tuple[object, ...], PortClass] = {}
     for ports in port_classes(fabric):
         names = tuple(value for name, value in sorted(ports.port_map.items()) if name.endswith("_map"))
         if ports.port_map and ports.is_used:
-            found.setdefault((id(ports.qos), names, ports.meant), ports)
+            found.setdefault((ports.qos, names, ports.lossless), ports)
     return tuple(found.values())
 
 
 @derived
-def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]]:
+def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ...]]:
     definitions: dict[bytes, QosTables] = {}
-    classes: dict[tuple[int, str, bytes], PortQos] = {}
-    known: dict[tuple[int, ...], _RowsOfPorts] = {}
+    classes: dict[tuple[QosTables, str, bytes], PortClass] = {}
+    known: dict[tuple[SameTable, ...], _RowsOfPorts] = {}
     for switch in fabric.switches.values():
         tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
         kind = (switch.network, switch.hwsku, switch.role, switch.is_dynamic, tables)
@@ -47,30 +47,23 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortQos, ...]
             qos = QosTables(tables, plane, switch.platform, switch.layout, switch.role, switch.is_dynamic)
             definitions[digest] = qos
         qos.switches.append(switch)
-        same = tuple(id(switch.device.config.get(name)) for name in PORT_TABLES)  # equal tables are one object
+        same = tuple(SameTable(switch.device.config.get(name)) for name in PORT_TABLES)
         rows_of = known.get(same) or known.setdefault(same, _rows_of_ports(switch))
         ends = fabric.ends_of[switch.name]
         for port in dict.fromkeys([*ends, *rows_of]):
-            if port in ("global", "GLOBAL"):
-                continue
             rows, digest = rows_of.get(port, _NO_ROWS)
             use = "" if port not in ends else "external" if ends[port].far_role == OUTSIDE_ROLE else "wired"
-            ports = classes.get((id(qos), use, digest))
+            ports = classes.get((qos, use, digest))
             if ports is None:
-                ports = classes[id(qos), use, digest] = PortQos(qos, rows)
+                ports = classes[qos, use, digest] = PortClass(qos.tables, rows, qos)
             ports.members.append((switch, port, ends.get(port)))
     return tuple(definitions.values()), tuple(classes.values())
 
 
-_RowsOfPorts = Mapping[str, tuple[Mapping[str, Mapping[str, Row]], bytes]]  # port -> its rows and their digest
-_EMPTY: Mapping[str, Mapping[str, Row]] = {name: {} for name in PORT_TABLES}
+_RowsOfPorts = Mapping[str, tuple[PortRows, bytes]]  # port -> its rows and their digest
+_EMPTY: PortRows = {name: {} for name in PORT_TABLES}
 _NO_ROWS = (_EMPTY, orjson.dumps(_EMPTY))
 
 
 def _rows_of_ports(switch: Switch) -> _RowsOfPorts:
-    by_port = {name: switch.rows_by_port(name) for name in PORT_TABLES}
-    found = {}
-    for port in dict.fromkeys(port for rows in by_port.values() for port in rows):
-        rows = {name: held.get(port, {}) for name, held in by_port.items()}
-        found[port] = (rows, orjson.dumps(rows))
-    return found
+    return {port: (rows, orjson.dumps(rows)) for port, rows in rows_of_ports(switch.device.config).items()}

@@ -1,4 +1,4 @@
-"""Rows of the shape that rules may rely on, whatever a file holds; other rules report what was odd."""
+"""Rows in the shape that rules rely on, for any file. The schema rules report what has another shape."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from fabricgen.bundle.read import ObservedDevice
 from fabricgen.sonic.references import with_bare_references
 from fabricgen.sonic.tables import Table
 
-OLD_REFERENCE = b'"['  # a file without this has no reference in the old form
+OLD_REFERENCE = b'"['  # a file without it has no reference in the old form
 Shapes = dict[int, tuple[object, Table | None]]  # id of a table -> the table itself and its plain form
 
 
@@ -26,9 +26,7 @@ def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
             config[name] = plain
     if len(config) == len(device.config) and all(config[name] is table for name, table in device.config.items()):
         return device
-    shaped = ObservedDevice(device.name, device.file, device.wired)
-    shaped.__dict__.update(text=device.text, config=config)
-    return shaped
+    return device.with_config(config, device.text)
 
 
 def with_current_references(device: ObservedDevice) -> Mapping[str, Any]:

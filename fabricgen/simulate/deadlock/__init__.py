@@ -1,7 +1,7 @@
 """Deadlock: whether lossless traffic can wait for itself in a circle, from nothing but the configuration files."""
 
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock, analyse_deadlock, from_worst
-from fabricgen.simulate.deadlock.failures.failures import Failures
+from fabricgen.simulate.deadlock.failures.verdict import Failures
 from fabricgen.simulate.deadlock.findings import deadlock_findings
 
 __all__ = ["Failures", "PlaneDeadlock", "analyse_deadlock", "deadlock_findings", "from_worst"]

@@ -1,19 +1,20 @@
 """The verdict: free of cyclic buffer dependencies, with an order of channels to prove it, or a cycle that is there."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.results import Cycle, DeadlockResult, FailureSummary
+from fabricgen.results import Claim, Cycle, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.deadlock.core.state import Ground, State
-from fabricgen.simulate.deadlock.failures.failing import NOTHING, cables_that_fail, links_that_fail, switch_failure
-from fabricgen.simulate.deadlock.failures.failures import DepthVerdict, FailureJudge, Failures, FoundCycle
+from fabricgen.simulate.deadlock.failures.failure_sets import NOTHING, cables_that_fail, links_that_fail, switch_failure
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.maintenance import maintenance_sets
+from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict, Failures, FoundCycle
 from fabricgen.simulate.plane.hosts import HostTraffic, host_traffic
 from fabricgen.simulate.plane.lossless import LosslessLinks, lossless_links
 from fabricgen.simulate.plane.names import planes, require_plane
@@ -45,14 +46,11 @@ class Evidence:
     failures: tuple[DepthVerdict, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlaneDeadlock(DeadlockResult):
-    """A plane's verdict together with what it rests on, for findings and certificates."""
+    """A plane's verdict with its evidence, for findings and certificates."""
 
-    evidence: Evidence
-
-    def __init__(self, result: DeadlockResult, evidence: Evidence) -> None:
-        super().__init__(**{name: getattr(result, name) for name in DeadlockResult.__dataclass_fields__})
-        object.__setattr__(self, "evidence", evidence)
+    evidence: Evidence = field(compare=False, repr=False)
 
 
 def analyse_deadlock(
@@ -73,7 +71,7 @@ def analyse_deadlock(
 
 def from_worst(result: DeadlockResult) -> tuple[bool, bool, bool, str]:
     """Order of verdicts; of equal ones, a plane that carries lossless traffic comes before one that does not."""
-    return result.verdict != "cyclic", result.claim == "proved", not result.priorities, result.name
+    return result.verdict is not Verdict.CYCLIC, result.claim is Claim.PROVED, not result.priorities, result.name
 
 
 def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures) -> PlaneDeadlock:
@@ -84,27 +82,28 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
     base = ground.converged()
     judge = FailureJudge(base, failures)
     judged = _failures(bundle, fabric, judge, failures)
-    cycles = [FoundCycle(NOTHING, priority, links, base.witnesses(links)) for priority, links in base.cycles()]
+    cycles = [FoundCycle(NOTHING, priority, links, base.witnesses(links)) for priority, links in base.buffers.cycles()]
     worst = [one.first_cyclic for one in judged if one.first_cyclic]
     if not cycles and worst:
         cycles = [found for failed in worst[:1] for found in judge.cycles_after(failed)]
     counted = [one.summary for one in judged if not one.name]
-    result = DeadlockResult(
-        verdict="cyclic" if cycles else "free",
-        claim=_claim(base, judged) if lossless.priorities else "proved",
-        model="bgp",
-        priorities=lossless.priorities,
-        channels=sum(one.graph.channels * one.copies for one in base.graphs),
-        dependencies=sum(len(one.graph.successors) * one.copies for one in base.graphs),
-        failures=counted[-1] if counted else FailureSummary(0, 1, int(base.is_cyclic), int(base.is_cut_off)),
-        cycles=tuple(_cycle(fabric, found) for found in cycles),
-        name=name,
-    )
     links = tuple(found.links for found in cycles)
     return PlaneDeadlock(
-        result,
-        Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged)),
+        verdict=Verdict.CYCLIC if cycles else Verdict.FREE,
+        claim=_claim(base, judged) if lossless.priorities else Claim.PROVED,
+        model=RoutesModel.BGP,
+        priorities=lossless.priorities,
+        channels=sum(one.graph.channels * one.copies for one in base.buffers.graphs),
+        dependencies=sum(len(one.graph.successors) * one.copies for one in base.buffers.graphs),
+        failures=counted[-1] if counted else _without_failures(base),
+        cycles=tuple(_cycle(fabric, found) for found in cycles),
+        name=name,
+        evidence=Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged)),
     )
+
+
+def _without_failures(base: State) -> FailureSummary:
+    return FailureSummary(0, 1, int(base.buffers.is_cyclic), int(base.is_disconnected))
 
 
 def cycles_of(verdict: PlaneDeadlock) -> Iterator[FoundCycle]:
@@ -120,7 +119,7 @@ def cycles_of(verdict: PlaneDeadlock) -> Iterator[FoundCycle]:
     if evidence.orders is not None:
         return
     base = ground_of(evidence.fabric, evidence.traffic, evidence.lossless).converged()
-    for priority, links in base.cycles_apart():
+    for priority, links in base.buffers.disjoint_cycles():
         if links not in seen:
             seen.add(links)
             yield FoundCycle(NOTHING, priority, links, base.witnesses(links))
@@ -155,19 +154,20 @@ def _failures(bundle: Bundle, fabric: RoutedFabric, judge: FailureJudge, failure
     return found + [replace(judge.of_set(title, members), is_planned=True) for title, members in named]
 
 
-def _claim(base: State, judged: Sequence[DepthVerdict]) -> str:
+def _claim(base: State, judged: Sequence[DepthVerdict]) -> Claim:
     """proved; possible where next hops depend on history; observed where only a sample was looked at."""
     if base.routes.ambiguous_sets or any(one.ambiguous_sets for one in judged):
-        return "possible"
-    return "observed" if any(one.summary.cyclic_bound and not one.first_cyclic for one in judged) else "proved"
+        return Claim.POSSIBLE
+    sampled = any(one.summary.cyclic_bound and not one.first_cyclic for one in judged)
+    return Claim.OBSERVED if sampled else Claim.PROVED
 
 
 def _orders(base: State) -> tuple[ChannelOrder, ...] | None:
-    if base.is_cyclic:
+    if base.buffers.is_cyclic:
         return None
     return tuple(
         ChannelOrder(one.link[peeled.order], one.priority[peeled.order], one.stands_for)
-        for one, peeled in zip(base.graphs, base.peeled, strict=True)
+        for one, peeled in zip(base.buffers.graphs, base.buffers.peeled, strict=True)
     )
 
 

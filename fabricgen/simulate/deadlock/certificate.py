@@ -48,8 +48,8 @@ def next_hops(results: Sequence[DeadlockResult]) -> dict[str, dict[str, list[str
     for result in results:
         if isinstance(result, PlaneDeadlock):
             found.update(result.evidence.fabric.next_hops())
-        elif isinstance(result, SubnetDeadlock) and result.dumps is not None:
-            found.update(subnet_next_hops(result.dumps))
+        elif isinstance(result, SubnetDeadlock) and result.evidence.dumps is not None:
+            found.update(subnet_next_hops(result.evidence.dumps))
     return dict(sorted(found.items(), key=lambda row: natural_key(row[0])))
 
 

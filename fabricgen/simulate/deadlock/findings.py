@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Related, Severity, in_order
-from fabricgen.results import Cycle, DeadlockResult
+from fabricgen.findings import Confidence, Finding, Place, Related, Severity, in_order
+from fabricgen.results import Claim, Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
-from fabricgen.simulate.deadlock.failures.findings import failure_findings, maintenance_findings, standing_for
+from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings, standing_for
 from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -48,14 +48,14 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         priorities = f"{'priority' if len(cycles) == 1 else 'priorities'} {numbers}"
         around = " -> ".join(f"{switch} {port}" for switch, port in (*cycle.hops, cycle.hops[0]))
         key = evidence.fabric.row(links[0])
-        certain = Confidence.PROVED if result.claim == "proved" else Confidence.POSSIBLE
+        certain = Confidence.PROVED if result.claim is Claim.PROVED else Confidence.POSSIBLE
         after = f"after {' and '.join(cycle.failed_links)} fail: " if cycle.failed_links else ""
         yield Finding(
             code="FG605" if after else "FG601",
             severity=Severity.ERROR,
             message=f"{after}cyclic buffer dependency on {priorities}: {around}{_how_often(result, cycle)}",
             device=cycle.hops[0][0],
-            path=f"{NEIGHBORS}|{key}",
+            place=Place(NEIGHBORS, key),
             location=bundle.devices[cycle.hops[0][0]].locate(NEIGHBORS, key),
             related=(
                 *_failed(bundle, evidence, cycle),
@@ -117,7 +117,7 @@ def _session_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             severity=Severity.WARNING if inside else Severity.NOTE,
             message=f"BGP session left out of the deadlock verdict: {reason}",
             device=switch,
-            path=f"{NEIGHBORS}|{rows[0].key}",
+            place=Place(NEIGHBORS, rows[0].key),
             location=bundle.devices[switch].locate(NEIGHBORS, rows[0].key),
             hint="Make the session possible, or take the row out: the verdict holds only for sessions that come up."
             if inside
@@ -138,7 +138,7 @@ def _ambiguity_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Findi
         severity=Severity.WARNING,
         message=f"next hops depend on the order of events at {_listing(names)}: the verdict covers all possibilities",
         device=names[0],
-        path="DEVICE_METADATA|localhost|bgp_asn",
+        place=Place("DEVICE_METADATA", "localhost", "bgp_asn"),
         location=device.locate("DEVICE_METADATA", "localhost", "bgp_asn"),
         hint="Give all switches of a tier one ASN or each its own, and use multipath-relax.",
         confidence=Confidence.POSSIBLE,
@@ -158,7 +158,7 @@ def _lossy_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         severity=Severity.NOTE,
         message="no link between switches has PFC on at both ends for any priority: nothing can deadlock",
         device=device.name,
-        path="PORT_QOS_MAP",
+        place=Place("PORT_QOS_MAP"),
         location=device.locate("PORT_QOS_MAP"),
         hint="Set pfc_enable in PORT_QOS_MAP at both ends of every link if this fabric is to carry lossless traffic.",
     )

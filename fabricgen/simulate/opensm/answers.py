@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import Dumps
 from fabricgen.observed.path_sls import NO_PATH
+from fabricgen.opensm.options import Engine
 from fabricgen.simulate.opensm.bench import Bench
 from fabricgen.simulate.opensm.mad import NONE, P_KEYS, PATH
 
-_PER_PORT = ("dfsssp", "nue")  # engines that choose the SL by LIDs; others by switches, if at all
+_PER_PORT = (Engine.DFSSSP, Engine.NUE)  # engines that choose the SL by LIDs; others by switches, if at all
 _MOST_PATHS = 1 << 21  # some 13,000 answers a second
 _BLOCK = 32
 _RULES_BY_PORT = re.compile(r"^\s*(?:any|source|destination|use|ipoib|sdp|iser|rds|srp)\b", re.MULTILINE)

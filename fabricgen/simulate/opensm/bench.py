@@ -22,10 +22,10 @@ from typing import NoReturn
 
 from fabricgen.bundle.read import read_bytes
 from fabricgen.errors import UsageError
+from fabricgen.opensm.netlist import Netlist, NodeKind, read_netlist
 from fabricgen.simulate.opensm.staging import Staged, stage
 from fabricgen.simulate.opensm.tools import Tools
 
-_NODE = re.compile(r"(Switch|Ca|Hca|Rt)\s+(\d+)\s+\"([^\"]+)\"")
 _LOG_LEVEL = "0x47"  # errors, info, verbose (parse warnings), routing (the dumps)
 _POLL_S = 0.02
 _READY_S = 120
@@ -72,39 +72,34 @@ def swept(tools: Tools, netlist: Path, folder: Path) -> Iterator[Bench]:
         stack.enter_context(_ended_by_sigterm())
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabricgen-opensm-")))
         staged = stage(folder, scratch)
-        text = read_bytes(netlist).decode("utf-8", "replace")
+        wires = read_netlist(read_bytes(netlist).decode("utf-8", "replace"))
         shared = dict(os.environ, IBSIM_SOCKNAME=f"fabricgen-{secrets.token_hex(8)}")
         shared |= {"OSM_CACHE_DIR": f"{scratch}/", "OSM_TMP_DIR": f"{scratch}/"}
         sim = _start(
-            stack, [tools.ibsim, "-s", "-n", *_limits(text), str(netlist.resolve())], shared, scratch / "ibsim.out"
+            stack, [tools.ibsim, "-s", "-n", *_limits(wires), str(netlist.resolve())], shared, scratch / "ibsim.out"
         )
         _wait(sim, scratch / "ibsim.out", ("simulator ready",), _READY_S, "ibsim")
-        client = shared | {"LD_PRELOAD": tools.umad2sim} | _attachment(text, staged)
+        client = shared | {"LD_PRELOAD": tools.umad2sim} | _attachment(wires, staged)
         command = [tools.opensm, "-F", str(scratch / "opensm.conf"), "-D", _LOG_LEVEL]
         opensm = _start(stack, command, client, scratch / "opensm.out")
         said = _wait(opensm, scratch / "opensm.log", DONE, _SWEEP_S, "opensm")
         yield Bench(staged, client, said == DONE[0], opensm)
 
 
-def _limits(netlist: str) -> list[str]:
-    """ibsim's tables, as large as this netlist needs them; its defaults end at 256 switches."""
-    nodes = [(kind, int(ports)) for kind, ports, _ in _NODE.findall(netlist)]
-    switches = sum(kind == "Switch" for kind, _ in nodes)
-    ports = sum(ports + 1 for _, ports in nodes)
+def _limits(netlist: Netlist) -> list[str]:
+    """Sizes of ibsim's tables for this netlist; the default sizes end at 256 switches."""
+    nodes = netlist.nodes.values()
+    switches = sum(node.kind is NodeKind.SWITCH for node in nodes)
+    ports = sum(node.ports + 1 for node in nodes)
     return ["-N", str(len(nodes) + 8), "-S", str(switches + 8), "-P", str(ports + 64), "-L", "49151"]
 
 
-def _attachment(netlist: str, staged: Staged) -> dict[str, str]:
-    """Where OpenSM is plugged in: at the adapter whose port GUID `guid` names, else at the netlist's first node."""
+def _attachment(netlist: Netlist, staged: Staged) -> dict[str, str]:
+    """Where OpenSM is attached: at the adapter whose port GUID is the option `guid`, else at the first node."""
     guid = staged.options.get("guid", "0")
-    wanted = int(guid, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", guid) else 0
-    node = ""
-    for line in netlist.splitlines() if wanted else ():
-        if found := _NODE.match(line):
-            node = found[3]
-        elif (port := re.match(r"\[\d+\]\(([0-9a-fA-F]+)\)", line)) and int(port[1], 16) == wanted:
-            return {"SIM_HOST": node}
-    return {}
+    expected = int(guid, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", guid) else 0
+    node = next((node for (node, _), port in netlist.ports.items() if expected and port.guid == expected), None)
+    return {} if node is None else {"SIM_HOST": node}
 
 
 def _start(stack: ExitStack, command: Sequence[str], environment: dict[str, str], out: Path) -> subprocess.Popen[bytes]:

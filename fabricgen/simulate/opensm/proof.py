@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricgen.observed.opensm_dumps import Dumps, read_dumps
-from fabricgen.opensm.partitions import FULL, IntendedKeys, intended_keys
 from fabricgen.simulate.opensm.answers import Keys, path_levels, port_keys, sm_port, switch_keys
 from fabricgen.simulate.opensm.bench import Bench, swept
+from fabricgen.simulate.opensm.intended_keys import FULL, IntendedKeys, intended_keys
 from fabricgen.simulate.opensm.staging import Staged
 from fabricgen.simulate.opensm.tools import Tools
 

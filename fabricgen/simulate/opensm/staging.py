@@ -1,12 +1,13 @@
 """A folder of OpenSM files made ready to run aside: every file that opensm.conf names is one of a scratch folder."""
 
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricgen.bundle.read import read_bytes
+from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
+from fabricgen.opensm.opensm_conf import UNSET, read_options
+from fabricgen.opensm.options import NO_FALLBACK, Engine
 
 # Options that name a file OpenSM reads; without one, OpenSM would look for some of them in /etc/opensm.
 FILE_OPTIONS = {
@@ -31,8 +32,6 @@ _OWN = (
     "log_file", "log_flags", "log_max_size", "log_prefix", "per_module_logging_file", "force_log_flush",
     "accum_log_file", "dump_files_dir", "sweep_interval", "daemon", "console",
 )  # fmt: skip
-_OPTION = re.compile(r"\s*([A-Za-z0-9_]+)[ \t]+(.*?)\s*(?:#.*)?$")
-_UNSET = ("", "(null)")
 
 
 @dataclass(frozen=True)
@@ -58,36 +57,35 @@ class Staged:
     def named(self) -> tuple[str, ...]:
         """The files that OpenSM looks for besides opensm.conf, those of its own accord included."""
         asked = {option: self.options.get(option, name) for option, name in FILE_OPTIONS.items()}
-        return tuple(dict.fromkeys(Path(value).name for value in asked.values() if value not in _UNSET))
+        return tuple(dict.fromkeys(Path(value).name for value in asked.values() if value not in UNSET))
 
 
 def engines_of(folder: Path) -> tuple[tuple[str, ...], bool]:
-    """The routing engines that a folder's opensm.conf asks for, and whether OpenSM may fall back to minhop."""
-    text = read_bytes(folder / "opensm.conf").decode("utf-8", "replace")
-    return _engines({found[1]: found[2] for line in text.splitlines() if (found := _OPTION.match(line))})
+    """The routing engines in a folder's opensm.conf, and whether OpenSM may fall back to minhop."""
+    file = read_options(read_bytes(folder / OPTIONS_NAME).decode("utf-8", "replace"))
+    return _engines({option.name.text: option.value.text for option in file.lines if option.value.text})
 
 
 def _engines(options: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:
-    asked = options.get("routing_engine", "(null)").replace(",", " ").split()
-    named = tuple(engine for engine in asked if engine not in ("no_fallback", *_UNSET))
-    return named or ("minhop",), "no_fallback" not in asked
+    words = options.get("routing_engine", UNSET[-1]).replace(",", " ").split()
+    named = tuple(word for word in words if word not in (NO_FALLBACK, *UNSET))
+    return named or (Engine.MINHOP,), NO_FALLBACK not in words
 
 
 def stage(folder: Path, scratch: Path) -> Staged:
     """Copy the folder's files and write the opensm.conf to run. Raises UnreadableInputError without an opensm.conf."""
     lines, absent = [], []
     options: dict[str, str] = {}
-    text = read_bytes(folder / "opensm.conf").decode("utf-8", "replace")
-    for number, line in enumerate(text.splitlines(), 1):
-        found = _OPTION.match(line)
-        if not found or found[1] in _OWN:
+    conf = read_options(read_bytes(folder / OPTIONS_NAME).decode("utf-8", "replace"))
+    for line in conf.lines:
+        option, value = line.name.text, line.value.text
+        if not value or option in _OWN:
             continue
-        option, value = found.groups()
         options[option] = value
-        if option in FILE_OPTIONS and value not in _UNSET:
+        if option in FILE_OPTIONS and value not in UNSET:
             name = Path(value).name
             if not (folder / name).is_file():
-                absent.append((name, number))
+                absent.append((name, line.name.line))
             value = str(scratch / name)
         lines.append(f"{option} {value}")
     lines += [f"{option} {scratch / name}" for option, name in FILE_OPTIONS.items() if name and option not in options]
@@ -95,7 +93,7 @@ def stage(folder: Path, scratch: Path) -> Staged:
     lines += ["accum_log_file FALSE", f"per_module_logging_file {scratch}/none"]  # else /etc/opensm has a say
     lines += ["sweep_interval 0", "daemon FALSE", "console off"]
     for file in folder.iterdir():
-        if file.is_file() and file.name != "opensm.conf":
+        if file.is_file() and file.name != OPTIONS_NAME:
             shutil.copyfile(file, scratch / file.name)
-    (scratch / "opensm.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (scratch / OPTIONS_NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return Staged(scratch, options, tuple(absent))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.render.hosts.rendered import STORAGE, files_of, inventory
-from tests.rules.test_hosts import BOTH, SIX
+from tests.rules.hosts.test_hosts import BOTH, SIX
 
 TEXTS = {"rails": inventory(), "storage": inventory(more=STORAGE.format(name="storage")), "ipv6": SIX, "both": BOTH}
 

@@ -16,9 +16,11 @@ import numpy as np
 from fabricgen.routing import bits
 from fabricgen.simulate.deadlock.core.state import State
 from fabricgen.simulate.deadlock.failures.bounces import bounces
-from fabricgen.simulate.deadlock.failures.failing import Failure
-from fabricgen.simulate.deadlock.failures.failures import FailureJudge, Failures
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.orbits import Orbits
+from fabricgen.simulate.deadlock.failures.verdict import Failures
+from fabricgen.vocabulary import Repair
 from tests.simulate.deadlock.grounds import every_link, fat_tree
 
 Link = tuple[int, int]
@@ -91,7 +93,7 @@ def main(k: int) -> None:
     spent = process_time() - started
     orbits = Orbits(base.ground, failures, 1000).pairs() or []
     by_orbits = sum(one.size for one in orbits if one.members in truth)
-    verdict = FailureJudge(base, Failures(2, repair=True)).of_depth(failures, 2).summary.cyclic_sets
+    verdict = FailureJudge(base, Failures(2, repair=Repair.LOCAL)).of_depth(failures, 2).summary.cyclic_sets
     differing = len((judged ^ truth) - unsure)
     sys.stdout.write(
         f"k = {k}: {len(ends) * (len(ends) - 1) // 2} pairs, by brute force {len(truth)} cyclic, {spent:.0f} s of CPU\n"

@@ -6,7 +6,7 @@ from fabricgen.routing.bgp import Policy
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.deadlock.core.state import Ground
-from fabricgen.simulate.deadlock.failures.failing import Failure
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 from fabricgen.simulate.plane.lossless import LosslessLinks
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Severity
 from fabricgen.simulate.deadlock import Failures, PlaneDeadlock, analyse_deadlock, deadlock_findings
-from fabricgen.simulate.deadlock import failures as failures_module
-from fabricgen.simulate.deadlock.failures.bound import upper_bound
-from fabricgen.simulate.deadlock.failures.failing import FailureSet
-from fabricgen.simulate.deadlock.failures.failures import FailureJudge
+from fabricgen.simulate.deadlock.failures import judge as judge_module
+from fabricgen.simulate.deadlock.failures.failure_sets import FailureSet
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge
+from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.deadlock.failures.sweep import in_processes
 from tests.bgp_fabric import ConfigDbs, Fabric, open_configs
 from tests.simulate.deadlock.grounds import every_link, fat_tree
@@ -122,7 +122,7 @@ def test_any_valley_free_clos_is_free_after_any_failures(
     tmp_path, fabric = Path(mkdtemp(dir=tmp_path)), pods(count, leaves, aggs, cores)
     result = judged(fabric, tmp_path)
     evidence = result.evidence
-    base = FailureJudge(state_of(open_configs(fabric.configs(), tmp_path)), Failures()).question
+    base = FailureJudge(state_of(open_configs(fabric.configs(), tmp_path)), Failures()).sets
     assert base.free
     gone = tuple(sorted(data.draw(st.sets(st.integers(0, len(fabric.links) - 1), max_size=8))))
     [after] = analyse_deadlock(open_configs(shut(fabric, gone), tmp_path))
@@ -187,8 +187,8 @@ def test_any_number_of_processes_says_the_same(tmp_path: Path, monkeypatch: pyte
 
 
 def test_too_many_sets_are_sampled_with_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures_module, "MOST_SETS", 100)
-    monkeypatch.setattr(failures_module, "SAMPLE", 60)
+    monkeypatch.setattr(judge_module, "MOST_SETS", 100)
+    monkeypatch.setattr(judge_module, "SAMPLE", 60)
     bundle = open_configs(clos(5, 2, distinct).configs(), tmp_path)
     first, same, other = (analyse_deadlock(bundle, failures=Failures(3, seed=seed))[0] for seed in (1, 1, 2))
     assert first.failures == same.failures
@@ -200,9 +200,9 @@ def test_too_many_sets_are_sampled_with_a_bound(tmp_path: Path, monkeypatch: pyt
 
 def test_a_proof_covers_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With RFC 7938 no failures close a circle: proved for all sets, whatever number of them is drawn."""
-    monkeypatch.setattr(failures_module, "MOST_SETS", 10)
-    monkeypatch.setattr(failures_module, "SAMPLE", 20)
-    monkeypatch.setattr(failures_module, "MOST_ORBITS", 0)
+    monkeypatch.setattr(judge_module, "MOST_SETS", 10)
+    monkeypatch.setattr(judge_module, "SAMPLE", 20)
+    monkeypatch.setattr(judge_module, "MOST_ORBITS", 0)
     result = judged(clos(4, 2), tmp_path, depth=2)
     assert (result.verdict, result.claim, result.failures.cyclic_bound) == ("free", "proved", 0.0)
     assert 0 < (result.failures.unreachable_bound or 0) < 1

@@ -16,12 +16,14 @@ from fabricgen.routing.routes import Destination
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock, deadlock_findings
 from fabricgen.simulate.deadlock.core.state import Ground
 from fabricgen.simulate.deadlock.failures import bounces as bounces_module
-from fabricgen.simulate.deadlock.failures import failures as failures_module
-from fabricgen.simulate.deadlock.failures.failing import Failure, SetsOf, switch_failure
-from fabricgen.simulate.deadlock.failures.failures import DepthVerdict, FailureJudge
+from fabricgen.simulate.deadlock.failures import judge as judge_module
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, SetsOf, switch_failure
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.orbits import Orbits, joined
 from fabricgen.simulate.deadlock.failures.symmetry import Invariants
+from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict
 from fabricgen.sonic.addresses import parse_address
+from fabricgen.vocabulary import Repair
 from tests.bgp_fabric import open_configs
 from tests.simulate.deadlock.brute_force import BruteForce, ends_of
 from tests.simulate.deadlock.grounds import every_link, fat_tree, ground, leaf_spine
@@ -38,7 +40,7 @@ def distinct_spines(leaves: int, spines: int) -> Ground:
 
 
 def in_orbits(ground: Ground, failures: list[Failure], depth: int, repair: bool = False) -> DepthVerdict:
-    judge = FailureJudge(ground.converged(), Failures(depth, repair=repair))
+    judge = FailureJudge(ground.converged(), Failures(depth, repair=Repair.LOCAL if repair else Repair.NONE))
     found = judge.of_orbits(failures, FailureSummary(depth, SetsOf(failures, depth).count), has_spares=False)
     assert found is not None
     assert sum(one.sets for one in found.summary.orbits) == found.summary.sets
@@ -46,7 +48,7 @@ def in_orbits(ground: Ground, failures: list[Failure], depth: int, repair: bool 
 
 
 def one_by_one(ground: Ground, failures: list[Failure], depth: int, repair: bool) -> DepthVerdict:
-    judge = FailureJudge(ground.converged(), Failures(depth, repair=repair))
+    judge = FailureJudge(ground.converged(), Failures(depth, repair=Repair.LOCAL if repair else Repair.NONE))
     sets = SetsOf(failures, depth)
     return judge._judged(sets.all(), FailureSummary(depth, sets.count), "each")
 
@@ -108,7 +110,7 @@ def test_orbits_count_what_each_set_counts(seed: int) -> None:
     found, truth = in_orbits(made, failures, depth, repair), one_by_one(made, failures, depth, repair)
     assert replace(found.summary, orbits=()) == truth.summary
     assert found.first_cyclic == truth.first_cyclic
-    assert found.first_cut_off == truth.first_cut_off
+    assert found.first_disconnected == truth.first_disconnected
     assert found.ambiguous_sets == truth.ambiguous_sets
 
 
@@ -202,9 +204,9 @@ def test_distinct_spine_asns_where_pairs_are_too_many_to_judge_each() -> None:
 
 
 def test_a_fabric_without_symmetry_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures_module, "MOST_SETS", 100)
-    monkeypatch.setattr(failures_module, "MOST_ORBITS", 20)
-    monkeypatch.setattr(failures_module, "SAMPLE", 50)
+    monkeypatch.setattr(judge_module, "MOST_SETS", 100)
+    monkeypatch.setattr(judge_module, "MOST_ORBITS", 20)
+    monkeypatch.setattr(judge_module, "SAMPLE", 50)
     made = leaf_spine(8, 2)
     made = replace(made, policy=replace(made.policy, maximum_paths=514 + np.arange(10)))  # no two switches alike
     verdict = FailureJudge(made.converged(), Failures(2)).of_depth(every_link(made.network), 2)
@@ -255,7 +257,7 @@ def test_a_pair_says_what_it_stands_for(tmp_path: Path, monkeypatch: pytest.Monk
     """In text, JSON and findings; whether all pairs were judged or one of each orbit."""
     bundle = open_configs(clos(5, 2, distinct).configs(), tmp_path)
     every = analyse_deadlock(bundle, failures=Failures(2))
-    monkeypatch.setattr(failures_module, "MOST_SETS", 10)
+    monkeypatch.setattr(judge_module, "MOST_SETS", 10)
     by_orbits = analyse_deadlock(bundle, failures=Failures(2))
     assert deadlock_object(every) == deadlock_object(by_orbits)
     assert [one.how for one in every[0].evidence.failures] == ["spares", "each"]
@@ -274,6 +276,6 @@ def test_repair_without_sweeps_over_all_pairs(monkeypatch: pytest.MonkeyPatch) -
     """Too many links for tables of all pairs: orbits, with the same count."""
     tree = fat_tree(8)
     monkeypatch.setattr(bounces_module, "_MOST_FAILURES", 20)
-    monkeypatch.setattr(failures_module, "MOST_SETS", 100)
-    verdict = FailureJudge(tree.converged(), Failures(2, repair=True)).of_depth(every_link(tree.network), 2)
+    monkeypatch.setattr(judge_module, "MOST_SETS", 100)
+    verdict = FailureJudge(tree.converged(), Failures(2, repair=Repair.LOCAL)).of_depth(every_link(tree.network), 2)
     assert (verdict.how, verdict.summary.cyclic_sets) == ("orbits", 7680)

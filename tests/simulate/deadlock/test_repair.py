@@ -11,13 +11,19 @@ from fabricgen.routing import bits
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock
 from fabricgen.simulate.deadlock.core.state import Ground, State
 from fabricgen.simulate.deadlock.failures.bounces import bounces
-from fabricgen.simulate.deadlock.failures.failing import Failure, FailureSet
-from fabricgen.simulate.deadlock.failures.failures import FailureJudge
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet
+from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.repair import Repaired, repaired_witnesses
+from fabricgen.vocabulary import Repair
 from tests.bgp_fabric import ConfigDbs, open_configs
 from tests.simulate.deadlock.brute_force import BruteForce
 from tests.simulate.deadlock.grounds import every_link, fat_tree, ground, leaf_spine
 from tests.simulate.deadlock.test_fabrics import clos
+
+
+def repaired_is_cyclic(base: State, *failures: Failure) -> bool:
+    """Whether the state under local repair, computed as a whole, has a cycle."""
+    return Repaired.of(base, FailureSet(failures).dead).buffers.is_cyclic
 
 
 def of_leaf_spine(leaves: int, spines: int) -> int:
@@ -35,7 +41,7 @@ def pairs_of(ground: Ground) -> tuple[State, list[Failure], int]:
     """The state, what can fail, and how many pairs are cyclic."""
     base = ground.converged()
     failures = every_link(ground.network)
-    summary = FailureJudge(base, Failures(depth=2, repair=True)).of_depth(failures, 2).summary
+    summary = FailureJudge(base, Failures(depth=2, repair=Repair.LOCAL)).of_depth(failures, 2).summary
     assert summary.sets == comb(len(failures), 2)
     assert summary.sampled is None
     return base, failures, summary.cyclic_sets
@@ -45,7 +51,7 @@ def pairs_of(ground: Ground) -> tuple[State, list[Failure], int]:
 def test_leaf_spine(leaves: int, spines: int) -> None:
     base, failures, cyclic = pairs_of(leaf_spine(leaves, spines))
     assert cyclic == of_leaf_spine(leaves, spines)
-    assert not any(Repaired.of(base, FailureSet((one,)).dead).is_cyclic for one in failures)
+    assert not any(repaired_is_cyclic(base, one) for one in failures)
 
 
 def test_leaf_spine_8x4_is_384_of_496() -> None:
@@ -59,7 +65,7 @@ def test_fat_tree_of_4_against_brute_force() -> None:
     ends = [{(int(net.source[link]), int(net.target[link])) for link in one.links} for one in failures]
     truth = [slow.is_cyclic(one | other) for one, other in combinations(ends, 2)]
     assert (cyclic, sum(truth)) == (80, 80)
-    fast = [Repaired.of(base, FailureSet(pair).dead).is_cyclic for pair in combinations(failures, 2)]
+    fast = [repaired_is_cyclic(base, *pair) for pair in combinations(failures, 2)]
     assert fast == truth
     assert not any(map(slow.is_cyclic, ends))
 
@@ -105,12 +111,14 @@ def test_irregular_fabrics_pair_by_pair(seed: int) -> None:
     assert around is not None
     pairs = around.pairs()
     assert pairs is not None
-    alone = [Repaired.of(base, FailureSet((one,)).dead).is_cyclic for one in failures]
+    alone = [repaired_is_cyclic(base, one) for one in failures]
     assert around.singles().tolist() == alone
     left_out = {tuple(pair) for pair in pairs.unsure.tolist()}
     cyclic = {(row, other) for row in range(len(failures)) for other in bits.columns_of(pairs.cyclic[row])}
     numbers = [pair for pair in combinations(range(len(failures)), 2) if pair not in left_out]
-    truth = {(a, b) for a, b in numbers if Repaired.of(base, FailureSet((failures[a], failures[b])).dead).is_cyclic}
+    truth = {
+        (a, b) for a, b in numbers if Repaired.of(base, FailureSet((failures[a], failures[b])).dead).buffers.is_cyclic
+    }
     assert cyclic == truth
     assert truth
 
@@ -126,7 +134,7 @@ def tagger(configs: ConfigDbs) -> None:
 
 def test_two_tags_of_tagger_free_every_single_bounce(tmp_path: Path) -> None:
     configs = clos(4, 2).configs()
-    asked = Failures(depth=2, repair=True)
+    asked = Failures(depth=2, repair=Repair.LOCAL)
     [plain] = analyse_deadlock(open_configs(configs, tmp_path), failures=asked)
     assert plain.failures.cyclic_sets == of_leaf_spine(4, 2) == 16
     tagger(configs)
@@ -136,7 +144,7 @@ def test_two_tags_of_tagger_free_every_single_bounce(tmp_path: Path) -> None:
 
 
 def test_bounces_close_a_circle_that_is_shown(tmp_path: Path) -> None:
-    [result] = analyse_deadlock(open_configs(clos(4, 2).configs(), tmp_path), failures=Failures(2, repair=True))
+    [result] = analyse_deadlock(open_configs(clos(4, 2).configs(), tmp_path), failures=Failures(2, repair=Repair.LOCAL))
     cycle = result.cycles[0]
     assert len(cycle.failed_links) == 2
     assert len(cycle.hops) == len(cycle.witnesses) == 4
@@ -151,12 +159,15 @@ def test_the_circle_found_among_detours_is_a_shortest_one_of_the_whole_graph(mad
         around = bounces(base, [Failure("both", tuple(dead.tolist()))])
         assert around is not None
         links = around.circle(0)
-        assert bool(links) == state.is_cyclic
+        assert bool(links) == state.buffers.is_cyclic
         if links:
-            assert len(links) == len(state.cycles()[0][1])
+            assert len(links) == len(state.buffers.cycles()[0][1])
             place = {int(link): number for number, link in enumerate(made.network.incoming)}
-            graph = state.dependencies
+            graph = state.buffers.links
             for link, after in zip(links, [*links[1:], links[0]], strict=True):
                 waits = graph.successors[graph.offsets[place[link]] : graph.offsets[place[link] + 1]]
                 assert place[after] in waits
-            assert repaired_witnesses(base, dead, links) == state.witnesses(links)
+            prefixes = repaired_witnesses(base, dead, links)
+            for link, after, prefix in zip(links, [*links[1:], links[0]], prefixes, strict=True):
+                now, before = (bits.columns_of(one.shared(place[link], after)) for one in (state.now, base))
+                assert prefix == made.witness[(now or before)[0]]

@@ -15,7 +15,7 @@ import pytest
 from fabricgen.bundle.wiring import Wiring, dump_wiring
 from fabricgen.simulate.opensm import Tools, find_tools
 from tests.opensm.netlists import Net, two_tier, write
-from tests.signals import hears_interrupts
+from tests.signals import restore_interrupts
 from tests.simulate.deadlock.infiniband.test_credit_loops import made
 
 NET = two_tier(4, 2, 4)
@@ -163,7 +163,7 @@ def interrupted(opensm: Tools, tmp_path: Path) -> Iterator[tuple[subprocess.Pope
         command,
         env={**os.environ, "TMPDIR": str(scratch)},
         stderr=subprocess.DEVNULL,
-        preexec_fn=hears_interrupts,
+        preexec_fn=restore_interrupts,
     )
     assert soon(lambda: any(scratch.glob("*/opensm.log")), 30)
     assert len(children_in(scratch)) >= 2  # ibsim and opensm

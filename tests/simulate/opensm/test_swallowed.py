@@ -20,7 +20,7 @@ from tests.conftest import Cli
 from tests.inventories import Tree, write
 from tests.opensm.small import TREE, rendered
 from tests.render.infiniband.test_files import subnet_tree
-from tests.rules.opensm.cases import CONF, NET, PARTS, PORT, ROOTS, SPINE
+from tests.rules.opensm.changes import CONF, NET, PARTS, PORT, ROOTS, SPINE
 
 NODE, BLUE = PORT[:-1] + "0", 0x8001
 LARGE_HOSTS = 38  # of eight ports: 304

@@ -79,7 +79,7 @@ def shortest_cycle(graph: ChannelGraph, left: Indices) -> list[int]:
     return [int(names[channel]) for channel in best]
 
 
-def cycles_apart(graph: ChannelGraph, left: Indices) -> Iterator[list[int]]:
+def disjoint_cycles(graph: ChannelGraph, left: Indices) -> Iterator[list[int]]:
     """Shortest cycles one after another, each without the dependencies of those before."""
     while len(left) and (cycle := shortest_cycle(graph, left)):
         yield cycle

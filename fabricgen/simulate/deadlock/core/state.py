@@ -16,14 +16,14 @@ from fabricgen.routing.network import Network
 from fabricgen.routing.routes import Destination, Routes
 from fabricgen.routing.survivors import without_links
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
-from fabricgen.simulate.deadlock.core.peel import Peeled, cycles_apart, peel_along, shortest_cycle
+from fabricgen.simulate.deadlock.core.peel import Peeled, disjoint_cycles, peel_along, shortest_cycle
 from fabricgen.simulate.deadlock.core.priorities import PriorityGraph, priority_graphs
 from fabricgen.simulate.deadlock.core.tiers import upward_first
 from fabricgen.simulate.plane.lossless import LosslessLinks
 from fabricgen.sonic.addresses import Address
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ground:
     """All that a verdict stands on, without the files it came from: other processes can be handed it.
 
@@ -83,52 +83,32 @@ class Ground:
         return left, kept
 
 
-@dataclass(frozen=True)
-class State:
-    """Routes over a ground: `hops` are the next hops of packets, with fallbacks to shorter prefixes."""
+@dataclass(frozen=True, eq=False)
+class BufferDependencies:
+    """The dependencies between the lossless buffers of one state. `links` is the dependency graph over links, numbered
+    in the order of `network.incoming`, whether or not the links are lossless."""
 
     ground: Ground
-    routes: Routes
-    hops: Words
-
-    @cached_property
-    def flow(self) -> Words:
-        """What each link carries, links in the order of `network.incoming`."""
-        return carried(self.ground.network, self.hops, self.ground.sources)
-
-    @cached_property
-    def dependencies(self) -> ChannelGraph:
-        """The dependency graph over links, numbered in the order of `network.incoming`, whatever is lossless."""
-        return link_dependencies(self.ground.network, self.hops, self.flow)
+    links: ChannelGraph
 
     @cached_property
     def graphs(self) -> list[PriorityGraph]:
-        """The dependency graphs, one for each set of priorities that behave alike."""
+        """One dependency graph for each set of priorities whose graphs are equal."""
         ground = self.ground
         if not ground.lossless.priorities:
             return []
-        return priority_graphs(self.dependencies, ground.network.incoming, ground.lossless)
+        return priority_graphs(self.links, ground.network.incoming, ground.lossless)
 
     @cached_property
     def peeled(self) -> list[Peeled]:
-        """Each graph in an order that proves it free of cycles, or what is left on one."""
+        """For each graph, an order that proves it free of cycles, or the channels left on a cycle."""
         when = upward_first(self.ground.network, self.ground.sources)
         return [peel_along(one.graph, np.argsort(when[one.link], kind="stable")) for one in self.graphs]
 
     @property
     def is_cyclic(self) -> bool:
-        """Whether some lossless buffers can wait for each other in a circle."""
+        """Whether some lossless buffers can wait for each other in a cycle."""
         return any(len(one.left) for one in self.peeled)
-
-    @property
-    def is_cut_off(self) -> bool:
-        """Whether some switch with hosts has no route to the hosts behind another, or to those that it must reach."""
-        ground = self.ground
-        if ground.expected is not None:
-            return bool((ground.expected & ~self.routes.reached)[ground.sources].any())
-        if ground.sources.sum() < 2:
-            return False
-        return not ground.complete or bool((ground.wanted & ~self.routes.reached[ground.sources]).any())
 
     def cycles(self) -> list[tuple[int, tuple[int, ...]]]:
         """(priority, links) of a shortest cycle, for every priority that has one."""
@@ -140,14 +120,43 @@ class State:
                 found += [(priority, links) for priority in one.stands_for or (int(one.priority[channels[0]]),)]
         return found
 
-    def cycles_apart(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """(priority, links) of cycles that have no dependency in common, one priority of those that behave alike."""
+    def disjoint_cycles(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """(priority, links) of cycles without a common dependency, for one priority of each graph."""
         for one, peeled in zip(self.graphs, self.peeled, strict=True):
-            for channels in cycles_apart(one.graph, peeled.left):
+            for channels in disjoint_cycles(one.graph, peeled.left):
                 yield int(one.priority[channels[0]]), tuple(int(one.link[channel]) for channel in channels)
 
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Routes over a ground. `hops` are the next hops of packets, including fallbacks to shorter prefixes."""
+
+    ground: Ground
+    routes: Routes
+    hops: Words
+
+    @cached_property
+    def flow(self) -> Words:
+        """The destinations of the packets on each link, links in the order of `network.incoming`."""
+        return carried(self.ground.network, self.hops, self.ground.sources)
+
+    @cached_property
+    def buffers(self) -> BufferDependencies:
+        """The dependencies that these next hops cause."""
+        return BufferDependencies(self.ground, link_dependencies(self.ground.network, self.hops, self.flow))
+
+    @property
+    def is_disconnected(self) -> bool:
+        """Whether a switch with hosts has no route to the hosts behind another switch, or to those it must reach."""
+        ground = self.ground
+        if ground.expected is not None:
+            return bool((ground.expected & ~self.routes.reached)[ground.sources].any())
+        if ground.sources.sum() < 2:
+            return False
+        return not ground.complete or bool((ground.wanted & ~self.routes.reached[ground.sources]).any())
+
     def witnesses(self, links: Sequence[int]) -> tuple[str, ...]:
-        """For each link of a cycle a prefix that comes over it and goes on over the next one."""
+        """For each link of a cycle, a prefix whose packets arrive over it and leave over the next link."""
         network = self.ground.network
         return tuple(
             self.ground.witness[bits.columns_of(self.shared(int(network.place[link]), after))[0]]
@@ -155,6 +164,7 @@ class State:
         )
 
     def shared(self, place: int, link: int) -> Words:
-        """The destinations that come over the link at `place` of `network.incoming` and go on over `link`."""
+        """The destinations whose packets arrive over the link at `place` of `network.incoming` and leave over `link`,
+        as one row of bits."""
         row: Words = self.flow[place] & self.hops[link]
         return row

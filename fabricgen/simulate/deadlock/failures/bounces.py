@@ -23,10 +23,10 @@ from fabricgen.routing.bits import ALL, Indices, Words
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.core.peel import shortest_through, successors_of
 from fabricgen.simulate.deadlock.core.state import State
+from fabricgen.simulate.deadlock.failures.detour_table import Ways
 from fabricgen.simulate.deadlock.failures.detours import Around, Detours
-from fabricgen.simulate.deadlock.failures.failing import Failure
-from fabricgen.simulate.deadlock.failures.reach import Reach
-from fabricgen.simulate.deadlock.failures.ways import Ways
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure
+from fabricgen.simulate.deadlock.failures.reachability import Reach
 
 Flags = NDArray[np.bool_]
 _MOST_FAILURES = 1 << 15  # their pairs are bits of tables of 128 MiB
@@ -49,8 +49,8 @@ class Bounces:
 
     def __init__(self, base: State, around: Around, detours: Sequence[Detours]) -> None:
         self.around, self.detours = around, detours
-        self.reach = Reach(base.dependencies)
-        self.channels, self.dependencies = base.dependencies.channels, len(base.dependencies.successors)
+        self.reach = Reach(base.buffers.links)
+        self.channels, self.dependencies = base.buffers.links.channels, len(base.buffers.links.successors)
         self.ways = Ways(detours, self.channels)
         self.dead = np.concatenate([one.dead for one in detours])
         self.dies = np.repeat(np.arange(len(detours)), [len(one.dead) for one in detours])
@@ -213,9 +213,9 @@ def bounces(base: State, failures: Sequence[Failure]) -> Bounces | None:
     if (
         not 0 < len(failures) <= _MOST_FAILURES
         or any(one.switch >= 0 for one in failures)
-        or base.is_cyclic
-        or len(base.graphs) != 1
-        or base.graphs[0].graph is not base.dependencies
+        or base.buffers.is_cyclic
+        or len(base.buffers.graphs) != 1
+        or base.buffers.graphs[0].graph is not base.buffers.links
     ):
         return None
     around = Around(base)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from fabricgen.routing import bits
 from fabricgen.routing.bits import ALL, Indices, Words
 from fabricgen.simulate.deadlock.core.state import State
-from fabricgen.simulate.deadlock.failures.failing import Failure
-from fabricgen.simulate.deadlock.failures.loss import links_of, lost_hops
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure
+from fabricgen.simulate.deadlock.failures.shortest_paths import links_of, lost_hops
 
 Flags = NDArray[np.bool_]
 

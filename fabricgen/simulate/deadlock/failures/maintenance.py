@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.fabric import RoutedFabric
-from fabricgen.simulate.deadlock.failures.failing import Failure, FailureSet, switch_failure
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, switch_failure
 
 
 def maintenance_sets(

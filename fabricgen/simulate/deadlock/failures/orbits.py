@@ -13,9 +13,9 @@ import numpy as np
 
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.simulate.deadlock.core.state import Ground
-from fabricgen.simulate.deadlock.failures.failing import Failure
-from fabricgen.simulate.deadlock.failures.pattern import Pattern, mixed
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 from fabricgen.simulate.deadlock.failures.symmetry import Invariants, MovedFailures
+from fabricgen.simulate.deadlock.failures.symmetry_search import Pattern, mixed
 
 _MOST_WORK = 1 << 26  # orbits of single failures times links: some minutes
 _MOST_MISSES = 8

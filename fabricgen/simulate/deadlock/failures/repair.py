@@ -6,7 +6,7 @@ state before stay as far as their links are alive, for buffers are still full of
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -15,9 +15,9 @@ import numpy as np
 from fabricgen.routing import bits
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
-from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
-from fabricgen.simulate.deadlock.core.state import State
-from fabricgen.simulate.deadlock.failures.loss import links_of, lost_hops
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried
+from fabricgen.simulate.deadlock.core.state import BufferDependencies, State
+from fabricgen.simulate.deadlock.failures.shortest_paths import links_of, lost_hops
 
 
 def repaired_hops(network: Network, hops: Words, dead: Indices) -> Words:
@@ -62,34 +62,29 @@ def repaired_witnesses(before: State, dead: Indices, links: Sequence[int]) -> tu
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class Repaired(State):
-    """The state under local repair after the directed links `dead` of `before` have failed."""
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """Local repair after the directed links `dead` of the state `before` have failed. `now` has the detours."""
 
     before: State
+    now: State
     dead: Indices
 
     @classmethod
     def of(cls, before: State, dead: Indices) -> "Repaired":
         """The same ground with detours."""
         hops = repaired_hops(before.ground.network, before.hops, dead)
-        return cls(before.ground, before.routes, hops, before, dead)
+        return cls(before, replace(before, hops=hops), dead)
 
     @cached_property
-    def dependencies(self) -> ChannelGraph:
-        """Those of now, none of them straight back, and those from before whose links are alive."""
-        network = self.ground.network
-        now = _forward(network, link_dependencies(network, self.hops, self.flow))
-        both = _union(now, self.before.dependencies)
+    def buffers(self) -> BufferDependencies:
+        """The dependencies of `now`, without those straight back, and those of `before` whose links are alive."""
+        network = self.now.ground.network
+        both = _union(_forward(network, self.now.buffers.links), self.before.buffers.links)
         alive = np.ones(network.links, bool)
         alive[self.dead] = False
         here = alive[network.incoming]
-        return both.keep(here[both.tails()] & here[both.successors])
-
-    def shared(self, place: int, link: int) -> Words:
-        """What shares two links now, else what did before."""
-        row = super().shared(place, link)
-        return row if row.any() else self.before.shared(place, link)
+        return BufferDependencies(self.now.ground, both.keep(here[both.tails()] & here[both.successors]))
 
 
 def _forward(network: Network, graph: ChannelGraph) -> ChannelGraph:

@@ -20,7 +20,7 @@ from fabricgen.routing import bits
 from fabricgen.routing.bits import Indices
 from fabricgen.routing.fallback import Fallbacks
 from fabricgen.simulate.deadlock.core.state import Ground
-from fabricgen.simulate.deadlock.failures.failing import Failure
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 
 
 @dataclass(frozen=True, eq=False)

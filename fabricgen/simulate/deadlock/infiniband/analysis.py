@@ -1,6 +1,6 @@
 """Verdicts on InfiniBand subnets: on the tables that the real OpenSM makes, on dumped ones, or on the wiring alone."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,57 +9,45 @@ from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import FORWARDING, Dumps, read_dumps, read_subnet
 from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
-from fabricgen.results import DeadlockResult, FailureSummary
+from fabricgen.opensm.options import Engine
+from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.infiniband import LANES
 from fabricgen.simulate.deadlock.infiniband.planned_wiring import OtherWiring, find_other_wiring
-from fabricgen.simulate.deadlock.infiniband.updown import UpDown, up_down
+from fabricgen.simulate.deadlock.infiniband.up_down import UpDown, up_down
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import CreditLoops, find_credit_loops
 from fabricgen.simulate.opensm import Proof, find_tools, prove
 from fabricgen.simulate.opensm.staging import engines_of
 
-_UP_DOWN = ("updn", "ftree")
+_UP_DOWN = {Engine.UPDN, Engine.FTREE}
 
 
-class SubnetDeadlock(DeadlockResult):
-    """A subnet's verdict with what it rests on: exactly one of `proof` (model opensm), `dumps` (lfts) and `wiring`
-    (design) is there. `place` is `folder` seen from what was given, `dumps` are the tables with their paths' SLs; None
-    where there are none. `if_one_lane` is the verdict where all SLs share VL 0: the other reading of tables that nobody
-    programmed. `other_wiring` tells of dumps that are not of the plane they are taken for."""
+@dataclass(frozen=True)
+class SubnetEvidence:
+    """What the verdict on a subnet is based on. Exactly one of `proof` (model opensm), dumps of a person (lfts) and
+    `wiring` (design) is present.
 
-    files: SubnetFiles | None
+    `files` is the subnet of a bundle, None for dumps. `place` is `folder` relative to the path that was given. `dumps`
+    are the forwarding tables and the SLs of paths, None without tables. `if_one_lane` is the verdict with all SLs on
+    VL 0: the other possible meaning of SLs without SL-to-VL tables. `other_wiring`: the dumps are not of the bundle's
+    subnet.
+    """
+
     folder: Path
     place: str
-    dumps: Dumps | None
-    loops: CreditLoops | None
-    proof: Proof | None
-    wiring: UpDown | None
-    if_one_lane: CreditLoops | None
-    other_wiring: OtherWiring | None
+    files: SubnetFiles | None = None
+    dumps: Dumps | None = None
+    loops: CreditLoops | None = None
+    proof: Proof | None = None
+    wiring: UpDown | None = None
+    if_one_lane: CreditLoops | None = None
+    other_wiring: OtherWiring | None = None
 
-    def __init__(
-        self,
-        result: DeadlockResult,
-        folder: Path,
-        *,
-        files: SubnetFiles | None = None,
-        place: str = ".",
-        dumps: Dumps | None = None,
-        loops: CreditLoops | None = None,
-        proof: Proof | None = None,
-        wiring: UpDown | None = None,
-        if_one_lane: CreditLoops | None = None,
-        other_wiring: OtherWiring | None = None,
-    ) -> None:
-        super().__init__(**{name: getattr(result, name) for name in DeadlockResult.__dataclass_fields__})
-        kept: dict[str, object] = {
-            "files": files,
-            "folder": folder,
-            "place": files.place if files else place,
-            "dumps": dumps,
-        }
-        kept |= {"loops": loops, "proof": proof, "wiring": wiring}
-        for name, value in {**kept, "if_one_lane": if_one_lane, "other_wiring": other_wiring}.items():
-            object.__setattr__(self, name, value)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubnetDeadlock(DeadlockResult):
+    """A subnet's verdict with its evidence, for findings and certificates."""
+
+    evidence: SubnetEvidence = field(compare=False, repr=False)
 
 
 def analyse_subnets(root: Path, plane: str | None = None) -> list[SubnetDeadlock]:
@@ -84,11 +72,9 @@ def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadloc
         dumps = replace(dumps, subnet=with_names(dumps.subnet, one))
     loops = find_credit_loops(dumps)
     other = _one_lane(dumps)
-    result = _result(files.name, "lfts", loops, other is None and _knows_lanes(dumps))
     differing = find_other_wiring(dumps.subnet, names, files.name) if names else None
-    return SubnetDeadlock(
-        result, files.folder, place=place, dumps=dumps, loops=loops, if_one_lane=other, other_wiring=differing
-    )
+    evidence = SubnetEvidence(files.folder, place, dumps=dumps, loops=loops, if_one_lane=other, other_wiring=differing)
+    return _verdict(files.name, RoutesModel.LFTS, loops, other is None and _knows_lanes(dumps), evidence)
 
 
 def _knows_lanes(dumps: Dumps) -> bool:
@@ -117,29 +103,47 @@ def _analyse(files: SubnetFiles) -> SubnetDeadlock:
     except UsageError as error:
         raise UsageError(f"{files.name}: {error}") from error
     if proof.dumps is None:
-        nothing = DeadlockResult("free", "possible", "opensm", (), 0, 0, FailureSummary(0, 1, 0, 1), name=files.name)
-        return SubnetDeadlock(nothing, files.folder, files=files, proof=proof)
+        return SubnetDeadlock(
+            verdict=Verdict.FREE,
+            claim=Claim.POSSIBLE,
+            model=RoutesModel.OPENSM,
+            priorities=(),
+            channels=0,
+            dependencies=0,
+            failures=FailureSummary(0, 1, 0, 1),
+            name=files.name,
+            evidence=SubnetEvidence(files.folder, files.place, files, proof=proof),
+        )
     dumps = replace(proof.dumps, subnet=with_names(proof.dumps.subnet, files.folder))
     loops, other = find_credit_loops(dumps), _one_lane(dumps)
-    result = _result(files.name, "opensm", loops, proof.knows_all_levels and other is None)
-    return SubnetDeadlock(result, files.folder, files=files, dumps=dumps, loops=loops, proof=proof, if_one_lane=other)
+    evidence = SubnetEvidence(files.folder, files.place, files, dumps, loops, proof, if_one_lane=other)
+    return _verdict(files.name, RoutesModel.OPENSM, loops, proof.knows_all_levels and other is None, evidence)
 
 
 def _designed(files: SubnetFiles) -> SubnetDeadlock:
     subnet = read_subnet(files.netlist) if files.netlist.is_file() else None
     wiring = up_down(subnet) if subnet else UpDown(False, 0, 0)
     engines, can_fall_back = engines_of(files.folder)
-    sure = wiring.is_legal and set(engines) <= set(_UP_DOWN) and not can_fall_back
-    claim = "proved" if sure else "possible"
-    result = DeadlockResult("free", claim, "design", (0,), wiring.channels, wiring.dependencies, name=files.name)
-    return SubnetDeadlock(result, files.folder, files=files, wiring=wiring)
+    certain = wiring.is_legal and set(engines) <= _UP_DOWN and not can_fall_back
+    return SubnetDeadlock(
+        verdict=Verdict.FREE,
+        claim=Claim.PROVED if certain else Claim.POSSIBLE,
+        model=RoutesModel.DESIGN,
+        priorities=(0,),
+        channels=wiring.channels,
+        dependencies=wiring.dependencies,
+        name=files.name,
+        evidence=SubnetEvidence(files.folder, files.place, files, wiring=wiring),
+    )
 
 
-def _result(name: str, model: str, loops: CreditLoops, sure: bool) -> DeadlockResult:
+def _verdict(
+    name: str, model: RoutesModel, loops: CreditLoops, is_certain: bool, evidence: SubnetEvidence
+) -> SubnetDeadlock:
     cyclic = loops.cycle is not None
-    return DeadlockResult(
-        verdict="cyclic" if cyclic else "free",
-        claim="proved" if sure else "possible",
+    return SubnetDeadlock(
+        verdict=Verdict.CYCLIC if cyclic else Verdict.FREE,
+        claim=Claim.PROVED if is_certain else Claim.POSSIBLE,
         model=model,
         priorities=loops.lanes,
         channels=loops.channels,
@@ -147,4 +151,5 @@ def _result(name: str, model: str, loops: CreditLoops, sure: bool) -> DeadlockRe
         failures=FailureSummary(0, 1, int(cyclic), int(loops.lost_count > 0)),
         cycles=(loops.cycle,) if loops.cycle else (),
         name=name,
+        evidence=evidence,
     )

@@ -29,25 +29,26 @@ Block = tuple[list[int], list[int], str]  # in-ports, out-ports, the lanes of SL
 
 def subnet_certificate(result: SubnetDeadlock) -> dict[str, Any] | None:
     """The entry of one subnet, in the order of its keys; None where there are no tables to certify."""
-    dumps, loops = result.dumps, result.loops
+    evidence = result.evidence
+    dumps, loops = evidence.dumps, evidence.loops
     if dumps is None or loops is None:
         return None
     names = switch_names(dumps.subnet)
     order = None if loops.order is None else [_channel(dumps.subnet, names, one) for one in loops.order.tolist()]
-    dumped: dict[str, Path | None] = {} if result.proof else dump_files(result.folder)
-    ran_on = _read_by(result.proof.staged, result.folder) if result.proof else []
+    dumped: dict[str, Path | None] = {} if evidence.proof else dump_files(evidence.folder)
+    ran_on = _read_by(evidence.proof.staged, evidence.folder) if evidence.proof else []
     files = [*ran_on, *(file for file in dumped.values() if file)]
     entry: dict[str, Any] = {
         "name": result.name,
         "technology": "infiniband",
         "claim": result.claim,
         "model": result.model,
-        "folder": result.place,
+        "folder": evidence.place,
         "files": {file.name: hashlib.sha256(read_bytes(file)).hexdigest() for file in files},
         "switches": {name: guid_text(one.node_guid) for name, one in zip(names, dumps.subnet.switches, strict=True)},
         "topology": NETLIST,
     }
-    if result.proof is None:
+    if evidence.proof is None:
         entry |= {kind: file and file.name for kind, file in dumped.items()}
     elif order is not None:
         entry |= _tables(dumps, names)

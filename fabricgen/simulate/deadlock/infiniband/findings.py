@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fabricgen.findings import Confidence, Finding, Location, Severity
-from fabricgen.results import DeadlockResult
+from fabricgen.results import Claim, DeadlockResult
 from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock
 from fabricgen.simulate.opensm import PACKAGES
 from fabricgen.simulate.opensm.findings import proof_findings
@@ -14,8 +14,8 @@ def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
     programmed, FG809 no run at all, FG852 dumps of another wiring than the bundle's."""
     for result in results:
         if isinstance(result, SubnetDeadlock):
-            if result.proof and result.files:
-                yield from proof_findings(result.files, result.proof)
+            if result.evidence.proof and result.evidence.files:
+                yield from proof_findings(result.evidence.files, result.evidence.proof)
             yield from _loop(result)
             yield from _lost(result)
             yield from _lanes(result)
@@ -42,8 +42,8 @@ def left_out(
                 location=_where(result),
                 hint="For a certain failure take the cable out of topology.ibsim and run this again.",
             )
-        if of_tables and result.dumps is None:
-            why = _why_not_run(result) if result.wiring else "no routing engine took"
+        if of_tables and result.evidence.dumps is None:
+            why = _why_not_run(result) if result.evidence.wiring else "no routing engine took"
             yield Finding(
                 code="FG851",
                 severity=Severity.WARNING,
@@ -55,12 +55,13 @@ def left_out(
 
 
 def _why_not_run(result: SubnetDeadlock) -> str:
-    netlist = result.files.netlist.is_file() if result.files else False
+    netlist = result.evidence.files.netlist.is_file() if result.evidence.files else False
     return f"OpenSM and ibsim are not installed ({PACKAGES})" if netlist else "there is no topology.ibsim"
 
 
 def _where(result: SubnetDeadlock, word: str = "routing_engine") -> Location:
-    return result.files.locate("opensm.conf", word) if result.files else Location(str(result.folder))
+    files, folder = result.evidence.files, result.evidence.folder
+    return files.locate("opensm.conf", word) if files else Location(str(folder))
 
 
 def _said(result: SubnetDeadlock, message: str) -> str:
@@ -80,13 +81,13 @@ def _loop(result: SubnetDeadlock) -> Iterator[Finding]:
             location=_where(result),
             hint="Route with an engine that keeps this wiring free of loops (updn or ftree on a tree, torus-2QoS on a "
             "torus, dfsssp, lash or nue elsewhere), with qos TRUE and as many lanes as it asks for, and no_fallback.",
-            confidence=Confidence.PROVED if result.claim == "proved" else Confidence.POSSIBLE,
+            confidence=Confidence.PROVED if result.claim is Claim.PROVED else Confidence.POSSIBLE,
         )
 
 
 def _lost(result: SubnetDeadlock) -> Iterator[Finding]:
-    if result.loops and result.loops.lost_count:
-        switch, lid = result.loops.lost[0]
+    if result.evidence.loops and result.evidence.loops.lost_count:
+        switch, lid = result.evidence.loops.lost[0]
         yield Finding(
             code="FG807",
             severity=Severity.ERROR,
@@ -95,12 +96,12 @@ def _lost(result: SubnetDeadlock) -> Iterator[Finding]:
             path=f"{result.name or 'infiniband'}.lft",
             location=_where(result),
             hint="Look for a missing cable, or for tables that were dumped while the subnet manager was at work.",
-            count=result.loops.lost_count,
+            count=result.evidence.loops.lost_count,
         )
 
 
 def _lanes(result: SubnetDeadlock) -> Iterator[Finding]:
-    if (other := result.if_one_lane) is None:
+    if (other := result.evidence.if_one_lane) is None:
         return
     reading = "a credit loop" if other.cycle else "no credit loop, either"
     yield Finding(
@@ -118,7 +119,7 @@ def _lanes(result: SubnetDeadlock) -> Iterator[Finding]:
 
 
 def _other_wiring(result: SubnetDeadlock) -> Iterator[Finding]:
-    if (differing := result.other_wiring) is None:
+    if (differing := result.evidence.other_wiring) is None:
         return
     count = f"{differing.strange} of the {differing.cables} cables in the dumps"
     told = f"{count} are none of plane {differing.plane}'s, {differing.lacking} of the plane's are not there"
@@ -134,14 +135,14 @@ def _other_wiring(result: SubnetDeadlock) -> Iterator[Finding]:
 
 
 def _not_run(result: SubnetDeadlock) -> Iterator[Finding]:
-    if result.wiring is None:
+    if result.evidence.wiring is None:
         return
     missing = _why_not_run(result)
     tree = "up-then-down paths of this wiring cannot wait for each other"
-    proved = f"the verdict is for the wiring alone: {tree}" if result.wiring.is_legal else "nothing is proved"
+    proved = f"the verdict is for the wiring alone: {tree}" if result.evidence.wiring.is_legal else "nothing is proved"
     yield Finding(
         code="FG809",
-        severity=Severity.NOTE if result.wiring.is_legal else Severity.WARNING,
+        severity=Severity.NOTE if result.evidence.wiring.is_legal else Severity.WARNING,
         message=_said(result, f"the files were not tried on the real OpenSM, since {missing}; {proved}"),
         path=f"{result.name or 'infiniband'}.opensm",
         location=_where(result),

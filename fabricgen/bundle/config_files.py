@@ -1,0 +1,110 @@
+"""Which files of a path are config_db.json files of switches, and how their switches are called."""
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fabricgen.bundle.device import FileContent, SharedTables
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+
+CONFIG_NAME = "config_db.json"
+
+_log = logging.getLogger(__name__)
+_OF_BUNDLE = {"fabric.json", "manifest.json", "sources.json"}
+_TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_NAMESPACE = re.compile(r"asic\d+")
+
+
+class ConfigFiles:
+    """Collects files, device by device. A file that has to be read for the name of its device is read once."""
+
+    def __init__(self) -> None:
+        self._tables = SharedTables()
+        self._contents: dict[Path, FileContent] = {}
+
+    def below(self, path: Path) -> list[tuple[str, Path]]:
+        """(device name, file) below a path: sonic/<device>/config_db.json, <device>/config_db.json or <device>.json.
+
+        Raises UnreadableInputError for a loose file that is not a config_db.json of one ASIC.
+        """
+        if path.is_file():
+            return [(self._device_name(path), path)]
+        below = path / "sonic" if (path / "sonic").is_dir() else path
+        named = [(file.parent.name, file) for file in below.glob(f"*/{CONFIG_NAME}")]
+        others = (file for file in below.glob("*.json") if file.name not in _OF_BUNDLE)
+        return sorted([*named, *((self._device_name(file), file) for file in others if self._has_tables(file))])
+
+    def content(self, file: Path) -> FileContent:
+        """The content of a file; a file read before is not read again."""
+        if file not in self._contents:
+            self._contents[file] = FileContent(file, self._tables)
+        return self._contents[file]
+
+    def _has_tables(self, file: Path) -> bool:
+        """Whether a file of a folder is a CONFIG_DB, and not a links file or an LLDP dump beside it."""
+        content = self.content(file)
+        try:
+            config = content.config
+        except UnreadableInputError:
+            if not _is_json(content.text):
+                raise
+            config = {}
+        if any(map(_TABLE.fullmatch, config)) or _namespaces(config):
+            return True
+        _log.warning("%s does not contain a table of CONFIG_DB: left out", file)
+        return False
+
+    def _device_name(self, file: Path) -> str:
+        """The hostname of the device of a loose file, with the ASIC if it has several; without a hostname its place."""
+        config = self.content(file).config
+        if several := _namespaces(config):
+            found = ", ".join(several)
+            problem = f"contains the tables of several ASICs ({found}); give one file for each, such as config_db0.json"
+            raise UnreadableInputError(problem, Location(str(file), 1, 1))
+        metadata = config.get("DEVICE_METADATA")
+        localhost = metadata.get("localhost") if isinstance(metadata, dict) else None
+        facts = localhost if isinstance(localhost, dict) else {}
+        hostname, asic = (facts.get(field) for field in ("hostname", "asic_name"))
+        if not isinstance(hostname, str) or not hostname:
+            return _name_by_place(file)
+        return f"{hostname}-{asic}" if isinstance(asic, str) and asic else hostname
+
+
+def by_device(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:
+    """Device -> file. Files with the same hostname are named by their place: the hostname is wrong, not the files.
+
+    Raises UnreadableInputError if two files of one device remain.
+    """
+    count = Counter(name for name, _ in dict.fromkeys(found))
+    files: dict[str, Path] = {}
+    for name, file in dict.fromkeys(found):
+        unique = name if count[name] == 1 else _name_by_place(file)
+        if unique in files:
+            problem = f"a second file for device {unique}; the first is {files[unique]}"
+            raise UnreadableInputError(problem, Location(str(file)))
+        files[unique] = file
+    return files
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _namespaces(config: Mapping[str, Any]) -> list[str]:
+    """The ASICs whose tables a file of a switch with several has under their names, beside those of `localhost`."""
+    inner = [name for name, part in config.items() if isinstance(part, dict) and any(map(_TABLE.fullmatch, part))]
+    return [name for name in inner if name == "localhost" or _NAMESPACE.fullmatch(name)]
+
+
+def _name_by_place(file: Path) -> str:
+    return file.absolute().parent.name if file.name == CONFIG_NAME else file.stem

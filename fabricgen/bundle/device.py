@@ -1,0 +1,166 @@
+"""One switch of a bundle: its config_db.json, read when it is first needed, with line numbers on demand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from fabricgen.bundle.locate import locate
+from fabricgen.bundle.wiring import WiredDevice
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.sonic.load import TableLoader
+from fabricgen.sonic.tables import ConfigDb, Row
+
+_TABLES_REMEMBERED = 1024
+
+
+def read_bytes(file: Path) -> bytes:
+    """The bytes of a file. Raises UnreadableInputError."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UnreadableInputError(f"cannot read: {error.strerror}", Location(str(file))) from error
+
+
+def parse_object(text: bytes, file: Path) -> Any:
+    """A JSON object. Raises UnreadableInputError with the line of a syntax error."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise _not_json(error, file) from error
+    if not isinstance(value, dict):
+        raise UnreadableInputError("not a JSON object", Location(str(file), 1, 1))
+    return value
+
+
+def _not_json(error: orjson.JSONDecodeError, file: Path) -> UnreadableInputError:
+    return UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno))
+
+
+class SharedTables:
+    """Parses files so that equal tables are one object.
+
+    Files as `config save` writes them share their tables by bytes, and only the tables used last are remembered. In
+    other files each table is compared.
+    """
+
+    def __init__(self) -> None:
+        self._loader = TableLoader(most=_TABLES_REMEMBERED)
+        self._distinct: dict[bytes, Any] = {}
+
+    def parse(self, text: bytes, file: Path) -> ConfigDb:
+        """The tables of the text of a file. Raises UnreadableInputError with the line of a syntax error."""
+        try:
+            config, is_whole = self._loader.load_all(text)
+        except orjson.JSONDecodeError as error:
+            raise _not_json(error, file) from error
+        except TypeError as error:
+            raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
+        if is_whole:
+            return {name: self._distinct.setdefault(orjson.dumps(table), table) for name, table in config.items()}
+        return config
+
+
+class Content(Protocol):
+    """The configuration of a switch as bytes and as tables."""
+
+    @property
+    def text(self) -> bytes:
+        """The bytes of the file."""
+
+    @property
+    def config(self) -> ConfigDb:
+        """TABLE -> key -> field -> value. Values keep the types of the file, right or wrong."""
+
+    def peek(self) -> ConfigDb:
+        """`config`, without keeping what is not kept yet."""
+
+
+class FileContent:
+    """The content of a file, read and parsed once. Every member raises UnreadableInputError."""
+
+    def __init__(self, file: Path, tables: SharedTables) -> None:
+        self._file, self._tables = file, tables
+        self._config: ConfigDb | None = None
+
+    @cached_property
+    def text(self) -> bytes:
+        """The bytes of the file."""
+        return read_bytes(self._file)
+
+    @property
+    def config(self) -> ConfigDb:
+        """TABLE -> key -> field -> value."""
+        if self._config is None:
+            self._config = self._tables.parse(self.text, self._file)
+        return self._config
+
+    def peek(self) -> ConfigDb:
+        """`config`; a file that is not kept yet is not kept, so that thousands of files fit into memory."""
+        return self._tables.parse(read_bytes(self._file), self._file) if self._config is None else self._config
+
+
+@dataclass(frozen=True, slots=True)
+class GivenContent:
+    """Tables that are not, or not exactly, those of a file."""
+
+    text: bytes
+    config: ConfigDb
+
+    def peek(self) -> ConfigDb:
+        """The tables."""
+        return self.config
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedDevice:
+    """One switch as its file describes it. `config` raises UnreadableInputError if the file is not a JSON object."""
+
+    name: str
+    file: Path
+    wired: WiredDevice | None
+    content: Content = field(repr=False)
+
+    def with_config(self, config: ConfigDb, text: bytes) -> "ObservedDevice":
+        """The same device with other tables; places are looked up in `text`."""
+        return replace(self, content=GivenContent(text, config))
+
+    @property
+    def text(self) -> bytes:
+        """The bytes of the file."""
+        return self.content.text
+
+    @property
+    def config(self) -> ConfigDb:
+        """TABLE -> key -> field -> value. Values keep the types of the file, right or wrong."""
+        return self.content.config
+
+    def table(self, name: str) -> Mapping[str, Row]:
+        """The rows of a table; empty if the file does not have it, or has something other than rows under its name."""
+        rows = self.config.get(name)
+        return rows if isinstance(rows, dict) else {}
+
+    def row(self, table: str, key: str) -> Row:
+        """The fields of a row; empty if the file does not have it."""
+        rows = self.config.get(table)
+        row = rows.get(key) if isinstance(rows, dict) else None
+        return row if isinstance(row, dict) else {}
+
+    def text_of(self, table: str, key: str, name: str) -> str:
+        """The text of a field; "" if it is absent or not text."""
+        value = self.row(table, key).get(name)
+        return value if isinstance(value, str) else ""
+
+    @cached_property
+    def metadata(self) -> Row:
+        """DEVICE_METADATA|localhost."""
+        return self.row("DEVICE_METADATA", "localhost")
+
+    def locate(self, *path: str) -> Location:
+        """The place of TABLE, key, field in the file, or of as much of this path as exists."""
+        line, column = locate(self.text, list(path))
+        return Location(str(self.file), line, column)

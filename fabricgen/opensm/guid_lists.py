@@ -1,0 +1,38 @@
+"""Lists of GUIDs for OpenSM: one a line, 0x and hex digits first, anything after a blank."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabricgen.opensm.located_text import Word, lines_of
+
+_GUID = re.compile(r"0[xX]([0-9a-fA-F]{1,16})(?=\s|$)")
+
+
+@dataclass(frozen=True)
+class GuidList:
+    """The GUIDs in order, and the lines that OpenSM cannot read: for one of them it drops the file."""
+
+    entries: tuple[tuple[int, Word], ...]
+    unreadable: tuple[Word, ...]
+
+    @cached_property
+    def words(self) -> Mapping[int, Word]:
+        """GUID -> where it stands first."""
+        found: dict[int, Word] = {}
+        for guid, word in self.entries:
+            found.setdefault(guid, word)
+        return found
+
+
+def read_guids(text: str) -> GuidList:
+    """The content of root_guids, cn_guids, io_guids or guid_routing_order."""
+    entries, unreadable = [], []
+    for line in lines_of(text):
+        found = _GUID.match(line.text)
+        if found and int(found[1], 16):
+            entries.append((int(found[1], 16), line.part(0, found.end())))
+        else:
+            unreadable.append(line)
+    return GuidList(tuple(entries), tuple(unreadable))

@@ -1,0 +1,76 @@
+"""opensm.conf as OpenSM reads it: `name value` a line, `#` starts a comment, a later line beats an earlier one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabricgen.opensm.located_text import Word, lines_of
+from fabricgen.opensm.options import option_facts
+
+UNSET = ("", "(null)")
+# Options that name a file OpenSM reads; others name what it writes.
+READ_FILES = (
+    "partition_config_file", "qos_policy_file", "torus_config", "prefix_routes_file", "root_guid_file",
+    "cn_guid_file", "io_guid_file", "ids_guid_file", "guid_routing_order_file", "port_search_ordering_file",
+    "port_prof_ignore_file", "hop_weights_file", "lfts_file", "lid_matrix_dump_file", "node_name_map_name",
+    "per_module_logging_file",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One line. `value` is empty where the line has a name only."""
+
+    name: Word
+    value: Word
+
+
+@dataclass(frozen=True)
+class OptionFile:
+    """All lines of one file, in order."""
+
+    lines: tuple[Option, ...]
+
+    @cached_property
+    def options(self) -> Mapping[str, Option]:
+        """Name -> the line that counts."""
+        return {line.name.text: line for line in self.lines}
+
+    def text(self, name: str) -> str:
+        """What an option is: its value, else OpenSM's default; "" for unset."""
+        found = self.options.get(name)
+        text = found.value.text if found else option_facts()[name].default
+        return "" if text in UNSET else text
+
+    def is_true(self, name: str) -> bool:
+        """Whether OpenSM takes it for true: the word TRUE alone is."""
+        return self.text(name) == "TRUE"
+
+    def number(self, name: str) -> int:
+        """The number; that of the default where it is none."""
+        for text in (self.text(name), option_facts()[name].default):
+            try:
+                return int(text, 0)
+            except ValueError:
+                continue
+        return 0
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The words of routing_engine in order, no_fallback among them."""
+        return tuple(self.text("routing_engine").replace(",", " ").split())
+
+    @property
+    def file_names(self) -> Mapping[str, str]:
+        """Option -> the last part of the path that it names."""
+        named = {name: line.value.text for name, line in self.options.items() if name in READ_FILES}
+        return {name: path.rpartition("/")[2] for name, path in named.items() if path not in UNSET}
+
+
+def read_options(text: str) -> OptionFile:
+    """The lines of an opensm.conf."""
+    found = []
+    for line in lines_of(text):
+        name = line.text.split(None, 1)[0]
+        found.append(Option(line.part(0, len(name)), line.part(len(name), len(line.text))))
+    return OptionFile(tuple(found))

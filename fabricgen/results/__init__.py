@@ -1,0 +1,63 @@
+"""Plain results of the judges: what reports print and the JSON contract promises."""
+
+from fabricgen.results.congestion import (
+    Collisions,
+    CongestionModel,
+    CongestionResult,
+    CongestionTree,
+    FlowTime,
+    Oversubscription,
+    TreeKind,
+    VictimLabel,
+)
+from fabricgen.results.deadlock import (
+    Claim,
+    Cycle,
+    DeadlockResult,
+    FailureOrbit,
+    FailureSummary,
+    RoutesModel,
+    Verdict,
+)
+from fabricgen.results.packets import (
+    Compat,
+    Freeze,
+    GroupUse,
+    PacketFlow,
+    PacketsResult,
+    PauseKind,
+    PauseRoot,
+    PfcStorm,
+    QueueSeries,
+    QueueUse,
+    Series,
+)
+
+__all__ = [
+    "Claim",
+    "Collisions",
+    "Compat",
+    "CongestionModel",
+    "CongestionResult",
+    "CongestionTree",
+    "Cycle",
+    "DeadlockResult",
+    "FailureOrbit",
+    "FailureSummary",
+    "FlowTime",
+    "Freeze",
+    "GroupUse",
+    "Oversubscription",
+    "PacketFlow",
+    "PacketsResult",
+    "PauseKind",
+    "PauseRoot",
+    "PfcStorm",
+    "QueueSeries",
+    "QueueUse",
+    "RoutesModel",
+    "Series",
+    "TreeKind",
+    "Verdict",
+    "VictimLabel",
+]

@@ -1,0 +1,129 @@
+"""The result of the congestion analysis."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+class CongestionModel(enum.StrEnum):
+    """How a plane was computed."""
+
+    IDLE = "idle"  # no flow can wait for another
+    FINITE = "finite"  # until the last flow ends
+    STEADY = "steady"  # the rates at which the flows settle
+    DENSE = "dense"  # steady rates of so many flows that they are computed by matrices
+    SKIPPED = "skipped"  # not at all; `reason` says why
+
+
+class TreeKind(enum.StrEnum):
+    """Why a port is the root of a congestion tree."""
+
+    INCAST = "incast"
+    COLLISION = "collision"
+    SLOW_RECEIVER = "slow-receiver"
+
+
+class VictimLabel(enum.StrEnum):
+    """Why a flow is a victim."""
+
+    NONE = ""  # it is not a victim, or the reason is not known
+    OFF_PATH = "off-path"  # no port of its path is a root
+    UNFAIR_SHARE = "unfair-share"  # its share of a root is too small
+
+
+@dataclass(frozen=True, slots=True)
+class FlowTime:
+    """The completion time of a flow under PFC and under ideal max-min sharing of the same routes.
+
+    The HoL factor is their ratio. `fct_ns` is None if the flow never ends. `count` equal flows have this one row.
+    """
+
+    src: str
+    dst: str
+    fct_ns: int | None
+    ideal_fct_ns: int
+    hol_factor: float | None
+    victim: bool
+    label: VictimLabel = VictimLabel.NONE
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CongestionTree:
+    """A saturated port (the root) and the ports that it pauses, directly or through other ports.
+
+    `depth` is the number of links from the root to the farthest of `channels` paused ports. `links` are pairs (paused
+    port, the port that it waits for); if there are many, only some of them.
+    """
+
+    root: tuple[str, str]
+    kind: TreeKind
+    depth: int
+    channels: int
+    victims: int
+    links: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Oversubscription:
+    """A tier whose downlinks are faster than its uplinks by `ratio`; for one rail if leaves have rails."""
+
+    tier: str
+    ratio: float
+    rail: int | None = None
+    device: str = ""  # the device with the worst ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Collisions:
+    """Flows that a hash spreads over the links of one switch: `flows` over `links`, at each of `groups` equal switches.
+
+    `expected` is the exact mean of the number of flows on the fullest link of all groups, `drawn` that of this draw.
+    """
+
+    flows: int
+    links: int
+    groups: int
+    expected: float
+    drawn: int
+
+
+@dataclass(frozen=True)
+class CongestionResult:
+    """One plane (or scenario) under one pattern.
+
+    `max_load` is the highest load of a link over its capacity if every sender sends at line rate and load is spread
+    ideally; `drawn_load` is the same with hashed paths. `links` counts cables, including those to hosts. With `ecn`,
+    rates converge to the ideal ones, and pauses are transient. `lost` flows have no route, `unfinished` flows do not
+    end, and `unsettled` flows do not reach a steady rate within the simulated time.
+    """
+
+    pattern: str
+    model: CongestionModel
+    name: str = ""
+    seed: int = 0
+    links: int = 0
+    max_load: float = 0.0
+    drawn_load: float | None = None
+    oversubscribed: tuple[Oversubscription, ...] = ()
+    trees: tuple[CongestionTree, ...] = ()
+    flows: tuple[FlowTime, ...] = ()
+    roots: int = 0
+    paused: int = 0
+    ecn: bool = False
+    lossless: bool = True
+    single_path: bool = False
+    lost: int = 0
+    unfinished: int = 0
+    unsettled: int = 0
+    collisions: Collisions | None = None
+    draws: Mapping[str, float] | None = None
+    rail_bytes: Mapping[int, float] = field(default_factory=dict)
+    polarised: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # tier -> links used, expected
+    reason: str = ""  # why a plane was skipped, or which defaults were assumed
+
+    @property
+    def victims(self) -> tuple[FlowTime, ...]:
+        """The flows that other flows delay, worst first."""
+        found = [flow for flow in self.flows if flow.victim]
+        return tuple(sorted(found, key=lambda flow: (-(flow.hol_factor or 1e9), flow.src, flow.dst)))

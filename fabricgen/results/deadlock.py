@@ -1,0 +1,87 @@
+"""The result of the deadlock proof."""
+
+import enum
+from dataclasses import dataclass, field
+
+
+class Verdict(enum.StrEnum):
+    """Whether a plane can deadlock."""
+
+    FREE = "free"
+    CYCLIC = "cyclic"
+    UNKNOWN = "unknown"
+
+
+class Claim(enum.StrEnum):
+    """How strong a verdict is."""
+
+    PROVED = "proved"
+    POSSIBLE = "possible"
+    OBSERVED = "observed"
+
+
+class RoutesModel(enum.StrEnum):
+    """Where the routes of a deadlock verdict come from."""
+
+    BGP = "bgp"
+    OPENSM = "opensm"
+    LFTS = "lfts"
+    DESIGN = "design"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureOrbit:
+    """`sets` failure sets that are equal by symmetry. The named one was judged for all of them."""
+
+    failed_links: tuple[str, ...]
+    sets: int
+    is_cyclic: bool
+    is_unreachable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSummary:
+    """Counts over the failure sets of exactly `depth` failures.
+
+    If there are too many sets, one of each of the `orbits` was judged and counts for the whole orbit. If orbits cannot
+    be found, `sampled` of the sets were drawn at random, and only those are counted; with 95 % confidence, the share of
+    all sets that are cyclic, or unreachable, is at most the bound.
+    """
+
+    depth: int = 0
+    sets: int = 1
+    cyclic_sets: int = 0
+    unreachable_sets: int = 0
+    sampled: int | None = None
+    cyclic_bound: float | None = None
+    unreachable_bound: float | None = None
+    orbits: tuple[FailureOrbit, ...] = ()
+
+    def stands_for(self, failed_links: tuple[str, ...]) -> int | None:
+        """The number of sets that a judged set represents; None if it represents only itself."""
+        return next((one.sets for one in self.orbits if one.failed_links == failed_links), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A cyclic buffer dependency. Each hop is a switch and its egress port, with one witness destination."""
+
+    priority: int
+    hops: tuple[tuple[str, str], ...]
+    failed_links: tuple[str, ...] = ()
+    witnesses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlockResult:
+    """The verdict on one plane, whose name is `name`."""
+
+    verdict: Verdict
+    claim: Claim
+    model: RoutesModel
+    priorities: tuple[int, ...]
+    channels: int
+    dependencies: int
+    failures: FailureSummary = field(default_factory=FailureSummary)
+    cycles: tuple[Cycle, ...] = ()
+    name: str = ""

@@ -1,0 +1,172 @@
+"""The result of a packet simulation."""
+
+import enum
+from dataclasses import dataclass
+
+
+class Compat(enum.StrEnum):
+    """The simulator whose clock and tie rules a run follows."""
+
+    NONE = ""  # exact times
+    HPCC = "hpcc"
+
+
+class PauseKind(enum.StrEnum):
+    """Why pauses begin at a port."""
+
+    INCAST = "incast"
+    SLOW_RECEIVER = "slow-receiver"
+
+
+@dataclass(frozen=True, slots=True)
+class PacketFlow:
+    """A flow of a packet run.
+
+    `ideal_fct_ns` is its completion time under max-min sharing of the same routes. `slowdown` compares with a run of
+    the flow alone, and is computed for victims only. `fct_ns` is None if the flow did not finish.
+    """
+
+    src: str
+    dst: str
+    bytes: int
+    start_ns: int
+    fct_ns: int | None
+    ideal_fct_ns: int | None = None
+    hol_factor: float | None = None
+    slowdown: float | None = None
+    victim: bool = False
+    priority: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """Paused queues that wait for each other: since when, and the ports (node, peer) of the cycle.
+
+    `over_ns` is when a packet moved again, which takes a watchdog.
+    """
+
+    time_ns: int
+    cycle: tuple[tuple[str, str], ...]
+    over_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PfcStorm:
+    """A storm that a watchdog detected at a paused port (node, peer), and its restoration, if there was one."""
+
+    port: tuple[str, str]
+    priority: int
+    detected_ns: int
+    restored_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupUse:
+    """A priority group of a port (node, peer) of a switch. `early_pauses` were sent while the egress queue was still
+    below Kmin, so no packet had been marked."""
+
+    port: tuple[str, str]
+    priority: int
+    alpha: float
+    headroom_bytes: int
+    headroom_most_bytes: int
+    pauses: int
+    early_pauses: int
+    drops: int
+    lossless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUse:
+    """A queue of a port (node, peer) of a switch: its longest length, the time to send that, and its marks."""
+
+    port: tuple[str, str]
+    priority: int
+    most_bytes: int
+    most_ns: int
+    kmin_bytes: int | None
+    marked: int
+    drops: int  # packets above the limit of the queue
+    lossless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRoot:
+    """Where pauses begin: a port (node, peer) that fills the groups of its switch and is not paused itself, or a host
+    that pauses its switch. `paused_share` is the longest pause time of a link as a share of the run."""
+
+    port: tuple[str, str]
+    kind: PauseKind
+    paused_links: int
+    paused_share: float
+
+
+@dataclass(frozen=True)
+class PacketsResult:
+    """One packet run. `pfc_frames` are (ns, receiving node, 1 pause or 0 resume). `drops` counts packets."""
+
+    name: str
+    flows: tuple[PacketFlow, ...]
+    pfc_frames: tuple[tuple[int, str, int], ...]
+    drops: int
+    retransmissions: int
+    wire_transmissions: int
+    events: int
+    max_queue_bytes: int
+    simulated_ns: int
+    seed: int
+    compat: Compat = Compat.NONE
+    freeze: Freeze | None = None
+    storms: tuple[PfcStorm, ...] = ()
+    groups: tuple[GroupUse, ...] = ()
+    queues: tuple[QueueUse, ...] = ()
+    roots: tuple[PauseRoot, ...] = ()
+    marked: int = 0
+    ecn: bool = False
+    pattern: str = ""
+    reason: str = ""  # what the run does not include
+
+    @property
+    def finished(self) -> int:
+        """The number of flows that finished."""
+        return sum(flow.fct_ns is not None for flow in self.flows)
+
+    @property
+    def dropped(self) -> list[GroupUse | QueueUse]:
+        """Where packets were dropped: a full group, or the limit of a queue."""
+        used: list[GroupUse | QueueUse] = [*self.groups, *self.queues]
+        return [one for one in used if one.drops]
+
+    @property
+    def collective_ns(self) -> int | None:
+        """From the first start to the last completion; None if a flow did not finish."""
+        ends = [flow.start_ns + flow.fct_ns for flow in self.flows if flow.fct_ns is not None]
+        if len(ends) < len(self.flows) or not ends:
+            return None
+        return max(ends) - min(flow.start_ns for flow in self.flows)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSeries:
+    """The bytes in a queue at each time of a series, and its marking thresholds; None if it does not mark."""
+
+    name: str
+    bytes: list[int]
+    kmin_bytes: int | None
+    kmax_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A packet run over time, in ns.
+
+    `xoff_bytes` is, at each time, the level at which a group of the switch of the fullest queue pauses its sender.
+    `pauses` are the intervals of each paused port. `rates` are the acknowledged payload of each flow in Gb/s.
+    """
+
+    name: str
+    times_ns: list[int]
+    queues: list[QueueSeries]
+    xoff_bytes: list[int]
+    pauses: dict[str, list[tuple[int, int]]]
+    rates: dict[str, list[float]]

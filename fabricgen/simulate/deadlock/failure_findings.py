@@ -1,0 +1,110 @@
+"""What failures do besides closing a circle, as findings."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Confidence, Finding, Location, Place, Severity
+from fabricgen.results import FailureSummary
+from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
+from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict
+
+_KINDS = {1: "single failures", 2: "double failures", 3: "triple failures"}
+
+
+def failure_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
+    """FG606 hosts cut off after failures; FG607 a sample in place of all sets; FG608 next hops after failures that
+    depend on history."""
+    for one in result.evidence.failures:
+        yield from _disconnected(bundle, result, one)
+        if one.summary.sampled is not None:
+            yield _sampled(bundle, result, one)
+        if one.ambiguous_sets and not result.evidence.routes.ambiguous_sets:
+            yield _ambiguous(bundle, result, one)
+
+
+def _disconnected(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Iterator[Finding]:
+    if one.first_disconnected is None:
+        return
+    fabric = result.evidence.fabric
+    failure = one.first_disconnected.failures[0]
+    link = failure.links[0] if failure.links else 0
+    switch = fabric.names[fabric.network.source[link]]
+    summary = one.summary
+    names = " and ".join(one.first_disconnected.names) + standing_for(summary, one.first_disconnected.names)
+    often = (
+        f"{one.name or _KINDS[summary.depth]}: {summary.unreachable_sets} of {summary.sampled or summary.sets} sets cut"
+    )
+    yield Finding(
+        code="FG606",
+        severity=Severity.WARNING if one.is_planned else Severity.NOTE,  # what is planned must not part hosts
+        message=f"{often} hosts off from each other, the first: {names}",
+        device=switch,
+        place=Place("BGP_NEIGHBOR", fabric.row(link)),
+        location=bundle.devices[switch].locate("BGP_NEIGHBOR", fabric.row(link)),
+        hint="Give each pair of switches with hosts a way around: a further link, or a spine that both share.",
+        confidence=Confidence.PROVED,
+        count=summary.unreachable_sets,
+    )
+
+
+def standing_for(summary: FailureSummary, failed_links: tuple[str, ...]) -> str:
+    """What a set stands for, where one of each orbit was judged."""
+    count = summary.stands_for(failed_links)
+    return "" if count is None else f"; this {'one' if summary.depth == 1 else 'pair'} stands for {count}"
+
+
+def maintenance_findings(bundle: Bundle) -> Iterator[Finding]:
+    """FG609: a maintenance set names something that no plane has."""
+    wiring = bundle.wiring
+    if wiring is None or bundle.root is None:
+        return
+    switches = [one.name for one in wiring.devices]
+    links = [*(one.id for one in wiring.links), *(f"cable {one.id}" for one in wiring.cables)]
+    for one in wiring.checks.maintenance:
+        for names, patterns in ((switches, one.switches), (links, one.links)):
+            for pattern in patterns:
+                if not any(fnmatchcase(name, pattern) for name in names):
+                    yield Finding(
+                        code="FG609",
+                        severity=Severity.WARNING,
+                        message=f"maintenance {one.name}: nothing is called {pattern!r}",
+                        location=Location(str(bundle.root / "fabric.json")),
+                        hint="Names are those of fabric.json: of switches, of links, and `cable NAME`.",
+                    )
+
+
+def _sampled(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Finding:
+    summary = one.summary
+    cyclic = f"{summary.cyclic_bound:.2%} of them" if summary.cyclic_bound else "none of them, which is proved,"
+    return _of_plane(
+        bundle, result, "FG607",
+        f"{summary.sets} {_KINDS[summary.depth]} are too many to judge each: {summary.sampled} were drawn; with 95 % "
+        f"confidence at most {cyclic} can deadlock, and at most {summary.unreachable_bound:.2%} cut hosts off",
+        "Draw others with --seed.", Confidence.OBSERVED,
+    )  # fmt: skip
+
+
+def _ambiguous(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Finding:
+    return _of_plane(
+        bundle, result, "FG608",
+        f"next hops depend on the order of events after {one.ambiguous_sets} {_KINDS.get(one.summary.depth, 'sets')}: "
+        "the verdict covers all possibilities",
+        "Give all switches of a tier one ASN or each its own.", Confidence.POSSIBLE,
+    )  # fmt: skip
+
+
+def _of_plane(
+    bundle: Bundle, result: PlaneDeadlock, code: str, message: str, hint: str, confidence: Confidence
+) -> Finding:
+    device = bundle.devices[result.evidence.fabric.names[0]]
+    return Finding(
+        code=code,
+        severity=Severity.NOTE,
+        message=message,
+        device=device.name,
+        place=Place("DEVICE_METADATA", "localhost", "bgp_asn"),
+        location=device.locate("DEVICE_METADATA", "localhost", "bgp_asn"),
+        hint=hint,
+        confidence=confidence,
+    )

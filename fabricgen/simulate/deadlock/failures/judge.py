@@ -1,0 +1,223 @@
+"""The verdict for every set of failures: by one proof for all of them where there is one, else set by set.
+
+Several things are tried in turn. Enough spare parts: with more parts of the fabric than things that fail, each of which
+carries everything on shortest paths, packets keep to old next hops (`loss`). A graph of all next hops that any failures
+could bring about: free of cycles, it is free after each (`possible_routes`). Singles and pairs under local repair are
+judged many at a time (`bounces`). Else each set is judged by itself; where these are too many, one of each orbit of
+singles or pairs (`orbits`), and where there is too little symmetry for that, a sample.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.results import FailureOrbit, FailureSummary
+from fabricgen.routing import bits
+from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.possible import possible_routes
+from fabricgen.simulate.deadlock.core.state import State
+from fabricgen.simulate.deadlock.failures.bounces import Bounces, bounces
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
+from fabricgen.simulate.deadlock.failures.orbits import Orbits
+from fabricgen.simulate.deadlock.failures.repair import Repaired, repaired_witnesses
+from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
+from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths, spares
+from fabricgen.simulate.deadlock.failures.sweep import (
+    AMBIGUOUS,
+    CYCLIC,
+    DISCONNECTED,
+    SetJudge,
+    Verdicts,
+    sweep,
+)
+from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict, Failures, FoundCycle
+from fabricgen.vocabulary import Repair
+
+MOST_SETS = 50_000  # judged one by one
+MOST_WORK = 1 << 30  # sets times links, beyond which symmetry is looked for
+MOST_ORBITS = 2_000
+SAMPLE = 5_000  # drawn where there are more
+_FEW_SETS = 8  # for which what any failures could bring about is not worked out
+
+
+class FailureJudge:
+    """All that is known of one plane's failures."""
+
+    def __init__(self, base: State, failures: Failures) -> None:
+        self.ground, self.options = base.ground.expecting(base.routes.reached), failures
+        self.base, self.repairs = base, failures.repair is Repair.LOCAL
+        self._bounces: tuple[tuple[Failure, ...], Bounces | None] | None = None
+        self._orbits: tuple[tuple[Failure, ...], Orbits] | None = None
+
+    @cached_property
+    def sets(self) -> SetJudge:
+        """The judge of single sets, with what the graph of all possible next hops proves for every set."""
+        ground, is_cyclic = self.ground, self.base.buffers.is_cyclic
+        routes = possible_routes(ground.network, ground.policy, ground.destinations)
+        possible = State(ground, routes, forwarding(ground.network, routes, ground.discards))
+        exact = not is_cyclic and bool((possible.hops == self.base.hops).all())
+        free = exact or not (is_cyclic or possible.buffers.is_cyclic)
+        return SetJudge(ground, self.repairs, free, exact, self.base)
+
+    @cached_property
+    def paths(self) -> ShortestPaths:
+        """The shortest paths of the state as configured."""
+        return ShortestPaths(self.base)
+
+    def of_depth(self, failures: Sequence[Failure], depth: int) -> DepthVerdict:
+        """The verdict on all sets of `depth` of these failures."""
+        sets = SetsOf(failures, depth)
+        summary = FailureSummary(depth, sets.count)
+        has_spares = self._has_spares(failures, depth)
+        if has_spares and not self.repairs:
+            return DepthVerdict(summary, "spares")
+        if has_spares and depth < 3 and (around := self._around(failures)) is not None:
+            verdict = self._of_bounces(failures, around, summary)
+            if verdict is not None:
+                return self._with_orbits(failures, verdict, has_spares)
+        many = sets.count > MOST_SETS or sets.count * self.ground.network.links > MOST_WORK
+        if many and depth < 3 and (found := self.of_orbits(failures, summary, has_spares)) is not None:
+            return found
+        if depth > 1 and sets.count > MOST_SETS:
+            drawn = sets.sample(SAMPLE, self.options.seed)
+            return self._judged(drawn, replace(summary, sampled=SAMPLE), "sample")
+        return self._with_orbits(failures, self._judged(sets.all(), summary, "each"), has_spares)
+
+    def _with_orbits(self, failures: Sequence[Failure], verdict: DepthVerdict, has_spares: bool) -> DepthVerdict:
+        """The verdict on all sets, with what the cyclic ones stand for where symmetry comes to the same counts."""
+        if verdict.first_cyclic is None or verdict.summary.depth > 2:
+            return verdict
+        again = self.of_orbits(failures, replace(verdict.summary, cyclic_sets=0, unreachable_sets=0), has_spares)
+        if again is None or replace(again.summary, orbits=()) != verdict.summary:
+            return verdict
+        return replace(verdict, summary=again.summary)
+
+    def _around(self, failures: Sequence[Failure]) -> Bounces | None:
+        """The detours of these failures, kept for the next depth."""
+        if self._bounces is None or self._bounces[0] != tuple(failures):
+            self._bounces = tuple(failures), bounces(self.base, failures)
+        return self._bounces[1]
+
+    def _of_bounces(self, failures: Sequence[Failure], around: Bounces, summary: FailureSummary) -> DepthVerdict | None:
+        """One or two failures under local repair, where BGP settles without harm."""
+        if summary.depth == 1:
+            alone = np.flatnonzero(around.singles())
+            first = FailureSet((failures[alone[0]],)) if len(alone) else None
+            return DepthVerdict(replace(summary, cyclic_sets=len(alone)), "bounces", first_cyclic=first)
+        pairs = around.pairs()
+        if pairs is None:
+            return None
+        sets = [FailureSet((failures[a], failures[b])) for a, b in pairs.unsure.tolist()]
+        closing = sweep(self.sets, [(one.dead, ()) for one in sets], self.options.spread) & CYCLIC != 0
+        found = [tuple(pair) for pair in pairs.unsure[closing].tolist()]
+        rows = np.flatnonzero(pairs.cyclic.any(axis=1))
+        least = min(
+            [*found, *((row, bits.columns_of(pairs.cyclic[row])[0]) for row in rows[:1].tolist())], default=None
+        )
+        first = FailureSet((failures[least[0]], failures[least[1]])) if least else None
+        count = len(found) + bits.count(pairs.cyclic)
+        return DepthVerdict(replace(summary, cyclic_sets=count), "bounces", first_cyclic=first)
+
+    def of_orbits(self, failures: Sequence[Failure], summary: FailureSummary, has_spares: bool) -> DepthVerdict | None:
+        """One or two failures, one set of each orbit; None where there is too little symmetry."""
+        if self._orbits is None or self._orbits[0] != tuple(failures):
+            self._orbits = tuple(failures), Orbits(self.ground, failures, MOST_ORBITS)
+        known = self._orbits[1]
+        orbits = known.singles() if summary.depth == 1 else known.pairs()
+        if orbits is None:
+            return None
+        sets = [FailureSet(tuple(failures[number] for number in one.members)) for one in orbits]
+        verdicts = np.zeros(len(sets), np.uint8) if has_spares else self._converged(sets)
+        if self.repairs:
+            verdicts |= self._repaired(sets)
+        size = [one.size for one in orbits]
+        count = {flag: _total(size, verdicts & flag != 0) for flag in (CYCLIC, DISCONNECTED, AMBIGUOUS)}
+        parts = tuple(
+            FailureOrbit(one.names, orbit.size, bool(flags & CYCLIC), bool(flags & DISCONNECTED))
+            for one, orbit, flags in zip(sets, orbits, verdicts.tolist(), strict=True)
+        )
+        summary = replace(summary, cyclic_sets=count[CYCLIC], unreachable_sets=count[DISCONNECTED], orbits=parts)
+        first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, DISCONNECTED)}
+        return DepthVerdict(summary, "orbits", count[AMBIGUOUS], first[CYCLIC], first[DISCONNECTED])
+
+    def _converged(self, sets: Sequence[FailureSet]) -> Verdicts:
+        """The verdicts on sets in the state that BGP settles in."""
+        found = np.zeros(len(sets), np.uint8)
+        calm = not self.base.buffers.is_cyclic and self.paths.are_decisive
+        left = [number for number, one in enumerate(sets) if not calm or self.paths.lost(one.dead, one.gone)]
+        if len(left) > _FEW_SETS:
+            judge = replace(self.sets, repair=False)
+            found[left] = sweep(judge, [(sets[one].dead, sets[one].gone) for one in left], self.options.spread)
+        else:
+            judge = SetJudge(self.ground, repair=False, free=False, exact=False, configured=self.base)
+            found[left] = [judge.verdict(sets[one].dead, sets[one].gone) for one in left]
+        return found
+
+    def _repaired(self, sets: Sequence[FailureSet]) -> Verdicts:
+        """CYCLIC for sets that close a circle under local repair; each set is taken for one failure."""
+        around = bounces(self.base, [_as_one(each) for each in sets])
+        if around is not None:
+            return np.where(around.singles(), CYCLIC, 0).astype(np.uint8)
+        closing = [Repaired.of(self.base, one.dead).buffers.is_cyclic for one in sets]
+        return np.where(np.array(closing, bool), CYCLIC, 0).astype(np.uint8)
+
+    def of_set(self, name: str, members: FailureSet) -> DepthVerdict:
+        """The verdict on one set that people have named."""
+        return replace(self._judged([members], FailureSummary(len(members.failures), 1), "each"), name=name)
+
+    def cycles_after(self, failed: FailureSet) -> Iterator[FoundCycle]:
+        """The shortest cycles after a set, one for each priority."""
+        if self.repairs and (around := bounces(self.base, [_as_one(failed)])) is not None:
+            links = around.circle(0)
+            for priority in self.base.buffers.graphs[0].stands_for if links else ():
+                yield FoundCycle(failed, priority, links, repaired_witnesses(self.base, failed.dead, links))
+            if links:
+                return
+        ground, kept = self.ground.after(failed.dead, failed.gone)
+        state = ground.converged()
+        for priority, links in state.buffers.cycles():
+            yield FoundCycle(failed, priority, tuple(kept[list(links)].tolist()), state.witnesses(links))
+        if not self.repairs or state.buffers.is_cyclic:
+            return
+        for priority, links in Repaired.of(self.base, failed.dead).buffers.cycles():
+            yield FoundCycle(failed, priority, links, repaired_witnesses(self.base, failed.dead, links))
+
+    def _has_spares(self, failures: Sequence[Failure], depth: int) -> bool:
+        if self.base.buffers.is_cyclic or not self.paths.are_decisive:
+            return False
+        network = self.ground.network
+        parts = 1  # of the fabric that one failure can touch: those of all links of a cable
+        for one in failures:
+            if one.switch < 0 and len(one.links) > 2:
+                ends = np.stack([network.source[list(one.links)], network.target[list(one.links)]])
+                parts = max(parts, np.unique(np.sort(ends, axis=0), axis=1).shape[1])
+        return spares(self.paths, depth * parts + 1) > depth * parts
+
+    def _judged(self, sets: list[FailureSet], summary: FailureSummary, how: str) -> DepthVerdict:
+        verdicts = sweep(self.sets, [(one.dead, one.gone) for one in sets], self.options.spread)
+        counts = {flag: int((verdicts & flag != 0).sum()) for flag in (CYCLIC, DISCONNECTED, AMBIGUOUS)}
+        summary = replace(summary, cyclic_sets=counts[CYCLIC], unreachable_sets=counts[DISCONNECTED])
+        if summary.sampled is not None:
+            proved = self.sets.free and not self.repairs
+            bounds = [upper_bound(counts[flag], summary.sampled) for flag in (CYCLIC, DISCONNECTED)]
+            summary = replace(summary, cyclic_bound=0.0 if proved else bounds[0], unreachable_bound=bounds[1])
+        first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, DISCONNECTED)}
+        return DepthVerdict(summary, how, counts[AMBIGUOUS], first[CYCLIC], first[DISCONNECTED])
+
+
+def _as_one(failed: FailureSet) -> Failure:
+    """A set of failures as a single one."""
+    return Failure(" and ".join(failed.names), tuple(failed.dead.tolist()))
+
+
+def _total(sizes: Sequence[int], chosen: NDArray[np.bool_]) -> int:
+    """The sum of the sizes chosen, however large."""
+    return sum(size for size, taken in zip(sizes, chosen.tolist(), strict=True) if taken)
+
+
+def _first(sets: Sequence[FailureSet], verdicts: Verdicts, flag: int) -> FailureSet | None:
+    found = np.flatnonzero(verdicts & flag)
+    return sets[found[0]] if len(found) else None

@@ -1,0 +1,147 @@
+"""Who loses all of its shortest paths when something fails: the only failures after which packets take new ways.
+
+Let no loop check have refused anything in the state as configured (`Routes.plain`): then lengths are those of the
+wiring, which failures cannot shorten. By induction from the destination outwards, a switch that keeps one of its next
+hops, towards a switch that keeps one of its own, keeps its length, and its next hops are the old ones that are left.
+What a switch learns that has lost all of them is longer than before, so that nobody who kept some points there. (Where
+no failures can bring about other next hops, nothing is learned at all, and loop checks may have refused what they
+like.) Hence, while no switch with hosts loses all of its next hops to a destination, packets follow old next hops only:
+removing next hops removes dependencies, and nobody is cut off. All other failures have to be looked at one by one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.routing import bits
+from fabricgen.routing.bits import Indices, Words
+from fabricgen.routing.network import Network
+from fabricgen.simulate.deadlock.core.state import State
+
+Flags = NDArray[np.bool_]
+
+
+class ShortestPaths:
+    """The shortest paths of the fabric as configured, and what is left of them."""
+
+    def __init__(self, state: State) -> None:
+        ground, routes = state.ground, state.routes
+        self.network, self.hops, self.sources = ground.network, routes.nexthops, ground.sources
+        self.reached = routes.reached
+        self.origins = bits.set_bits(
+            self.network.switches,
+            len(ground.destinations),
+            *np.array(
+                [(switch, column) for column, one in enumerate(ground.destinations) for switch in one.origins], np.int64
+            ).reshape(-1, 2).T,
+        )  # fmt: skip
+        self.are_certain = state.hops is routes.nexthops and not routes.ambiguous.any()
+        self.are_decisive = routes.plain and self.are_certain
+
+    def lost(self, dead: Indices, gone: Sequence[int] = (), among: Words | None = None) -> bool:
+        """Whether some switch with hosts loses all shortest paths to a destination (`among`: a row of bits; None for
+        all) without the directed links `dead`. Switches that are `gone` neither ask nor are asked for."""
+        left = self.reached.copy()
+        cut = np.zeros(self.network.links, bool)
+        cut[dead] = True
+        touched = np.unique(self.network.source[dead]).astype(np.int64)
+        asked = np.full(self.reached.shape[1], bits.ALL) if among is None else among
+        if gone:
+            others = np.delete(self.origins, list(gone), axis=0)
+            asked = asked & np.bitwise_or.reduce(others, axis=0)
+        while len(touched):
+            links, starts = links_of(self.network, touched)
+            offer = self.hops[links] & left[self.network.target[links]]
+            offer[cut[links]] = 0
+            now = self.origins[touched].copy()
+            has = np.flatnonzero(np.diff(np.append(starts, len(links))))
+            if len(has):
+                now[has] |= np.bitwise_or.reduceat(offer, starts[has])
+            fewer = left[touched] & ~now
+            changed = np.any(fewer, axis=1)
+            if np.any((fewer & asked)[self.sources[touched] & ~np.isin(touched, gone)]):
+                return True
+            left[touched] &= now
+            touched = _neighbors(self.network, touched[changed])
+        return False
+
+
+def spares(paths: ShortestPaths, wanted: int) -> int:
+    """How many parts of the fabric, with no switch in common, carry all traffic on shortest paths alone: at most
+    `wanted`, and fewer where this search finds no more. With n of them any n - 1 failures leave one untouched."""
+    network = paths.network
+    inner = ~paths.sources
+    if not inner.any():
+        return 0
+    found = 0
+    for labels in (_components(network, inner), _twins(network, inner)):
+        names = np.unique(labels[inner])
+        part = np.full(network.switches, -1)
+        part[inner] = np.searchsorted(names, labels[inner]) % wanted
+        found = max(found, sum(_carries_all(paths, part == number) for number in range(min(wanted, len(names)))))
+        if found == wanted:
+            break
+    return found
+
+
+def _carries_all(paths: ShortestPaths, members: Flags) -> bool:
+    """Whether every source keeps a shortest path to everything through `members` alone."""
+    network = paths.network
+    left = np.where(members[:, None], paths.reached, paths.origins)
+    rows = np.flatnonzero(np.diff(network.offsets))
+    while True:
+        offer = paths.hops & left[network.target]
+        now = paths.origins.copy()
+        now[rows] |= np.bitwise_or.reduceat(offer, network.offsets[rows])
+        if (paths.reached[paths.sources] & ~now[paths.sources]).any():
+            return False
+        if not (left[members] & ~now[members]).any():
+            return True
+        left[members] &= now[members]
+
+
+def _components(network: Network, inner: Flags) -> Indices:
+    """Per switch the least switch that it hangs together with, without those that are not `inner`."""
+    label = np.arange(network.switches)
+    links = np.flatnonzero(inner[network.source] & inner[network.target])
+    source, target = network.source[links], network.target[links]
+    while True:
+        lower = label.copy()
+        np.minimum.at(lower, source, label[target])
+        lower = lower[lower]
+        if (lower == label).all():
+            return label
+        label = lower
+
+
+def _twins(network: Network, inner: Flags) -> Indices:
+    """Per switch its rank among the inner switches with the same neighbors."""
+    rank = np.zeros(network.switches, np.int64)
+    seen: dict[bytes, int] = {}
+    for switch in np.flatnonzero(inner).tolist():
+        around = network.target[network.offsets[switch] : network.offsets[switch + 1]].tobytes()
+        rank[switch] = seen.setdefault(around, 0)
+        seen[around] += 1
+    return rank
+
+
+def links_of(network: Network, switches: Indices) -> tuple[Indices, Indices]:
+    """The links out of the given switches, and where those of each begin."""
+    first, size = network.offsets[switches], network.offsets[switches + 1] - network.offsets[switches]
+    starts = np.cumsum(size) - size
+    return np.repeat(first - starts, size) + np.arange(size.sum()), starts
+
+
+def lost_hops(network: Network, hops: Words, switch: int, dead: Indices) -> Words:
+    """What a switch has no next hop to any more once the links `dead` are gone."""
+    first, end = network.offsets[switch], network.offsets[switch + 1]
+    cut = np.zeros(end - first, bool)
+    cut[dead[(dead >= first) & (dead < end)] - first] = True
+    own = hops[first:end]
+    lost: Words = np.bitwise_or.reduce(own[cut], axis=0) & ~np.bitwise_or.reduce(own[~cut], axis=0)
+    return lost
+
+
+def _neighbors(network: Network, switches: Indices) -> Indices:
+    return np.unique(network.target[links_of(network, switches)[0]]).astype(np.int64)

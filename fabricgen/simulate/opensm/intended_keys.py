@@ -1,0 +1,95 @@
+"""partitions.conf as it was meant: which P_Keys each adapter port, and each switch, is to have.
+
+Read by the words of OpenSM's partition-config.txt, without the leniency of its parser, so that what the parser makes of
+a slip shows as a difference.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from fabricgen.opensm.partitions_conf import Membership
+
+DEFAULT_KEY, FULL = 0x7FFF, 0x8000
+_NOBODY = ("ALL_ROUTERS", "NONE")
+_MEMBER = re.compile(r"(\w+)(?:=(\w+))?$")
+
+
+@dataclass
+class IntendedKeys:
+    """`keys` are each port's P_Keys by port GUID. `strangers` are members that are no port of this subnet.
+    `has_generated` tells of a partition whose key OpenSM makes up."""
+
+    keys: dict[int, set[int]]
+    strangers: list[str] = field(default_factory=list)
+    has_generated: bool = False
+
+
+def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], sm_port: int) -> IntendedKeys:
+    """What the file gives to adapter ports, of which `sm_port` is the subnet manager's, and to switches (GUIDs)."""
+    groups: dict[str, Collection[int]] = {"ALL_CAS": [*adapters], "ALL_SWITCHES": [*switches], "SELF": [sm_port]}
+    groups["ALL"] = all_ports = dict.fromkeys([*groups["ALL_CAS"], *groups["ALL_SWITCHES"]])
+    usual: dict[int, str] = {**dict.fromkeys(all_ports, Membership.LIMITED), sm_port: Membership.FULL}
+    members = {DEFAULT_KEY: usual}
+    result = IntendedKeys({port: set() for port in all_ports})
+    has_default = False
+    for statement in re.sub(r"#.*", "", text).split(";"):
+        head, colon, body = statement.partition(":")
+        if not colon:
+            continue
+        name, *flags = [word.strip() for word in head.split(",")]
+        title, _, number = (part.strip() for part in name.partition("="))
+        key = _key(title, number)
+        if key is None:
+            result.has_generated = True
+            continue
+        if key == DEFAULT_KEY and not has_default:
+            members[key], has_default = {}, True
+        default = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), Membership.LIMITED)
+        for word in _words(body):
+            chosen, membership = _chosen(word, groups)
+            if chosen is None:
+                result.strangers.append(word)
+            else:
+                members.setdefault(key, {}).update(dict.fromkeys(chosen, membership or default))
+    for key, ports_of in members.items():
+        for port, membership in ports_of.items():
+            result.keys[port] |= _keys_of(key, membership)
+    return result
+
+
+def _keys_of(key: int, membership: str) -> set[int]:
+    """The table entries of a member."""
+    if membership == Membership.BOTH:
+        return {key, key | FULL}
+    return {key | FULL if membership == Membership.FULL else key}
+
+
+def _key(title: str, number: str) -> int | None:
+    if not number:
+        return DEFAULT_KEY if title == "Default" else None
+    try:
+        return int(number, 0) & DEFAULT_KEY or None
+    except ValueError:
+        return None
+
+
+def _words(body: str) -> Iterable[str]:
+    for line in body.splitlines():
+        if not line.strip().startswith("mgid="):
+            yield from filter(None, re.split(r"[,\s]+", line.strip()))
+
+
+def _chosen(word: str, groups: Mapping[str, Collection[int]]) -> tuple[Collection[int] | None, str]:
+    """The ports that a member stands for and the membership it states; None for no port at all."""
+    found = _MEMBER.match(word)
+    if not found:
+        return None, ""
+    name, membership = found[1], found[2] or ""
+    if name in (*groups, *_NOBODY):
+        return groups.get(name, []), membership
+    try:
+        guid = int(name, 16)
+    except ValueError:
+        return None, ""
+    return ([guid] if guid in groups["ALL"] else None), membership
