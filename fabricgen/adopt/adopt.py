@@ -37,6 +37,7 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
 from fabricgen.sonic.canonical import dump, natural_key
+from fabricgen.yaml_words import WordDumper
 
 FILE_NAME = "fabric.yaml"
 BASE = "base/{name}.json"
@@ -195,7 +196,7 @@ def _told(differences: Mapping[RowId, str]) -> Iterator[Finding]:
         yield Finding("FG144", Severity.NOTE, f"the render differs: {reason}", name, place=place, count=len(rows))
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(WordDumper):
     """Short collections of scalars on one line, no anchors."""
 
     def ignore_aliases(self, _data: Any) -> bool:

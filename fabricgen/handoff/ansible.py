@@ -27,6 +27,7 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.schema import table_names
 from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES
 from fabricgen.sonic.switch_made import TABLES
+from fabricgen.yaml_words import WordDumper
 
 TIERS = {"leaf": 1, "spine": 2, "core": 3}
 ALL = "sonic"
@@ -270,7 +271,10 @@ def table_names():
 
 
 def _yaml(value: object) -> bytes:
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, explicit_start=True, allow_unicode=True, width=120)
+    dumped: bytes = yaml.dump(
+        value, Dumper=WordDumper, encoding="utf-8", sort_keys=False, explicit_start=True, allow_unicode=True, width=120
+    )
+    return dumped
 
 
 HANDOFF = Handoff(

@@ -5,11 +5,15 @@ from typing import Any
 import yaml
 
 from fabricgen.resources import resource
+from fabricgen.yaml_words import WordDumper
 
 
 def yaml_bytes(value: object) -> bytes:
     """YAML with the keys in the given order, and long lines."""
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120)
+    dumped: bytes = yaml.dump(
+        value, Dumper=WordDumper, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120
+    )
+    return dumped
 
 
 def filled(kind: str, name: str, **context: Any) -> bytes:
