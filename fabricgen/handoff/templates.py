@@ -8,10 +8,16 @@ from fabricgen.resources import resource
 from fabricgen.yaml_words import WordDumper
 
 
-def yaml_bytes(value: object) -> bytes:
+def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
     """YAML with the keys in the given order, and long lines."""
     dumped: bytes = yaml.dump(
-        value, Dumper=WordDumper, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120
+        value,
+        Dumper=WordDumper,
+        encoding="utf-8",
+        sort_keys=False,
+        explicit_start=explicit_start,
+        allow_unicode=True,
+        width=120,
     )
     return dumped
 
