@@ -36,7 +36,7 @@ def layouts() -> Iterator[tuple[SwitchPlatform, Layout]]:
 
 
 def kept(nth_layout: int, role: str, priorities: str, bgp: str) -> bool:
-    """Whether a combination is kept, so that there are 15 files for each layout.
+    """Whether a combination is kept. Each layout has 15 files.
 
     Priorities and BGP share no table. For each layout one role skips one set of priorities with unnumbered BGP. The
     skipped pair changes from layout to layout, so every layout and every role has every set and every style.

@@ -36,7 +36,8 @@ from fabricgen.inventory.references import NAME
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
-from fabricgen.sonic.canonical import dump, natural_key
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.dump import dump
 
 FILE_NAME = "fabric.yaml"
 BASE = "base/{name}.json"

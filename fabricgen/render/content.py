@@ -22,7 +22,7 @@ from fabricgen.render.sources import DeviceSources, LineSources, dump_sources
 from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.render.wiring import dump_cabling, make_wiring
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 

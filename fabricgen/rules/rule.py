@@ -34,8 +34,9 @@ class Rule:
 
     @property
     def page(self) -> str:
-        """The rule's doc page, for `fabricgen explain`."""
-        return f"{self.code}  {self.title}  ({self.severity})\n\n{inspect.getdoc(self.check)}\n"
+        """The rule's page without its bad case: title, severity, file and docstring."""
+        head = f"# {self.code}  {self.title}\n\n{self.severity}, {self.check.__module__.replace('.', '/')}.py"
+        return f"{head}\n\n{inspect.getdoc(self.check)}\n"
 
 
 RULES_BY_CODE: dict[str, Rule] = {}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"))]
-PAGES += sorted((ROOT / "docs").rglob("*.md"))
+PAGES += sorted(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "rules")  # generated
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\s+# exit code (\d+)$")
