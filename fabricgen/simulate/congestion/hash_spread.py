@@ -1,4 +1,4 @@
-"""How evenly a draw of hashes spreads flows: the fullest link of the most loaded switch, and polarised tiers."""
+"""How evenly a draw of hashes spreads flows: the fullest link of the busiest switch, and polarised tiers."""
 
 from dataclasses import dataclass
 
@@ -6,19 +6,19 @@ import numpy as np
 
 from fabricgen.results import Collisions
 from fabricgen.simulate.congestion.collisions import expected_fullest, expected_used
-from fabricgen.simulate.congestion.hashing import Hashed
-from fabricgen.simulate.congestion.model import Ints
-from fabricgen.simulate.congestion.plane import HostNetwork
+from fabricgen.simulate.plane.hashing import Hashed
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.ports import Ints
 
-_MOST_FLOWS = 4096  # above, links fill evenly and the polynomial gets long
+_MOST_FLOWS = 4096  # above this, links fill evenly and the polynomial is long
 _MOST_LINKS = 1 << 16  # of one switch
-_FEW_LINKS = 8  # below, a draw says nothing about polarisation
+_FEW_LINKS = 8  # with fewer links a draw does not show polarisation
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Per group of next hops that some switch chooses among: `flows` over `links`, of which `used` have any, and the
-    flows of the `fullest`."""
+class HashSpread:
+    """Per group of next hops that a switch selects from: `flows` over `links`, of which `used` have a flow, and the
+    number of flows on the `fullest`."""
 
     switch: Ints
     flows: Ints
@@ -27,8 +27,8 @@ class Spread:
     fullest: Ints
 
 
-def spread(plane: HostNetwork, drawn: Hashed) -> Spread:
-    """What every switch made of its choices."""
+def hash_spread(plane: HostNetwork, drawn: Hashed) -> HashSpread:
+    """The spread at every switch."""
     taken = drawn.choices > 1
     link, number, first = (
         table[taken].astype(np.int64) for table in (drawn.flows.path[:, 1:], drawn.choices, drawn.group)
@@ -40,22 +40,22 @@ def spread(plane: HostNetwork, drawn: Hashed) -> Spread:
     np.maximum.at(fullest, owner, load)
     switch = plane.network.source[link[example]].astype(np.int64)
     flows, used = np.bincount(where, minlength=len(group)), np.bincount(owner, minlength=len(group))
-    return Spread(switch, flows, number[example], used, fullest)
+    return HashSpread(switch, flows, number[example], used, fullest)
 
 
-def worst_collisions(found: Spread) -> Collisions | None:
-    """The switches with most flows per link, and what chance alone gives them."""
+def worst_collisions(found: HashSpread) -> Collisions | None:
+    """The switches with the most flows per link, with the collisions that chance gives them."""
     if not len(found.switch):
         return None
     per_link = found.flows / found.links
-    alike = (per_link == per_link.max()) & (found.flows == found.flows[np.argmax(per_link)])
-    flows, links = int(found.flows[alike][0]), int(found.links[alike][0])
-    groups = int(alike.sum())
+    equal = (per_link == per_link.max()) & (found.flows == found.flows[np.argmax(per_link)])
+    flows, links = int(found.flows[equal][0]), int(found.links[equal][0])
+    groups = int(equal.sum())
     expected = expected_fullest(flows, links, groups) if flows <= _MOST_FLOWS else flows / links
-    return Collisions(flows, links, groups, round(expected, 3), int(found.fullest[alike].max()))
+    return Collisions(flows, links, groups, round(expected, 3), int(found.fullest[equal].max()))
 
 
-def polarised(plane: HostNetwork, found: Spread) -> dict[str, tuple[int, float]]:
+def polarised(plane: HostNetwork, found: HashSpread) -> dict[str, tuple[int, float]]:
     """Tier -> (links used, links that independent hashes would use on average), for tiers with enough links."""
     tiers = np.array([plane.tier.get(int(switch), "switch") for switch in found.switch])
     answer = {}

@@ -1,4 +1,4 @@
-"""What is lossless on each link, where switches share some of their QoS tables and differ in others."""
+"""The lossless priorities of each link, if switches share some of their QoS tables and not others."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def from_leaves(fabric: RoutedFabric, per_link: Any) -> dict[str, int]:
     return {name: int(per_link[near.index(name)]) for name in LEAVES}
 
 
-def test_equal_tables_do_not_hide_that_a_map_differs(tmp_path: Path) -> None:
+def test_equal_tables_do_not_hide_a_different_map(tmp_path: Path) -> None:
     configs = star()
     configs["l1"]["TC_TO_QUEUE_MAP"] = {"AZURE": {str(tc): str(7 - tc) for tc in range(8)}}
     fabric, lossless = judged(configs, tmp_path)
@@ -42,7 +42,7 @@ def test_equal_tables_do_not_hide_that_a_map_differs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("members", "mask"), [({"PortChannel1|Ethernet0": {}}, 0b11000), ({}, 0)])
-def test_members_of_a_port_channel_tell_its_priorities(members: dict[str, Any], mask: int, tmp_path: Path) -> None:
+def test_members_of_a_port_channel_have_its_priorities(members: dict[str, Any], mask: int, tmp_path: Path) -> None:
     """PORT_QOS_MAP is the same on all leaves; PORTCHANNEL_MEMBER is not."""
     configs = star()
     rows = configs["l1"]["INTERFACE"]

@@ -1,7 +1,7 @@
 """The window of `steady` as plain loops, which numba compiles: four times the speed on large fabrics.
 
-numba comes with the extra [sim]; without it, and for small problems, where compiling costs more than it saves, the same
-window runs in numpy with the same results, to the last bit.
+numba comes with the extra [sim]. Without it, and for small problems, the same window runs in numpy with the same
+results to the last bit.
 """
 
 import logging
@@ -18,12 +18,12 @@ _log = logging.getLogger(__name__)
 
 @cache
 def compiled_window() -> Callable[..., Any] | None:
-    """`window_loops`, compiled; None without numba."""
+    """`window_loops` as machine code; None without numba."""
     try:
         from numba import njit
     except ImportError:
         return None
-    _log.info("compiling the fluid's inner loop (once, then cached)")
+    _log.info("compiling the inner loop of the fluid model (once, then cached)")
     window: Callable[..., Any] = njit(cache=True, nogil=True)(window_loops)
     return window
 
@@ -32,8 +32,8 @@ def window_loops(
     starts: Any, onward: Any, last: Any, nic_share: Any, capacity: Any, threshold: Any, width: Any, guided: Any,
     queued: Any, arriving: Any, steps: int, step: float,
 ) -> Any:  # fmt: skip
-    """Sums over some steps: (delivered of each flow; per port held, passed, backlog). Entries of port p are
-    `starts[p]:starts[p + 1]`; `queued` and `arriving` are changed in place, their last entry is a sink."""
+    """Sums over some steps: (delivered bytes of each flow; per port held, passed, backlog). The entries of port p are
+    `starts[p]:starts[p + 1]`. `queued` and `arriving` are changed in place; their last entry is a sink."""
     ports, size = len(capacity), len(onward)
     held_sum, passed_sum, backlog_sum = (
         np.zeros(ports, np.float32), np.zeros(ports, np.float32), np.zeros(ports, np.float32),

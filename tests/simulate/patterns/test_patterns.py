@@ -1,4 +1,4 @@
-"""What each pattern sends, and how jobs are placed."""
+"""The traffic of each pattern, and the placement of jobs."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from fabricgen.errors import UnreadableInputError, UsageError
-from fabricgen.simulate.patterns import PATTERNS, Adapter, Everyone, Messages, check_pattern, make_job, make_traffic
+from fabricgen.simulate.patterns import (
+    PATTERNS,
+    Adapter,
+    Everyone,
+    Messages,
+    Placement,
+    check_pattern,
+    make_job,
+    make_traffic,
+)
 from fabricgen.simulate.patterns.job import Job
 
 NODES, RAILS, SIZE = 6, 2, 1200.0
@@ -49,8 +58,8 @@ def test_bytes_are_those_of_nccl() -> None:
 
 
 @pytest.mark.parametrize("nodes", [2, 3, 5, 8, 13])
-def test_double_tree_reaches_everybody(nodes: int) -> None:
-    """Each tree has one edge less than nodes; nobody has more than two children in one, so at most six peers in all."""
+def test_double_tree_reaches_every_rank(nodes: int) -> None:
+    """Each tree has one edge less than nodes; a node has at most two children in one, so at most six peers in all."""
     given = adapters(nodes, 1)
     traffic = sent("tree-all-reduce", given=given)
     assert len(traffic) == 4 * (nodes - 1)
@@ -68,13 +77,13 @@ def test_double_tree_reaches_everybody(nodes: int) -> None:
     assert (np.bincount(traffic.source, weights=traffic.bytes) <= 3 * SIZE).all()
 
 
-def test_permutation_gives_everybody_one_sender() -> None:
+def test_permutation_gives_every_adapter_one_sender() -> None:
     traffic = sent("permutation")
     assert sorted(traffic.source.tolist()) == sorted(traffic.target.tolist()) == list(range(NODES * RAILS))
     assert sent("permutation").target.tolist() == traffic.target.tolist()
 
 
-def test_storage_gets_what_all_write() -> None:
+def test_storage_receives_the_bytes_of_all_writers() -> None:
     given = adapters(storage=2)
     traffic = sent("checkpoint", given=given)
     assert len(traffic) == NODES * RAILS
@@ -93,12 +102,12 @@ def test_incast_has_one_receiver() -> None:
 def test_placements() -> None:
     given = adapters()
     assert make_job(given).members[:, 0].tolist() == [0, 2, 4, 6, 8, 10]
-    shuffled = make_job(given, "fragmented", 3).members
+    shuffled = make_job(given, Placement.FRAGMENTED, 3).members
     assert sorted(shuffled[:, 0].tolist()) == [0, 2, 4, 6, 8, 10] != shuffled[:, 0].tolist()
     assert (shuffled[:, 1] == shuffled[:, 0] + 1).all()
-    assert make_job(given, ["h4", "h1"]).members.tolist() == [[8, 9], [2, 3]]
-    with pytest.raises(UsageError, match="nobody"):
-        make_job(given, ["h4", "nobody"])
+    assert make_job(given, ("h4", "h1")).members.tolist() == [[8, 9], [2, 3]]
+    with pytest.raises(UsageError, match="unknown"):
+        make_job(given, ("h4", "unknown"))
 
 
 def test_trays_of_one_rack_are_one_node() -> None:
@@ -120,7 +129,7 @@ def test_traces(tmp_path: Path) -> None:
             sent(f"trace:{file}")
 
 
-def test_unknown_names_are_told_the_known_ones() -> None:
+def test_an_unknown_name_is_reported_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="ring-all-reduce"):
         check_pattern("ring")
     with pytest.raises(UsageError):

@@ -1,7 +1,7 @@
-"""Loads of dense demand under ideal ECMP: what leaves send each other, split evenly at every hop. No flow is listed.
+"""Loads under ideal ECMP: every switch splits the demand for a destination evenly over its next hops.
 
-Demand is leaf x destination; what is at a switch moves on hop by hop, all switches and a block of destinations at a
-time. The work is one multiplication for each link and destination that it leads to.
+Demand is switch x destination and moves hop by hop, for all switches and a block of destinations at a time. The cost is
+one multiplication for each link and destination that it leads to.
 """
 
 import numpy as np

@@ -1,9 +1,10 @@
-"""A scenario file as ports and flows."""
+"""A scenario as ports and flows."""
 
 import numpy as np
 
 from fabricgen.errors import UsageError
-from fabricgen.simulate.congestion.model import NO_PORT, NO_SWITCH, Flows, Ports
+from fabricgen.results import Compat
+from fabricgen.simulate.plane.ports import NO_PORT, NO_SWITCH, Flows, Ports
 from fabricgen.simulate.scenario import Scenario
 
 _BITS_PER_BYTE = 8
@@ -11,7 +12,8 @@ _MOST_HOPS = 64
 
 
 def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
-    """Ports in the order of the links, a to b before b to a. Raises UsageError for a flow that no route carries on."""
+    """The ports in the order of the links, a to b before b to a, and the flows. Raises UsageError for a flow without a
+    route."""
     number = {node.name: index for index, node in enumerate(scenario.nodes)}
     ends = [end for link in scenario.links for end in ((link.a, link.b), (link.b, link.a))]
     port = {end: index for index, end in enumerate(ends)}
@@ -45,7 +47,7 @@ def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
         while at != dst:
             onward = scenario.routes.get((at, dst), dst)
             if (at, onward) not in port or len(found) > _MOST_HOPS:
-                raise UsageError(f"no route leads from {src} to {dst}: it ends at {at}")
+                raise UsageError(f"the route from {src} to {dst} ends at {at}")
             found.append(port[at, onward])
             at = onward
         return found
@@ -65,10 +67,10 @@ def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
 
 
 def _rate(scenario: Scenario, speed_gbps: float) -> float:
-    """Bytes per ns; HPCC's simulator cuts the time of a packet down to whole ns, so its links are faster."""
+    """Bytes per ns. HPCC's simulator truncates the time of a packet to whole ns, so its links are faster."""
     rate = speed_gbps / _BITS_PER_BYTE
     packet_ns = scenario.transport.packet_bytes / rate
-    return rate * packet_ns / int(packet_ns) if scenario.compat == "hpcc" and packet_ns >= 1 else rate
+    return rate * packet_ns / int(packet_ns) if scenario.compat is Compat.HPCC and packet_ns >= 1 else rate
 
 
 def _padded(paths: list[list[int]]) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:

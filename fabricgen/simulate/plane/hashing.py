@@ -1,8 +1,8 @@
-"""The way that hashing gives each flow: one draw of every switch's ECMP hash.
+"""The path of each flow under ECMP: one draw of every switch's hash.
 
-A switch picks the next hop by a hash of the flow's addresses and ports, mixed with the switch's own seed. Which hash a
-chip computes is nowhere in its files, so a draw is a *possible* outcome; what is certain is that two switches of one
-seed decide alike, which polarises flows (each tier gets only those that the tier below hashed the same way).
+A switch selects the next hop by a hash of the flow's addresses and ports, and of the switch's seed. The files do not
+say which hash function an ASIC computes, so a draw is a *possible* outcome. It is certain that two switches with equal
+seeds select alike. This polarises flows: a tier receives only flows that the tier below hashed the same way.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.simulate.congestion.model import NO_PORT, Flags, Floats, Flows, Ints
-from fabricgen.simulate.congestion.plane import NO_COLUMN, HostNetwork
+from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Flows, Ints
 
 _MOST_HOPS = 64
 _FLOWS_AT_ONCE = 1 << 14
@@ -19,14 +19,14 @@ _U64 = np.uint64
 
 
 def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Well-mixed 64 bits of each key: the finaliser of MurmurHash3 (public domain)."""
+    """64 mixed bits of each key: the finaliser of MurmurHash3 (public domain)."""
     keys = (keys ^ (keys >> _U64(33))) * _U64(0xFF51AFD7ED558CCD)
     keys = (keys ^ (keys >> _U64(33))) * _U64(0xC4CEB9FE1A85EC53)
     return keys ^ (keys >> _U64(33))
 
 
 def flow_keys(source: Ints, target: Ints, seed: int) -> NDArray[np.uint64]:
-    """One key per flow; flows between the same two adapters (queue pairs) are told apart by their order."""
+    """One key per flow. Flows between the same two adapters (queue pairs) differ by their order."""
     pair = source.astype(np.uint64) << _U64(32) | target.astype(np.uint64)
     order = np.argsort(pair, kind="stable")
     sorted_pairs = pair[order]
@@ -39,8 +39,9 @@ def flow_keys(source: Ints, target: Ints, seed: int) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Hashed:
-    """The flows that arrive, on their drawn paths; `arrived` tells which of those asked for they are. For each link of
-    a path (flows x hops, from the leaf on) it was chosen among `choices` next hops, the first of which is `group`."""
+    """The flows that reach their destination, on their drawn paths; `arrived` selects them among all flows. For each
+    link of a path (flows x hops, from the leaf) `choices` is the number of next hops that the switch selected it from,
+    and `group` the first of these."""
 
     flows: Flows
     arrived: Flags
@@ -71,7 +72,7 @@ def hashed_flows(
 
 
 def _walk(plane: HostNetwork, source: Ints, target: Ints, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], Flags]:
-    """(link, choices, group) of each flow and hop, and whether a flow gets to its leaf."""
+    """(link, choices, group) of each flow and hop, and whether a flow reaches its leaf."""
     at, goal, column = plane.leaf[source].copy(), plane.leaf[target], plane.column[target]
     taken = [np.empty((3, len(source), 0), np.int32)]
     moving = np.flatnonzero((at != goal) & (column != NO_COLUMN))
@@ -86,14 +87,17 @@ def _walk(plane: HostNetwork, source: Ints, target: Ints, keys: NDArray[np.uint6
 
 
 def _next_links(plane: HostNetwork, at: Ints, column: Ints, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """The link each packet leaves by (NO_PORT where its switch knows none), how many it could, the first of those."""
+    """The link that each packet takes (NO_PORT without a next hop), the number of its next hops, and the first."""
     offsets, seeds = plane.network.offsets, plane.hash_seed[at].astype(np.uint64)
     width = np.diff(offsets)[at]
+    if not width.any():  # switches without links to others
+        nothing = np.full(len(at), NO_PORT)
+        return np.stack([nothing, np.zeros_like(nothing), nothing]).astype(np.int32)
     candidate = offsets[at][:, None] + np.arange(int(width.max(initial=0)))
-    there = np.arange(candidate.shape[1]) < width[:, None]
-    candidate[~there] = 0
+    exists = np.arange(candidate.shape[1]) < width[:, None]
+    candidate[~exists] = 0
     word, bit = column >> 6, (column & 63).astype(np.uint64)
-    usable = there & ((plane.hops[candidate, word[:, None]] >> bit[:, None] & _U64(1)) != 0)
+    usable = exists & ((plane.hops[candidate, word[:, None]] >> bit[:, None] & _U64(1)) != 0)
     count = usable.sum(axis=1)
     choice = mixed(keys + seeds * _U64(0xA24BAED4963EE407))
     picked = (choice % np.maximum(count, 1).astype(np.uint64)).astype(np.int64) + 1

@@ -1,4 +1,4 @@
-"""A cycle that is proved from files, tried packet by packet."""
+"""A cycle that is proved from files, in a packet run."""
 
 import json
 from pathlib import Path
@@ -14,11 +14,11 @@ from tests.simulate.packets.running import prepare
 
 prepare(print)
 
-from fabricgen.simulate.packets.demonstration import demonstrate  # noqa: E402 (compiled code comes after its cache)
+from fabricgen.simulate.demonstration import demonstrate  # noqa: E402 (compiled code comes after its cache)
 
 
 def ring_of_five(**tables: Any) -> dict[str, dict[str, Any]]:
-    """Five switches in a circle with a prefix each: routes of two hops go both ways around."""
+    """Five switches in a ring with a prefix each: routes of two hops go both ways around."""
     names = [f"r{number}" for number in range(5)]
     fabric = Fabric(
         asn={name: 65000 + number for number, name in enumerate(names)},
@@ -55,7 +55,7 @@ def test_the_watchdog_ends_it(tmp_path: Path) -> None:
 
 
 def test_the_run_ends_when_the_watchdog_has_ended_the_freeze(tmp_path: Path) -> None:
-    """What senders do for the rest of three seconds, millions of packets, shows nothing more."""
+    """The millions of packets of the rest of three seconds would show nothing more."""
     ports = ("Ethernet0", "Ethernet4")
     watchdog = {port: {"detection_time": "200", "restoration_time": "200", "action": "drop"} for port in ports}
     bundle = open_configs(ring_of_five(PFC_WD=watchdog), tmp_path)
@@ -66,9 +66,9 @@ def test_the_run_ends_when_the_watchdog_has_ended_the_freeze(tmp_path: Path) -> 
     assert result.wire_transmissions < 1_000_000
 
 
-def test_what_does_not_freeze_is_said_with_the_number_of_tries(tmp_path: Path) -> None:
-    """The verdict is on files with PFC. When it is tried, PFC is off in them: nothing can freeze. The ring has two
-    cycles, one each way around."""
+def test_a_run_without_a_freeze_counts_the_cycles(tmp_path: Path) -> None:
+    """The verdict is on files with PFC. The run has PFC off, so nothing can freeze. The ring has two cycles, one per
+    direction."""
     [verdict] = analyse_deadlock(open_configs(ring_of_five(), tmp_path))
     cycles = list(cycles_of(verdict))
     assert [len(cycle.links) for cycle in cycles] == [5, 5]
@@ -81,10 +81,10 @@ def test_what_does_not_freeze_is_said_with_the_number_of_tries(tmp_path: Path) -
     result, finding = demonstrate(without, verdict)
     assert (finding.code, finding.severity.value, result.freeze) == ("FG643", "note", None)
     assert "did not freeze in a packet run of" in finding.message
-    assert finding.message.endswith("nor did 1 other cycle that was tried")
+    assert finding.message.endswith("and neither did 1 other cycle")
 
 
-def test_cycle_after_a_failure_avoids_what_failed(tmp_path: Path) -> None:
+def test_the_cycle_after_a_failure_avoids_the_failed_links(tmp_path: Path) -> None:
     """Leaves that forward around two lost links until BGP has settled: no flow of their cycle crosses one of these."""
     bundle = open_configs(clos(4, 2).configs(), tmp_path)
     [verdict] = analyse_deadlock(bundle, failures=Failures(2, repair=Repair.LOCAL))
@@ -96,11 +96,11 @@ def test_cycle_after_a_failure_avoids_what_failed(tmp_path: Path) -> None:
     assert not lost & set(result.freeze.cycle)
 
 
-def test_command_tries_the_cycle(cli: Cli, tmp_path: Path) -> None:
+def test_the_command_runs_the_cycle(cli: Cli, tmp_path: Path) -> None:
     open_configs(ring_of_five(), tmp_path)
-    told = cli("-q", "simulate", "deadlock", str(tmp_path), "--demonstrate", "--format", "json")
-    assert told.code == 1
-    content = json.loads(told.out)
+    outcome = cli("-q", "simulate", "deadlock", str(tmp_path), "--demonstrate", "--format", "json")
+    assert outcome.code == 1
+    content = json.loads(outcome.out)
     assert content["deadlock"]["verdict"] == "cyclic"
     assert content["packets"]["frozen"] is True
     assert {"FG601", "FG642"} <= {finding["code"] for finding in content["findings"]}

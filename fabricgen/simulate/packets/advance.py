@@ -1,4 +1,4 @@
-"""Runs a network to its end: gives the loop room when it asks for it."""
+"""Runs a network, with more room for packets and frames when the loop needs it."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from fabricgen.simulate.packets.state import Run
 
 
 def advance_to(network: Network, until: int) -> bool:
-    """Let everything happen up to a time in ticks; whether all flows are done."""
+    """Run up to a time in ticks; whether all flows are complete."""
     while True:
         reason = advance(network.run, until)
         if reason == PACKETS_SHORT:
@@ -22,7 +22,7 @@ def advance_to(network: Network, until: int) -> bool:
 
 
 def _with_packets(run: Run) -> Run:
-    """Twice as many packets."""
+    """The run with twice as many packets."""
     before = len(run.events)
     events = aligned(2 * before - run.settings.first_packet, EVENT)
     events[:before] = run.events
