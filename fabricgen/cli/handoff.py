@@ -8,7 +8,7 @@ import click
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.settings import Settings, several, verb
-from fabricgen.cli.streams import tell
+from fabricgen.cli.streams import write
 from fabricgen.handoff import Handoff, Option, handoffs, write_folder
 from fabricgen.units import counted
 
@@ -25,7 +25,7 @@ def _command(handoff: Handoff) -> click.Command:
         for line in handoff.notes(files):
             settings.say(line)
         step = handoff.next_step.format(bundle=bundle, output=output, **options)
-        tell(f"{counted(count, 'file')} in {output}." + (f" Next: {step}" if step else ""))
+        write(f"{counted(count, 'file')} in {output}." + (f" Next: {step}" if step else ""))
         return 0
 
     options = several(

@@ -1,4 +1,4 @@
-"""`fabricgen init`: an inventory that renders at once."""
+"""`fabricgen init`: a first inventory that can be rendered."""
 
 import json
 import re
@@ -12,9 +12,9 @@ import yaml
 
 from fabricgen.allocation.lock import write_lock
 from fabricgen.atomic import new_files
-from fabricgen.cli.output import print_result
+from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import tell
+from fabricgen.cli.streams import write
 from fabricgen.design.first_layout import NoLayoutError
 from fabricgen.design.registry import designs
 from fabricgen.errors import UsageError
@@ -43,28 +43,28 @@ _SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
     type=click.Choice([name for name, design in designs().items() if design.first_layout or name == _LISTED]),
     default="rail-optimized",
     show_default=True,
-    help="How switches and links come to be.",
+    help="Topology of the fabric.",
 )
-@click.option("--hosts", type=click.IntRange(1), default=32, show_default=True, help="Hosts of 8 GPUs.")
-@click.option("--platform", help="Switch model of all tiers.")
+@click.option("--hosts", type=click.IntRange(1), default=32, show_default=True, help="Hosts with 8 GPUs each.")
+@click.option("--platform", help="Switch platform of all tiers.  [default: by technology]")
 @click.option(
     "--technology", type=click.Choice(list(DEFAULT_PLATFORM)),
-    help="Default: roce, or infiniband for the designs that deadlock with RoCE: "
-    + ", ".join(name for name, design in designs().items() if design.cyclic) + ".",
+    help="Technology of the fabric.  [default: roce; infiniband for the designs that can deadlock with RoCE: "
+    + ", ".join(name for name, design in designs().items() if design.cyclic) + "]",
 )  # fmt: skip
 @verb
 def command(
     settings: Settings, folder: Path, design: str, hosts: int, platform: str | None, technology: str | None
 ) -> int:
-    """Write an inventory and its lock file into DIR."""
+    """Write a first inventory and its lock file into the new folder DIR."""
     existing = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
     if existing:
-        raise UsageError(f"{folder} holds {existing[0].name} already; init starts in a new folder")
+        raise UsageError(f"{folder} already contains {existing[0].name}; init needs a new folder")
     cyclic = designs()[design].cyclic
     technology = technology or ("infiniband" if cyclic else "roce")
     if technology == "roce" and cyclic:
         raise UsageError(
-            f"RoCE on a {design} deadlocks: one lossless class closes cycles; use --technology infiniband, "
+            f"RoCE on a {design} can deadlock: one lossless class forms cycles; use --technology infiniband, "
             "or --design dragonfly-plus, fat-tree or rail-optimized"
         )
     start = _Start(folder, design, hosts, platform or DEFAULT_PLATFORM[technology], technology)
@@ -76,18 +76,20 @@ def command(
     if has_errors(plans.findings):
         for name in files:
             (folder / name).unlink()
-        print_result(settings, plans.findings, Counts(), fmt="text", output=None)
-        return 1
+        print_findings(settings, plans.findings, Counts())
+        return EXIT_FINDINGS
     written = ", ".join(str(folder / name) for name in files)
     gpus = sum(host.model.gpus for host in plans.fabric.hosts)
-    tell(f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs")
-    tell(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
+    write(
+        f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs"
+    )
+    write(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
     return 0
 
 
 @dataclass(frozen=True)
 class _Start:
-    """What was asked for."""
+    """The options of a new inventory."""
 
     folder: Path
     design: str
@@ -96,7 +98,7 @@ class _Start:
     technology: str
 
     def files(self) -> dict[str, str]:
-        """name -> text of each file of the inventory. Raises UsageError where there is no such layout."""
+        """name -> text of each file of the inventory. Raises UsageError if the options do not fit together."""
         if self.design != _LISTED:
             return {FILE_NAME: self._inventory(self.design)}
         with tempfile.TemporaryDirectory(prefix="fabricgen-init-") as aside:
@@ -117,7 +119,7 @@ class _Start:
         try:
             first = first_layout(self.hosts, len(layout.fabric_ports))
         except NoLayoutError as problem:
-            raise UsageError(f"{problem}; another --design, --hosts or --platform") from None
+            raise UsageError(f"{problem}; choose another --design, --hosts or --platform") from None
         environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
         template = resource("templates", "init", "fabric.yaml.j2").read_text(encoding="utf-8")
         return environment.from_string(template).render(
@@ -132,15 +134,15 @@ class _Start:
         )
 
     def _layout(self, model: str) -> Layout:
-        """The layout with ports as fast as the hosts' NICs. Raises UsageError."""
+        """The layout whose ports have the speed of the NICs of the hosts. Raises UsageError."""
         platform, host = catalog.switch_platform(self.platform), catalog.host_model(model)
         assert host is not None, "the catalog has the models of this module"
         if platform is None:
             known = ", ".join(catalog.switch_names())
-            raise UsageError(f"no switch platform is called {self.platform!r}; known: {known}")
+            raise UsageError(f"unknown switch platform {self.platform!r}; known: {known}")
         if not platform.serves(_SERVED[self.technology]):
             kind = "an InfiniBand" if self.technology == "roce" else "an Ethernet"
-            raise UsageError(f"{self.platform} is {kind} switch; this is a fabric with --technology {self.technology}")
+            raise UsageError(f"{self.platform} is {kind} switch, and --technology is {self.technology}")
         speed_mbps = host.nics[0].speed_mbps
         fitting = [layout for layout in platform.layouts if layout.speed_mbps == speed_mbps]
         if not fitting:
@@ -150,12 +152,12 @@ class _Start:
         lossless = [layout for layout in fitting if layout.buffers or self.technology == "infiniband"]
         if not lossless:
             raise UsageError(
-                f"{self.platform} is for counting only: no buffer facts are known, so it cannot be lossless"
+                f"{self.platform} can only be counted: its buffers are not known, so it cannot be lossless"
             )
         return lossless[0]
 
 
 def _fabric_name(folder: Path) -> str:
-    """The folder's name as far as it can name a fabric, in quotes where YAML would read something else than text."""
+    """The name of the folder as the name of a fabric, in quotes if YAML would not read it as text."""
     name = re.sub("[^A-Za-z0-9_.-]", "-", folder.resolve().name).lstrip("-_.")[:63] or "fabric"
     return name if isinstance(yaml.safe_load(name), str) else json.dumps(name)

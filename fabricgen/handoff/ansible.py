@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-import yaml
-
 from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredDevice
@@ -22,6 +20,7 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
+from fabricgen.handoff.templates import yaml_bytes
 from fabricgen.resources import package_text, resource
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.schema import table_names
@@ -270,7 +269,7 @@ def table_names():
 
 
 def _yaml(value: object) -> bytes:
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, explicit_start=True, allow_unicode=True, width=120)
+    return yaml_bytes(value, explicit_start=True)
 
 
 HANDOFF = Handoff(

@@ -1,5 +1,6 @@
 """Templates of handoffs: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
 
+import enum
 from typing import Any
 
 import yaml
@@ -7,9 +8,25 @@ import yaml
 from fabricgen.resources import resource
 
 
-def yaml_bytes(value: object) -> bytes:
+class _Dumper(yaml.SafeDumper):
+    """Writes closed words (StrEnum) as plain text."""
+
+
+_Dumper.add_multi_representer(enum.StrEnum, lambda dumper, word: dumper.represent_str(word.value))
+
+
+def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
     """YAML with the keys in the given order, and long lines."""
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120)
+    dumped: bytes = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        encoding="utf-8",
+        sort_keys=False,
+        explicit_start=explicit_start,
+        allow_unicode=True,
+        width=120,
+    )
+    return dumped
 
 
 def filled(kind: str, name: str, **context: Any) -> bytes:

@@ -22,12 +22,11 @@ from fabricgen.inventory.plane import (
     WatchdogSpec,
 )
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
+from fabricgen.physics import DEFAULT_MTU_BYTES, DEFAULT_ROCE_MTU_BYTES
 from fabricgen.units import parse_bytes, parse_speed_mbps
 from fabricgen.vocabulary import Purpose
 
 DEFAULT_CNP_DSCP = 48
-DEFAULT_MTU_BYTES = 9100  # SONiC's own default
-DEFAULT_ROCE_MTU_BYTES = 4096
 DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0, "global": 100.0}
 RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
 

@@ -83,7 +83,7 @@ def test_no_verdict_possible(command: list[str], cli: Cli, bundle: Path, monkeyp
     assert "Traceback" not in outcome.err and "bug" not in outcome.err
 
 
-def test_files_that_are_no_json(cli: Cli, bundle: Path) -> None:
+def test_files_that_are_not_json(cli: Cli, bundle: Path) -> None:
     (bundle / "sonic/leaf1/config_db.json").write_text('{\n "PORT": {,}\n}')
     outcome = cli("validate", bundle)
     assert outcome.code == 2 and "leaf1/config_db.json:2" in outcome.err
@@ -92,7 +92,7 @@ def test_files_that_are_no_json(cli: Cli, bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("debug", [[], ["--debug"]])
-def test_a_bug_is_told_as_one(debug: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_reported_as_a_bug(debug: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("on purpose")
 
@@ -143,19 +143,19 @@ def _in_shell(line: str, bundle: Path) -> tuple[int, str]:
         "fabricgen validate BUNDLE 2>&-",
     ],
 )
-def test_the_exit_code_is_that_of_the_verdict_whoever_reads(line: str, faulty: Path) -> None:
-    code, told = _in_shell(line, faulty)
-    assert code == 1 and "rror" not in told.replace("0 errors", ""), told
+def test_a_closed_output_does_not_change_the_exit_code(line: str, faulty: Path) -> None:
+    code, err = _in_shell(line, faulty)
+    assert code == 1 and "rror" not in err.replace("0 errors", ""), err
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_reader_that_closes_the_pipe_is_not_an_error() -> None:
     assert _in_shell("fabricgen schema inventory | head -1", Path()) == (0, "")
 
 
-def test_a_full_disk_is_told(bundle: Path) -> None:
+def test_a_full_disk_is_reported(bundle: Path) -> None:
     for locale in ("C", "C.UTF-8"):  # in C the stream is wrapped once more
-        code, told = _in_shell(f"export LC_ALL={locale}; fabricgen -q validate BUNDLE >/dev/full", bundle)
-        assert (code, told) == (2, "error: output: No space left on device\n")
+        code, err = _in_shell(f"export LC_ALL={locale}; fabricgen -q validate BUNDLE >/dev/full", bundle)
+        assert (code, err) == (2, "error: output: No space left on device\n")
 
 
 def test_an_interrupt_while_modules_load(tmp_path: Path) -> None:

@@ -54,7 +54,9 @@ def test_json_of_every_judging_verb(cli: Cli, bundle: Path, wrong: Path) -> None
     assert refused["findings"][0]["location"] == {"file": f"{wrong}/fabric.yaml", "line": line, "column": 5}
 
 
-def test_places_of_an_inventory_can_be_opened_from_here(cli: Cli, wrong: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locations_of_an_inventory_are_relative_to_the_working_directory(
+    cli: Cli, wrong: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(wrong.parent)
     for line in cli("check", "wrong", "--format", "concise").out.splitlines():
         file, row, column, *_ = line.split(":")
@@ -88,7 +90,7 @@ def test_color(choice: str, painted: bool, cli: Cli, wrong: Path) -> None:
     assert ("\x1b[31m" in cli("check", wrong, "--color", choice).out) is painted
 
 
-def test_quiet_and_stdout_for_the_product(cli: Cli, tmp_path: Path) -> None:
+def test_quiet_prints_the_result_only(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "i", explicit())
     loud = cli("render", inventory, "-o", tmp_path / "b")
     assert "planned" in loud.err and len(loud.out.splitlines()) == 1
@@ -109,7 +111,7 @@ def test_select_and_ignore(cli: Cli, bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("fmt", formats())
-def test_no_secret_of_a_judged_file_shows(fmt: str, cli: Cli, bundle: Path) -> None:
+def test_secrets_of_a_judged_file_are_not_shown(fmt: str, cli: Cli, bundle: Path) -> None:
     file = bundle / "sonic/leaf1/config_db.json"
     config = json.loads(file.read_text())
     config["SNMP_COMMUNITY"] = {"hunter2": {"TYPE": "XX", "bogus": "1"}}
@@ -128,7 +130,7 @@ def test_no_secret_of_a_judged_file_shows(fmt: str, cli: Cli, bundle: Path) -> N
     ("set_to", "painted"),
     [({}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)],
 )
-def test_a_terminal_is_painted_where_it_can_be_and_may_be(
+def test_a_terminal_has_colors_if_it_supports_and_allows_them(
     set_to: dict[str, str], painted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Terminal(io.StringIO):

@@ -109,12 +109,12 @@ def plan(folder: Path, tree: Tree) -> tuple[list[str], list[str]]:
     return errors, [finding.message for finding in plans.findings if finding.severity is Severity.NOTE]
 
 
-def test_a_rounded_length_is_told_once_for_each_kind_of_cable(tmp_path: Path) -> None:
+def test_one_note_for_each_length_that_is_rounded(tmp_path: Path) -> None:
     errors, notes = plan(tmp_path, explicit(cables={"host-leaf": "2m", "leaf-spine": "30m"}))
     assert errors == []
     assert [note for note in notes if "the next length" in note] == [
-        "cables of 2m are planned as 5m, the next length that Arista-7060X6-64PE-O128S2 has",
-        "cables of 30m are planned as 40m, the next length that Arista-7060X6-64PE-O128S2 has",
+        "cables of 2m are planned as 5m, the next length in the table of Arista-7060X6-64PE-O128S2",
+        "cables of 30m are planned as 40m, the next length in the table of Arista-7060X6-64PE-O128S2",
     ]
 
 
@@ -128,7 +128,7 @@ def test_the_dynamic_model_takes_any_length_as_it_is(tmp_path: Path) -> None:
     assert all(buffers and buffers.pg_profile == "NULL" and buffers.pg_profile_row is None for buffers in found)
 
 
-def test_no_row_is_an_error_with_the_lengths_that_there_are(tmp_path: Path) -> None:
+def test_a_length_without_a_row_is_an_error(tmp_path: Path) -> None:
     errors, _ = plan(tmp_path, explicit(cables={"leaf-spine": "3km"}))
     assert errors == ["Arista-7060X6-64PE-O128S2 has no headroom for 400G over 3000m, so the port would pause and drop"]
 
@@ -144,7 +144,7 @@ def test_watchdog_actions_are_those_of_the_platform(platform: str, tmp_path: Pat
         assert bool(errors) is not allowed
 
 
-def test_shared_headroom_is_asked_of_switches_that_size_their_buffers(tmp_path: Path) -> None:
+def test_shared_headroom_is_for_switches_that_size_their_buffers(tmp_path: Path) -> None:
     nvidia = make_plans(write(tmp_path / "nvidia", explicit(NVIDIA, lossless={"shared_headroom": 2})))
     plan = nvidia.planner.plan(nvidia.fabric.switches[0])
     assert plan and plan.over_subscribe_ratio == "2" and nvidia.findings == []

@@ -119,9 +119,9 @@ planes:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("network: [", "no YAML"),
-        ("- 1\n", "no netplan file"),
-        ("network: {ethernets: {rail0: 1}}\n", "no netplan file"),
+        ("network: [", "not YAML"),
+        ("- 1\n", "not a netplan file"),
+        ("network: {ethernets: {rail0: 1}}\n", "not a netplan file"),
     ],
 )
 def test_a_netplan_file_that_is_none(tmp_path: Path, text: str, told: str) -> None:
