@@ -104,7 +104,7 @@ CASES = [
         "leaf1:STATIC_ROUTE",
         ERROR,
         "host subnets without an announced prefix: 2, the first is 10.64.0.0/31",
-        "add STATIC_ROUTE|default|<host prefix> with blackhole \"true\"",
+        'add STATIC_ROUTE|default|<host prefix> with blackhole "true"',
     ),
     Case(
         "FG341",
