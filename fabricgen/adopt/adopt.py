@@ -39,6 +39,7 @@ from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
+from fabricgen.yaml_words import WordDumper
 
 FILE_NAME = "fabric.yaml"
 BASE = "base/{name}.json"
@@ -197,7 +198,7 @@ def _difference_notes(differences: Mapping[RowId, str]) -> Iterator[Finding]:
         yield Finding("FG144", Severity.NOTE, f"the render differs: {reason}", name, place=place, count=len(rows))
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(WordDumper):
     """YAML without anchors, with short collections on one line."""
 
     def ignore_aliases(self, _data: Any) -> bool:

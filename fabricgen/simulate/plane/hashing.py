@@ -90,6 +90,9 @@ def _next_links(plane: HostNetwork, at: Ints, column: Ints, keys: NDArray[np.uin
     """The link that each packet takes (NO_PORT without a next hop), the number of its next hops, and the first."""
     offsets, seeds = plane.network.offsets, plane.hash_seed[at].astype(np.uint64)
     width = np.diff(offsets)[at]
+    if not width.any():  # switches without links to others
+        nothing = np.full(len(at), NO_PORT)
+        return np.stack([nothing, np.zeros_like(nothing), nothing]).astype(np.int32)
     candidate = offsets[at][:, None] + np.arange(int(width.max(initial=0)))
     exists = np.arange(candidate.shape[1]) < width[:, None]
     candidate[~exists] = 0

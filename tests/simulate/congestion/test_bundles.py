@@ -154,6 +154,16 @@ def test_lost_flows_and_uneven_rails_are_reported(bundle: Path) -> None:
     assert "FG704" in codes(bundle, pattern=trace(bundle, flows))
 
 
+def test_flows_between_switches_without_links_are_lost(bundle: Path) -> None:
+    def cut(config: dict[str, Any]) -> None:
+        for row in config["BGP_NEIGHBOR"].values():
+            row["admin_status"] = "down"
+
+    edit(bundle, cut)
+    flows = [("gpu-000|rail0", "gpu-001|rail0"), ("gpu-000|rail0", "gpu-000|rail1")]
+    assert judged(bundle, pattern=trace(bundle, flows)).lost == 1  # the first flow stays at its leaf
+
+
 def test_the_json_of_the_contract(bundle: Path, cli: Cli) -> None:
     edit(bundle, narrowed)
     name = trace(bundle, INCAST + BESIDE)
@@ -190,7 +200,7 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
         (["x", "--size", "0"], "at least one byte"),
         (["--scenario", "x", "--size", "1MB"], "--size: for bundles only"),
         (["x", "--placement", "random"], "--placement"),
-        (["--scenario", "x", "--pattern", "incast"], "brings its own flows"),
+        (["--scenario", "x", "--pattern", "incast"], "contains its own flows"),
     ],
 )
 def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:
