@@ -1,4 +1,4 @@
-"""Where templates, schemas and example inventories lie: inside an installed wheel, or at the top of a checkout."""
+"""The place of templates, schemas and example inventories: in an installed wheel, or at the top of a checkout."""
 
 from pathlib import Path
 

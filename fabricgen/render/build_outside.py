@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_network
 
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
-from fabricgen.inventory.outside import Network, holds, networks
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.prefixes import Network, contains, networks
 from fabricgen.origin import value
 from fabricgen.render.contexts import (
     DiscardRoute,
@@ -94,7 +94,7 @@ def _policy(
     if texts is None:
         everything = _EVERYTHING[version]
         permitted, wide = [PrefixRange(value(everything, inventory=origin), _lengths(everything))], [everything]
-    refused = [pool for pool in own if any(holds(network, pool) or holds(pool, network) for network in wide)]
+    refused = [pool for pool in own if any(contains(network, pool) or contains(pool, network) for network in wide)]
     return Policy(
         name=value(name, "one policy for each neighbour, direction and family", inventory=origin),
         field=f"route_map_{key}",

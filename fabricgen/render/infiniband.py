@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.managers import manager_links, plan_managers
 from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
 from fabricgen.control_plane.opensm import Subnet
-from fabricgen.control_plane.opensm_options import SubnetOptions, manager_links, plan_managers, plan_options
+from fabricgen.control_plane.opensm_options import SubnetOptions, plan_options
 from fabricgen.control_plane.partitions import plan_partitions
 from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign

@@ -9,11 +9,11 @@ from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.guids import count_placeholders
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
+from fabricgen.control_plane.managers import check_folders, check_managers
 from fabricgen.control_plane.mlnx_sm import check_dialect
 from fabricgen.control_plane.opensm import Subnet, plan_subnets
-from fabricgen.control_plane.opensm_options import check_folders, check_managers
 from fabricgen.control_plane.outside import plan_outside
-from fabricgen.control_plane.partitions import check_partitions
+from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.design.capacity import capacity
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Link, Switch

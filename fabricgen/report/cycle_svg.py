@@ -12,7 +12,7 @@ from fabricgen.resources import resource
 from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
 from fabricgen.simulate.deadlock.core.tiers import tiers
-from fabricgen.simulate.deadlock.failures.named_links import Wire, links_that_fail
+from fabricgen.simulate.deadlock.failures.named_links import Wire, failed_links
 
 _ROW_PX, _TOP_PX, _GAP_PX, _MARGIN_PX, _LEGEND_PX = 150, 90, 60, 40, 19
 _LETTER_PX = 8
@@ -98,7 +98,7 @@ def draw(bundle: Bundle, result: DeadlockResult, cycles: Sequence[Cycle]) -> Pic
     """The picture of one cycle of one or more priorities."""
     cycle = cycles[0]
     waiting = list(dict.fromkeys(switch for switch, _ in cycle.hops))
-    wires = [wire for name in cycle.failed_links for wire in links_that_fail(bundle, name)]
+    wires = [wire for name in cycle.failed_links for wire in failed_links(bundle, name)]
     failed = {name.removeprefix("switch ") for name in cycle.failed_links if name.startswith("switch ")}
     others = sorted((failed | {switch for wire in wires for switch, _ in wire}) - set(waiting))
     level = _levels(result, [*waiting, *others])

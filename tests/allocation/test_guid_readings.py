@@ -124,11 +124,11 @@ def test_an_export_of_ufm(paged: bool, cli: Cli, subnet: Path, tmp_path: Path) -
     assert after == {key: hardware(guid) for key, guid in guids_of(subnet.parents[1]).items()}
 
 
-def test_without_the_switch_side_ufm_tells_no_node_guid(subnet: Path, tmp_path: Path) -> None:
+def test_ufm_has_no_node_guid_without_switch_ports(subnet: Path, tmp_path: Path) -> None:
     ports = [port for port in ufm_ports((subnet / "topology.ibsim").read_text()) if "Switch" not in port["description"]]
     (finding,) = told(discovered(tmp_path / "i", json.dumps(ports), "ufm.json"), "FG888")
     assert (finding.code, finding.severity) == ("FG893", "warning")
-    assert "32 nodes" in finding.message and "its node GUID is not told" in finding.message
+    assert "32 unknown nodes" in finding.message and "the reading does not contain its node GUID" in finding.message
 
 
 def test_systems_of_ufm_are_the_switches(subnet: Path, tmp_path: Path) -> None:
@@ -141,14 +141,14 @@ def test_systems_of_ufm_are_the_switches(subnet: Path, tmp_path: Path) -> None:
     assert "plane compute: 0 switches and 32 adapters have placeholder GUIDs" in finding.message
 
 
-def test_strangers_are_told_of_once(subnet: Path, tmp_path: Path) -> None:
+def test_unknown_nodes_are_one_warning(subnet: Path, tmp_path: Path) -> None:
     text = hardware((subnet / "topology.ibsim").read_text())
     text = text.replace('"gpu-003 ', '"old-003 ').replace(
         '# "compute-su00-r0-leaf"', '# "Quantum Mellanox Technologies"'
     )
     findings = told(discovered(tmp_path / "i", text))
     assert [(finding.code, finding.severity) for finding in findings] == [("FG893", "warning"), ("FG888", "note")]
-    assert "9 nodes are none of this plane: switch 'Quantum Mellanox" in findings[0].message
+    assert "9 unknown nodes: switch 'Quantum Mellanox" in findings[0].message
     assert "plane compute: 1 switches and 8 adapters" in findings[1].message
 
 
@@ -206,7 +206,7 @@ def test_the_inventory_and_a_reading_disagree(subnet: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "told_of"),
     [("", "neither ibnetdiscover output"), ("[1, 2]", "neither"), ("{", "not JSON"),
-     ('[{"description": "Switch IB Port", "guid": "port7"}]', "no ports as UFM has them")],
+     ('[{"description": "Switch IB Port", "guid": "port7"}]', "not the ports of UFM")],
 )  # fmt: skip
 def test_a_file_that_is_no_reading(text: str, told_of: str, tmp_path: Path) -> None:
     (finding,) = told(discovered(tmp_path / "i", text), "FG888")

@@ -49,7 +49,7 @@ def followed(dumps: Dumps) -> tuple[set[tuple[int, int, int]], set[Pair]]:
     for step in walk(dumps):
         lids = dumps.destinations[step.columns].tolist()
         if isinstance(step, Hop):
-            hops.update(zip(step.held.tolist(), step.asked.tolist(), lids, strict=True))
+            hops.update(zip(step.held.tolist(), step.awaited.tolist(), lids, strict=True))
         else:
             lost.update(zip(step.switches.tolist(), lids, strict=True))
     return hops, lost
@@ -167,7 +167,7 @@ def test_packets_that_share_the_rest_of_their_way_are_followed_once() -> None:
     seen = [
         (held, asked, column)
         for step in hops
-        for held, asked, column in zip(step.held.tolist(), step.asked.tolist(), step.columns.tolist(), strict=True)
+        for held, asked, column in zip(step.held.tolist(), step.awaited.tolist(), step.columns.tolist(), strict=True)
         if held >= 0
     ]
     assert len(seen) == len(set(seen))

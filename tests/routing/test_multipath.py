@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fabricgen.routing.bgp import solve
-from fabricgen.routing.narrow import narrow_choices
+from fabricgen.routing.multipath import narrow_choices
 from tests.routing.networks import hops_of, network_of, per_switch, policy_of
 
 # Leaf 0 has three uplinks to spines 1, 2 and 3; leaf 4 is below all of them.

@@ -11,9 +11,9 @@ from fabricgen.opensm.partitions_conf import (
     Entry,
     Membership,
     PartitionEntry,
+    expanded,
     guid_of,
     key_of,
-    taken_as,
 )
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -36,7 +36,7 @@ def membership_of(partition: PartitionEntry, member: Entry) -> Membership:
     """The membership, as OpenSM takes it."""
     usual = partition.flag("defmember")
     word = member.value or (usual.value if usual else None)
-    return (taken_as(word.text, Membership) if word else None) or Membership.LIMITED
+    return (expanded(word.text, Membership) if word else None) or Membership.LIMITED
 
 
 @rule("FG819", Severity.ERROR, "A partitions.conf that OpenSM drops", Basis.SCHEMA)
@@ -148,14 +148,14 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
         for partition in subnet.partitions:
             seen: dict[str, Entry] = {}
             for flag in partition.flags:
-                known = taken_as(flag.name.text, FLAGS)
+                known = expanded(flag.name.text, FLAGS)
                 if flag.name.text not in FLAGS:
                     what = f"is read as {known}" if known else "is passed over"
                     yield Defect(subnet.place(file, flag.name), f"{partition.name}: the flag {flag.name} {what}", "")
                 elif flag.name.text == "defmember":
                     yield from _membership_word(subnet, file, partition, flag)
             for member in partition.members:
-                known = taken_as(member.name.text, GROUPS)
+                known = expanded(member.name.text, GROUPS)
                 if known and known != member.name.text:
                     message = f"{partition.name}: {member.name} is read as {known}"
                     yield Defect(subnet.place(file, member.name), message, f"write {known}")
@@ -171,7 +171,7 @@ def _membership_word(subnet: ManagedSubnet, file: str, partition: PartitionEntry
     if entry.value is None:
         return
     text = entry.value.text
-    known = taken_as(text, Membership)
+    known = expanded(text, Membership)
     if text not in tuple(Membership):
         message = f"{partition.name}: the membership {text!r} is read as {known or 'limited'}"
         yield Defect(subnet.place(file, entry.value, entry.name.text), message, f"one of {', '.join(Membership)}")
@@ -199,7 +199,7 @@ def full_tables(fabric: Fabric) -> Iterator[Defect]:
         keys: Counter[int] = Counter()
         last: dict[int, Entry] = {}
         for partition in subnet.partitions:
-            words = {taken_as(member.name.text, GROUPS) for member in partition.members}
+            words = {expanded(member.name.text, GROUPS) for member in partition.members}
             switches += bool(words & {"ALL", "ALL_SWITCHES"})
             if words & set(EVERYBODY):
                 both = any(membership_of(partition, one) == "both" for one in partition.members if not guid_of(one))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.options import MTU_CODES, RATE_CODES
-from fabricgen.opensm.partitions_conf import GROUPS, Entry, PartitionEntry, guid_of, key_of, taken_as
+from fabricgen.opensm.partitions_conf import GROUPS, Entry, PartitionEntry, expanded, guid_of, key_of
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import EVERYBODY, membership_of, with_partitions
 from fabricgen.rules.rule import rule
@@ -102,7 +102,7 @@ def _default_members(
     everybody = []
     for partition in default:
         for member in partition.members:
-            who = taken_as(member.name.text, GROUPS) or guid_of(member)
+            who = expanded(member.name.text, GROUPS) or guid_of(member)
             if membership_of(partition, member) in ("full", "both"):
                 full.add(who)
             if who in EVERYBODY:
@@ -168,7 +168,7 @@ def _code_problem(flag: Entry) -> tuple[str, str] | None:
 
 
 def _too_fast(subnet: ManagedSubnet, file: str, partition: PartitionEntry, code: int, rate: Entry) -> Iterator[Defect]:
-    names = {taken_as(member.name.text, GROUPS) for member in partition.members}
+    names = {expanded(member.name.text, GROUPS) for member in partition.members}
     guids = {guid_of(member) for member in partition.members}
     members = [
         (nic.speed_mbps, f"{host.name} {nic.name}")

@@ -84,7 +84,7 @@ CASES = [
         put("[BUFFER_PROFILE|egress_lossless_profile]", "leaf1", "BUFFER_QUEUE", "Ethernet0|3-4", "profile"),
         "leaf1:BUFFER_QUEUE|Ethernet0|3-4|profile",
         WARNING,
-        "profile is a reference in the form [TABLE|name], which SONiC does not read since 202111",
+        "profile has the form [TABLE|name], which SONiC does not accept since 202111",
         "write the bare name of the row",
     ),
 ]

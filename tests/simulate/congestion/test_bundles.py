@@ -200,7 +200,7 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
         (["x", "--size", "0"], "at least one byte"),
         (["--scenario", "x", "--size", "1MB"], "--size: for bundles only"),
         (["x", "--placement", "random"], "--placement"),
-        (["--scenario", "x", "--pattern", "incast"], "brings its own flows"),
+        (["--scenario", "x", "--pattern", "incast"], "contains its own flows"),
     ],
 )
 def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:

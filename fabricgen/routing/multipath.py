@@ -1,4 +1,4 @@
-"""Switches that do not use every equally short path: there the next-hop set depends on which path came first."""
+"""Switches that do not use every equally short path: their next hops depend on which path came first."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from fabricgen.routing.network import Network
 
 @dataclass(frozen=True)
 class NarrowChoices:
-    """Links of such switches in groups that are used together; `starts` and `switch` per group, groups of one switch
-    side by side, `rank` numbering them within it."""
+    """Links of such switches, in groups that are used together. Per group: `starts`, `switch`, and `rank`, its number
+    within the switch. The groups of one switch are adjacent."""
 
     links: Indices
     starts: Indices
@@ -21,7 +21,7 @@ class NarrowChoices:
     rank: Indices
 
     def undecided(self, nexthops: Words, switches: int) -> Words:
-        """What each switch (switches x words) has equally short paths to in more than one group."""
+        """The destinations to which each switch (switches x words) has equally short paths in several groups."""
         groups = np.bitwise_or.reduceat(nexthops[self.links], self.starts)
         once, twice = (np.zeros((switches, nexthops.shape[1]), np.uint64) for _ in range(2))
         for rank in range(int(self.rank.max()) + 1):
@@ -35,10 +35,10 @@ class NarrowChoices:
 def narrow_choices(
     network: Network, asn: NDArray[np.int64], multipath_relax: NDArray[np.bool_], maximum_paths: NDArray[np.int64]
 ) -> NarrowChoices | None:
-    """The groups, or None where every switch uses all equally short paths.
+    """The groups, or None if every switch uses all equally short paths.
 
-    Without multipath-relax FRR takes only paths through the best path's neighbor AS: one group per neighbor AS. With
-    more sessions than maximum-paths any may be left out: one group per link.
+    Without multipath-relax, FRR uses only paths through the neighbor AS of the best path: one group per neighbor AS.
+    With more sessions than maximum-paths, any path can be unused: one group per link.
     """
     crowded = np.diff(network.offsets) > maximum_paths
     links = (~multipath_relax | crowded)[network.source].nonzero()[0]

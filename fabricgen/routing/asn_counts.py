@@ -1,4 +1,4 @@
-"""How often a tracked ASN stands in the path that a switch advertises: what loop checks look at."""
+"""How often a tracked ASN is in the path that a switch advertises, for loop checks."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,11 +7,11 @@ from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
 
 
-class Trail:
-    """Bit planes per tracked ASN: plane k says that the ASN stands more than k times in the advertised path.
+class AsnCounts:
+    """Bit planes per tracked ASN: plane k is set if the ASN is more than k times in the advertised path.
 
-    Which of several equally long paths is advertised depends on history, so there are two versions of each plane:
-    `may` (on some possible path) and `must` (on every one). Planes go up to the largest allowas-in that is compared.
+    Which of several equally long paths is advertised depends on history, so each plane has two versions: `may` (on some
+    possible path) and `must` (on every path). The last plane is that of the largest allowas-in.
     """
 
     def __init__(
@@ -19,7 +19,7 @@ class Trail:
         origin: Words,
     ) -> None:  # fmt: skip
         self.network, self.allowas_in = network, allowas_in
-        self.has_refused = False  # whether some receiver may refuse some path
+        self.has_refused = False  # a receiver may refuse a path
         self.members = [asn == number for number in tracked]
         self.may: list[Words] = []
         for member in self.members:
@@ -31,7 +31,8 @@ class Trail:
         self.must = [may.copy() for may in self.may]
 
     def check(self, candidates: Indices, offer: Words) -> Words:
-        """Removes from `offer` (candidates x words) what the receiver surely refuses; gives what it surely accepts."""
+        """Removes from `offer` (candidates x words) the paths that the receiver must refuse; returns those it must
+        accept."""
         source, target = self.network.source[candidates], self.network.target[candidates]
         accepted = offer.copy()
         for member, may, must in zip(self.members, self.may, self.must, strict=True):
@@ -43,9 +44,10 @@ class Trail:
         return accepted & offer
 
     def extend(self, candidates: Indices, offer: Words, starts: Indices, new: Words, possible: Words) -> bool:
-        """Carries the planes over one hop, along `offer`, to the switches with `new` bits; whether any changed.
+        """Moves the planes one hop along `offer` to the switches with `new` bits; True if any plane changed.
 
-        `starts` are the runs of `candidates` with one receiver; `possible` is what each switch may have held before.
+        `starts` are the runs of `candidates` with one receiver. `possible` are the paths that each switch can have had
+        before.
         """
         if not len(candidates):
             return False
@@ -56,7 +58,7 @@ class Trail:
         for member, may, must in zip(self.members, self.may, self.must, strict=True):
             some = np.stack([np.bitwise_or.reduceat(plane[target] & offer, starts) for plane in may])
             every = np.stack([np.bitwise_and.reduceat(plane[target] | ~offer, starts) for plane in must])
-            own = member[rows]  # these put the ASN into the path once more
+            own = member[rows]  # they add the ASN to the path
             for planes in (some, every):
                 planes[1:, own] = planes[:-1, own]
                 planes[0, own] = fresh[own]
