@@ -45,7 +45,7 @@ def newer(unit: int, platform: str) -> list[Tree]:
 
 
 @pytest.mark.parametrize(
-    ("tree", "code", "path", "told"),
+    ("tree", "code", "path", "message"),
     [
         (with_appliance(nic(12)), "FG209", "scalable_unit.appliances", "NIC rail8 of ufm is on rail 8"),
         (with_appliance(nic(4, 3), design="dual-tor", model="dgx-b300", subplanes=1), "FG209",
@@ -85,8 +85,8 @@ def newer(unit: int, platform: str) -> list[Tree]:
          "spine.newer[0].platform", "a spine needs 128 ports (64 below + 64 uplinks), the newer platform has 64"),
     ],
 )  # fmt: skip
-def test_one_finding_at_the_line_to_change(tree: Tree, code: str, path: str, told: str, tmp_path: Path) -> None:
+def test_one_finding_at_the_line_to_change(tree: Tree, code: str, path: str, message: str, tmp_path: Path) -> None:
     findings = [each for each in design_only(write(tmp_path, tree))[1] if each.severity != "note"]
     assert [(each.code, each.path) for each in findings] == [(code, f"planes.compute.{path}")]
-    assert told in findings[0].message
+    assert message in findings[0].message
     assert findings[0].location and findings[0].location.line > 1
