@@ -197,8 +197,8 @@ def _forwarding(subnet: Subnet, text: bytes, lids: int) -> Bytes:
     for starts, switch in _rows(subnet, text, 10):
         colon = len(starts) > 0 and raw[starts[0] + 7] == ord(":")
         lid, port = _hex(raw, starts + 2, 4), _decimal(raw, starts + (9 if colon else 7), 3)
-        wanted = (raw[starts + 1] == ord("x")) & (lid < lids) & (port >= 0) & (switch >= 0)
-        table[switch[wanted], lid[wanted]] = port[wanted]
+        valid = (raw[starts + 1] == ord("x")) & (lid < lids) & (port >= 0) & (switch >= 0)
+        table[switch[valid], lid[valid]] = port[valid]
     return table
 
 

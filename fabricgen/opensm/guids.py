@@ -7,7 +7,7 @@ bit set, so no vendor's GUID can be equal.
 
 from typing import NewType
 
-from netaddr import EUI, AddrFormatError, eui64_bare
+from netaddr import EUI, eui64_bare, valid_eui64
 
 NodeGuid = NewType("NodeGuid", str)
 PortGuid = NewType("PortGuid", str)
@@ -16,6 +16,7 @@ PLACEHOLDER_PREFIX = "0x02fab0"  # the second lowest bit of the first byte: loca
 PLACEHOLDERS = 1 << 32  # of switches, and as many of adapters
 _SWITCHES, _ADAPTERS = 0x02FAB001_00000000, 0x02FAB002_00000000
 
+_DIGITS = 16
 _PORTS_OF_NODE = 8  # at most, on any adapter
 
 
@@ -24,13 +25,11 @@ class _LowerCase(eui64_bare):
 
 
 def parse_guid(text: str) -> str:
-    """The GUID in a text with or without 0x, or with separators, as 0x and 16 digits. Raises ValueError."""
-    try:
-        number = int(EUI(text.strip().lower().removeprefix("0x"), version=64))
-    except AddrFormatError as problem:
-        raise ValueError(f"{text!r} is not a GUID, for example 0x0123456789abcdef") from problem
-    if not number:
-        raise ValueError(f"{text!r} is not a GUID: all digits are 0")
+    """The GUID in 16 hex digits, with or without 0x or colons, as 0x and 16 digits. Raises ValueError."""
+    digits = text.strip().lower().removeprefix("0x")
+    is_whole = len(digits.replace(":", "")) == _DIGITS  # netaddr also accepts shorter words
+    if not is_whole or not valid_eui64(digits) or not (number := int(EUI(digits, version=64))):
+        raise ValueError(f"{text!r} is not a GUID, for example 0x0123456789abcdef")
     return guid_text(number)
 
 

@@ -1,4 +1,4 @@
-"""Contexts of what lies outside: links, sessions with their policies, static and discard routes."""
+"""Contexts of devices outside the fabric: links, sessions with their policies, static and discard routes."""
 
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_network
@@ -83,7 +83,10 @@ def outside_context(link: OutsideLink, plane: Plane) -> OutsideContext:
 def _policy(
     part: Part, key: str, name: str, texts: Sequence[str] | None, version: int, own: Iterable[Network]
 ) -> Policy:
-    """A default route stands for itself, any other prefix for all that it holds, too; own prefixes never pass."""
+    """The policy for a list of prefixes; the plane's own prefixes never pass.
+
+    A default route matches exactly, any other prefix also all longer ones within it.
+    """
     origin = part.source(key)
     listed = [network for network in networks(texts or ()) if network.version == version]
     permitted = [

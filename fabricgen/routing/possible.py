@@ -99,10 +99,10 @@ class _Groups:
         base = first[self.tracked[own]]
         few[base, own] = 0  # every path that a switch advertises has its own ASN
         mine = np.flatnonzero(self.tracked[self.tail] >= 0)
-        asked = first[self.tracked[self.tail[mine]]] + self.allowed[mine]
+        plane = first[self.tracked[self.tail[mine]]] + self.allowed[mine]
         while True:
             usable = any_path[self.head]
-            usable[mine] &= few[asked, self.head[mine]]
+            usable[mine] &= few[plane, self.head[mine]]
             changed = self._grow(any_path, usable, rows, starts)
             for index, planes in enumerate(self.planes.tolist()):
                 inside = (self.tracked[self.tail] == index)[:, None]

@@ -143,6 +143,8 @@ def test_lock_round_trip_and_text(tmp_path: Path) -> None:
         "- 1\n",
         "version: 1\nnames: [a]\n",
         "version: 1\nasns: {a: b}\n",
+        "version: 1\nasns: {a: -1}\n",
+        "version: 1\nunits: {a: [-1]}\n",
         "version: 1\nloopbacks: {a: 10.0.0.1}\n",
         "version: 1\nloopbacks: {a: [10.0.0.1/32]}\n",
         "version: 1\nmanagement: {a: [10.0.0]}\n",

@@ -11,7 +11,7 @@ from tests.gitops.repository import CHECKOUT, Repository, clean_change, hand_edi
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    """A repository with pre-commit installed. The hooks come from a separate repository, and fabricgen is on the PATH."""
+    """A repository with pre-commit installed. The hooks are in a separate repository; fabricgen is on the PATH."""
     repository = Repository(tmp_path)
     hooks = tmp_path / "hooks"
     hooks.mkdir()

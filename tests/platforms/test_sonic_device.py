@@ -113,7 +113,7 @@ def test_buffers_of_each_role() -> None:
     assert buffers["leaf"].lossy_queue_profile == "egress_lossy_profile"  # buffers_config.j2's own
     assert buffers["spine"].lossy_queue_profile == "queue_lossy_profile"  # of the macro
     assert buffers["core"] == buffers["spine"]
-    reported(findings, "FG127", "no buffers_defaults_t2.j2: a core takes buffers_defaults_t1.j2")
+    reported(findings, "FG127", "buffers_defaults_t2.j2 is missing: a core uses buffers_defaults_t1.j2")
 
 
 def test_pools_without_the_one_for_headroom(device: Path) -> None:
@@ -183,20 +183,20 @@ T0, T1 = "buffers_defaults_t0.j2", "buffers_defaults_t1.j2"
 UNUSUAL = {
     "no lanes": (replaced(PORTS, "13,14,15,16 ", "N/A "), "FG121", "Ethernet12, which has no lanes (N/A)"),
     "one port twice": (replaced(PORTS, "Ethernet12 ", "Ethernet8 "), "FG121", "the name or a lane of a port before"),
-    "backplane": (replaced(PORTS, "Ethernet12 ", "Ethernet-BP12 "), "FG121", "Ethernet-BP12, which is no name of"),
-    "inner role": (replaced(PORTS, "autoneg((.|\n)*?)off", r"role\1Int"), "FG121", "leads to a chip inside the box"),
+    "backplane": (replaced(PORTS, "Ethernet12 ", "Ethernet-BP12 "), "FG121", "Ethernet-BP12, which is not the name of"),
+    "inner role": (replaced(PORTS, "autoneg((.|\n)*?)off", r"role\1Int"), "FG121", "leads to a chip inside the switch"),
     "no number": (replaced(PORTS, "400000  rs", "400G  rs"), "FG121", "Ethernet0 and 7 more ports, which has a speed"),
     "too many values": (replaced(PORTS, "off\nE", "off on\nE"), "FG121", "Ethernet0 has 8 values for 7 columns"),
-    "unknown column": (replaced(PORTS, "autoneg", "colour "), "FG122", "not taken over: colour"),
+    "unknown column": (replaced(PORTS, "autoneg", "colour "), "FG122", "not imported: colour"),
     "no index": (replaced(PORTS, "index", "shelf"), "FG122", "shelf"),
     "bad row": (replaced(ROWS, "300032", "many"), "FG121", "is not speed, cable, size"),
     "row twice": (replaced(ROWS, "40m ", "5m "), "FG121", "a second row for 400000 and 5m"),
-    "no JSON": (written(f"{SKU}/hwsku.json", "{"), "FG121", "hwsku.json is not JSON"),
-    "no object": (written(f"{BOX}/platform.json", "[]"), "FG121", "platform.json is no object"),
+    "not JSON": (written(f"{SKU}/hwsku.json", "{"), "FG121", "hwsku.json is not JSON"),
+    "no object": (written(f"{BOX}/platform.json", "[]"), "FG121", "platform.json is not an object"),
     "bad lanes": (
         written(f"{BOX}/platform.json", '{"interfaces": {"Ethernet0": {"lanes": "a,b"}}}'),
         "FG121",
-        "lanes that are no numbers",
+        "lanes that are not numbers",
     ),
     "syntax error": (replaced(T0, "endmacro", "endmakro"), "FG124", "gives no buffers for a leaf: "),
     "missing include": (replaced(T0, "objects.j2", "things.j2"), "FG124", "it needs buffers_defaults_things.j2"),
@@ -282,7 +282,7 @@ def test_flat_folder(tmp_path: Path) -> None:
     assert not [finding for finding in findings if "ONIE" in finding.message]
     _, findings = imported(flat)
     reported(findings, "FG126", "vendor of the ASIC (--asic-vendor)")
-    assert "--onie-platform" in reported(findings, "FG126", "no ONIE platform").hint
+    assert "--onie-platform" in reported(findings, "FG126", "not an ONIE platform").hint
 
 
 @pytest.mark.parametrize("folder", [BOX, SKU, f"{BOX}/Acme-Box4-P4"])
@@ -344,7 +344,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert file.read_text() == printed.out
     assert exit_code("import", "sonic-device", str(DEVICE / BOX), "--hwsku", "Acme-Box4-X") == 1
     assert (
-        "error FG120 nothing to import: there is no such SKU, but Acme-Box4-O8, Acme-Box4-P4" in capsys.readouterr().err
+        "error FG120 nothing to import: this SKU does not exist; known: Acme-Box4-O8, Acme-Box4-P4"
+        in capsys.readouterr().err
     )
     assert exit_code("import", "sonic-device", str(DEVICE)) == 1
     assert exit_code("import", "sonic-device", str(DEVICE / "nowhere")) == 2

@@ -70,8 +70,8 @@ def _has_equal(network: Network, level: NDArray[np.int64], asn: NDArray[np.int64
     """Whether the lower end of a link has another uplink to a switch of the same level and ASN as the upper end."""
     upper, lower = int(network.source[link]), int(network.target[link])
     above = network.target[network.offsets[lower] : network.offsets[lower + 1]]
-    alike = (above != upper) & (asn[above] == asn[upper]) & (level[above] == level[upper])
-    return bool(alike.any())
+    same = (above != upper) & (asn[above] == asn[upper]) & (level[above] == level[upper])
+    return bool(same.any())
 
 
 def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
@@ -153,12 +153,12 @@ def _lossy_hops(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         return
     hops = forwarding(network, evidence.routes, fabric.discards)
     graph = link_dependencies(network, hops, carried(network, hops, evidence.traffic.sources))
-    held, asked = network.incoming[graph.tails()], network.incoming[graph.successors]
+    held, awaited = network.incoming[graph.tails()], network.incoming[graph.successors]
     lost: dict[tuple[int, int], list[int]] = {}
     for priority in lossless.priorities:
-        onward = lossless.onward[lossless.arrival[held], lossless.departure[asked], priority]
+        onward = lossless.onward[lossless.arrival[held], lossless.departure[awaited], priority]
         is_held = (lossless.mask[held] >> priority & 1).astype(bool)
-        for link in np.unique(asked[is_held & (onward & lossless.mask[asked] == 0)]).tolist():
+        for link in np.unique(awaited[is_held & (onward & lossless.mask[awaited] == 0)]).tolist():
             lost.setdefault((int(network.source[link]), priority), []).append(link)
     for (switch, priority), links in sorted(lost.items()):
         name, port = fabric.names[switch], fabric.port(links[0])

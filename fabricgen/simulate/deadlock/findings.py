@@ -39,10 +39,10 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
 
 def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     evidence = result.evidence
-    alike: dict[tuple[int, ...], list[Cycle]] = {}
+    by_links: dict[tuple[int, ...], list[Cycle]] = {}
     for cycle, links in zip(result.cycles, evidence.cycle_links, strict=True):
-        alike.setdefault(links, []).append(cycle)
-    for links, cycles in alike.items():
+        by_links.setdefault(links, []).append(cycle)
+    for links, cycles in by_links.items():
         cycle = cycles[0]
         numbers = ", ".join(str(one.priority) for one in cycles)
         priorities = f"{'priority' if len(cycles) == 1 else 'priorities'} {numbers}"
@@ -69,12 +69,12 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
 
 def _how_often(result: PlaneDeadlock, cycle: Cycle) -> str:
     """How many sets of the same number of failures close a cycle."""
-    alike = [
+    judged_sets = [
         one for one in result.evidence.failures if one.first_cyclic and one.first_cyclic.names == cycle.failed_links
     ]
-    if not alike or alike[0].name:
+    if not judged_sets or judged_sets[0].name:
         return ""
-    summary = alike[0].summary
+    summary = judged_sets[0].summary
     judged = summary.sets if summary.sampled is None else summary.sampled
     often = f"{summary.cyclic_sets} of {judged} sets of {summary.depth} close a cycle"
     return f" ({often}{standing_for(summary, cycle.failed_links)})"

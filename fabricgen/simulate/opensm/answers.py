@@ -46,12 +46,12 @@ def path_levels(bench: Bench, dumps: Dumps, engine: str, keys: Keys) -> PathLeve
     by_port = engine in _PER_PORT or _policy_depends_on_ports(bench)
     lids_each = int(np.bincount(dumps.owners).max()) if by_port else 1  # with LMC the SL depends on the source LID too
     is_complete = not by_port or lids_each * len(cabled) * len(dumps.destinations) <= _MOST_PATHS
-    alike: dict[object, int] = {}
+    by_kind: dict[object, int] = {}
     group = np.full(len(subnet.adapters), -1, np.int64)
     for port in cabled.tolist():
         held = frozenset(keys.get(subnet.adapters[port].port_guid) or ())
         kind = port if by_port and is_complete else (int(subnet.attached_switch[port]), held)
-        group[port] = alike.setdefault(kind, len(alike))
+        group[port] = by_kind.setdefault(kind, len(by_kind))
     _, first = np.unique(group[cabled], return_index=True)
     sources = cabled[first]
     by_lid = by_port and is_complete

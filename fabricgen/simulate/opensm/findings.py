@@ -30,12 +30,12 @@ def proof_findings(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
 def _engine(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
     if not proof.fell_back:
         return
-    wanted = proof.staged.engines[0]
+    configured = proof.staged.engines[0]
     now = f"it used {proof.active} instead" if proof.active else "no engine succeeded, so nothing is routed"
     why = next((line for line in proof.failed if "ERR AC01" not in line), "")
     yield _finding(
         files, "FG801", CONF, "routing_engine",
-        f"OpenSM did not route with {wanted}: {now}" + (f" ({why})" if why else ""),
+        f"OpenSM did not route with {configured}: {now}" + (f" ({why})" if why else ""),
         "choose an engine that can route this wiring, with the files and virtual lanes that it needs",
     )  # fmt: skip
 

@@ -74,9 +74,12 @@ class Client:
             record = bytearray(64)
             struct.pack_into(">HH", record, 40, second, first)
             record[49] = 0x81  # reversible, one path
-            asked = _DLID | _SLID | _REVERSIBLE | _NUMB_PATH
+            components = _DLID | _SLID | _REVERSIBLE | _NUMB_PATH
             body = (
-                _head(_SUBN_ADM, 2, self.transaction, _PATH_RECORD, 0) + bytes(24) + struct.pack(">Q", asked) + record
+                _head(_SUBN_ADM, 2, self.transaction, _PATH_RECORD, 0)
+                + bytes(24)
+                + struct.pack(">Q", components)
+                + record
             )
             agent, to, queue, qkey = self.sa, self.sm_lid, 1, ctypes.c_int32(_WELL_KNOWN_QKEY).value
         else:

@@ -85,11 +85,11 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
         held, awaited = carried_words[come], nexthops[go]
         rows = hashlib.sha256(held.data)
         rows.update(awaited.data)
-        alike = rows.digest() + held.shape[0].to_bytes(4, "big")
-        if alike not in known:
+        key = rows.digest() + held.shape[0].to_bytes(4, "big")
+        if key not in known:
             waits = _share(held, awaited)
-            known[alike] = waits.sum(axis=1), waits.nonzero()[1]
-        degree[come], ports = known[alike]
+            known[key] = waits.sum(axis=1), waits.nonzero()[1]
+        degree[come], ports = known[key]
         found.append(ports)
     offsets = np.concatenate(([0], np.cumsum(degree)))
     successors = np.empty(offsets[-1], np.int32)

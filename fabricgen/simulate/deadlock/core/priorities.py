@@ -35,10 +35,10 @@ def priority_graphs(links: ChannelGraph, incoming: NDArray[np.int32], lossless: 
     mask = lossless.mask[incoming]
     if not lossless.uniform:
         return [_joined(links, incoming, mask, lossless)]
-    alike: dict[bytes, list[int]] = {}
+    by_links: dict[bytes, list[int]] = {}
     for priority in lossless.priorities:
-        alike.setdefault(np.packbits(mask >> priority & 1).tobytes(), []).append(priority)
-    return [_single(links, incoming, mask, tuple(members)) for members in alike.values()]
+        by_links.setdefault(np.packbits(mask >> priority & 1).tobytes(), []).append(priority)
+    return [_single(links, incoming, mask, tuple(members)) for members in by_links.values()]
 
 
 def _single(

@@ -1,4 +1,4 @@
-"""The ends of the links that a failure name stands for."""
+"""The ends of the links of a named failure."""
 
 import re
 

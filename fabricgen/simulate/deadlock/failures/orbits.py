@@ -49,13 +49,13 @@ class Orbits:
         self.first, self.size = np.unique(self.label, return_counts=True)
 
     def singles(self) -> list[Orbit] | None:
-        """The orbits of single failures; None where they are more than wanted."""
+        """The orbits of single failures; None if there are more than `most`."""
         if not self.can_be_found or len(self.first) > self.most:
             return None
         return [Orbit((one,), size) for one, size in zip(self.first.tolist(), self.size.tolist(), strict=True)]
 
     def pairs(self) -> list[Orbit] | None:
-        """The orbits of pairs; None where they are more than wanted, or would take too long to find."""
+        """The orbits of pairs; None if there are more than `most`, or if the search takes too long."""
         orbits = len(self.first)  # a pair of each two, at least
         too_many = orbits * (orbits - 1) // 2 > self.most or orbits * self.known.network.links > _MOST_WORK
         if not self.can_be_found or too_many:

@@ -90,8 +90,8 @@ class SymmetrySearch:
             return None
         colour = before = self.colour
         for vertex, goal in self.path:
-            alike = np.flatnonzero(colour == before[vertex])
-            for choice in chance.permutation(alike)[:_TRIES].tolist():
+            same = np.flatnonzero(colour == before[vertex])
+            for choice in chance.permutation(same)[:_TRIES].tolist():
                 there = self.graph.refined(_singled_out(colour, choice))
                 if (np.sort(there) == np.sort(goal)).all():
                     break

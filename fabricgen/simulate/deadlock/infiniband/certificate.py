@@ -124,16 +124,16 @@ def _blocks(subnet: Subnet, sl2vl: Bytes, switch: int) -> list[Block]:
     out-ports with equal tables."""
     out_ports = np.flatnonzero(subnet.peer_switch[switch] >= 0)
     in_ports = np.flatnonzero((subnet.peer_switch[switch] >= 0) | (subnet.adapter_at[switch] >= 0))
-    alike: dict[bytes, list[int]] = {}
+    by_tables: dict[bytes, list[int]] = {}
     for into in in_ports.tolist():
-        alike.setdefault(sl2vl[switch, into, out_ports].tobytes(), []).append(into)
+        by_tables.setdefault(sl2vl[switch, into, out_ports].tobytes(), []).append(into)
     found: list[Block] = []
-    for into_alike in alike.values():
+    for same_in_ports in by_tables.values():
         by_lanes: dict[str, list[int]] = {}
         for out in out_ports.tolist():
-            lanes = "".join(f"{lane & 0xF:x}" for lane in sl2vl[switch, into_alike[0], out].tolist())
+            lanes = "".join(f"{lane & 0xF:x}" for lane in sl2vl[switch, same_in_ports[0], out].tolist())
             by_lanes.setdefault(lanes, []).append(out)
-        found += [(into_alike, outs, lanes) for lanes, outs in by_lanes.items()]
+        found += [(same_in_ports, outs, lanes) for lanes, outs in by_lanes.items()]
     return found
 
 

@@ -88,15 +88,15 @@ class _Distinct:
 
 def _cycle(dumps: Dumps, channels: Ints) -> Cycle:
     """The cycle by switch and port. The witness of a hop is a LID whose packets hold it and wait for the next hop."""
-    wanted = channels << 32 | np.roll(channels, -1)
+    pairs = channels << 32 | np.roll(channels, -1)
     witness: dict[int, int] = {}
     for step in walk(dumps):
         if isinstance(step, Lost):
             continue
         pair = step.held << 32 | step.awaited
-        for at in np.flatnonzero(np.isin(pair, wanted) & (step.held >= 0)).tolist():
+        for at in np.flatnonzero(np.isin(pair, pairs) & (step.held >= 0)).tolist():
             witness.setdefault(int(pair[at]), int(dumps.destinations[step.columns[at]]))
-        if len(witness) == len(wanted):
+        if len(witness) == len(pairs):
             break
     width = dumps.subnet.ports
     return Cycle(
@@ -105,5 +105,5 @@ def _cycle(dumps: Dumps, channels: Ints) -> Cycle:
             (dumps.subnet.switches[switch].name, str(port))
             for switch, port in (divmod(channel // LANES, width) for channel in channels.tolist())
         ),
-        witnesses=tuple(str(witness[pair]) for pair in wanted.tolist()),
+        witnesses=tuple(str(witness[pair]) for pair in pairs.tolist()),
     )
