@@ -1,4 +1,4 @@
-"""Planes together: one inventory, one bundle; no plane changes the files of another, and PFC is only where requested."""
+"""Planes together: one inventory, one bundle; no plane changes the files of another; PFC is only where requested."""
 
 import json
 from pathlib import Path
