@@ -1,4 +1,4 @@
-"""`import config-db`: what comes out renders what went in, but for the rows that are listed."""
+"""`import config-db`: the imported inventory renders the same files, except the listed rows."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ def configs(folder: Path) -> dict[str, Config]:
 
 
 def rows(config: Config) -> dict[tuple[str, str], Any]:
-    """(table, key) -> row; a table that is none is one row. Keys that are secrets as the list shows them."""
+    """(table, key) -> row; a table that is not a mapping is one row. Secret keys are as in the list."""
     found = {}
     for table, of in config.items():
         for key, row in of.items() if isinstance(of, dict) else [("", of)]:

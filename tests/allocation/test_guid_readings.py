@@ -1,4 +1,4 @@
-"""GUIDs from ibnetdiscover and from UFM: whose they are, what is refused, and that placeholders cannot be deployed."""
+"""GUIDs from ibnetdiscover and from UFM: their owners, refused readings, and placeholders that cannot be deployed."""
 
 import json
 import os
@@ -24,7 +24,7 @@ RDMA = {f"rail{rail}": f"mlx5_{place}" for rail, place in enumerate((0, 3, 4, 5,
 
 
 def hardware(text: str) -> str:
-    """The same with GUIDs as hardware has them in place of the placeholders."""
+    """The text with GUIDs of hardware instead of placeholders."""
     return text.replace("02fab001", "e8ebd303").replace("02fab002", "e8ebd304")
 
 
@@ -49,7 +49,7 @@ def findings_of(inventory: Path, *ignored: str) -> list[Finding]:
 
 
 def guids_of(bundle: Path) -> dict[str, str]:
-    """What has it -> GUID."""
+    """Owner -> GUID."""
     wired = json.loads((bundle / "fabric.json").read_bytes())
     found = {device["name"]: device["node_guid"] for device in wired["devices"]}
     for host in wired["hosts"]:
@@ -65,7 +65,7 @@ def rendered(cli: Cli, inventory: Path, out: Path) -> dict[str, str]:
     return guids_of(out)
 
 
-def test_what_the_real_ibnetdiscover_says(opensm: Tools, cli: Cli, subnet: Path, tmp_path: Path) -> None:
+def test_output_of_the_real_ibnetdiscover(opensm: Tools, cli: Cli, subnet: Path, tmp_path: Path) -> None:
     program = shutil.which("ibnetdiscover", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         assert os.environ.get("CI") != "true", "apt-get install infiniband-diags"
@@ -73,10 +73,10 @@ def test_what_the_real_ibnetdiscover_says(opensm: Tools, cli: Cli, subnet: Path,
     for file in (file for file in subnet.rglob("*") if file.is_file()):
         file.write_text(hardware(file.read_text()))
     with swept(opensm, subnet / "topology.ibsim", subnet) as bench:
-        said = subprocess.run(
+        output = subprocess.run(
             [program], env=bench.environment, capture_output=True, text=True, timeout=60, check=True
         ).stdout
-    after = rendered(cli, discovered(tmp_path / "i", said), tmp_path / "b")
+    after = rendered(cli, discovered(tmp_path / "i", output), tmp_path / "b")
     before = {key: hardware(guid) for key, guid in guids_of(subnet.parents[1]).items()}
     assert after == before and len(after) > 70
     assert "placeholders" not in json.loads((tmp_path / "b" / "fabric.json").read_bytes())
@@ -84,7 +84,7 @@ def test_what_the_real_ibnetdiscover_says(opensm: Tools, cli: Cli, subnet: Path,
 
 
 @pytest.mark.parametrize("way", ["names", "rdma devices", "wiring"])
-def test_ways_to_tell_a_nic_port(way: str, cli: Cli, subnet: Path, tmp_path: Path) -> None:
+def test_ways_to_identify_a_nic_port(way: str, cli: Cli, subnet: Path, tmp_path: Path) -> None:
     text = hardware((subnet / "topology.ibsim").read_text())
     text = re.sub(r'(switchguid.*\nSwitch.*# ")([^"]+)"', r'\1MF0;\2:MQM9700/U1"', text)
     devices = {"names": {}, "rdma devices": RDMA, "wiring": dict.fromkeys(RDMA, "HCA-1")}[way]
@@ -95,7 +95,7 @@ def test_ways_to_tell_a_nic_port(way: str, cli: Cli, subnet: Path, tmp_path: Pat
 
 
 def ufm_ports(netlist: str) -> list[dict[str, Any]]:
-    """GET /ufmRest/resources/ports, as far as it is read: GUIDs bare, a switch port by the GUID of its switch."""
+    """The fields read from GET /ufmRest/resources/ports: GUIDs without 0x, a switch port by the GUID of its switch."""
     read, ports = read_netlist(netlist), []
     for (key, number), port in read.ports.items():
         node, far = read.nodes[key], read.nodes[port.far]
@@ -153,7 +153,7 @@ def test_unknown_nodes_are_one_warning(subnet: Path, tmp_path: Path) -> None:
     assert "plane compute: 1 switches and 8 adapters" in findings[1].message
 
 
-def test_a_wrong_cable_gives_nobody_its_guid(subnet: Path, tmp_path: Path) -> None:
+def test_a_wrong_cable_gives_no_port_its_guid(subnet: Path, tmp_path: Path) -> None:
     text = re.sub(r'"(gpu-\d+) rail\d"', r'"\1 HCA-1"', hardware((subnet / "topology.ibsim").read_text()))
     swapped = {"gpu-000": "gpu-001", "gpu-001": "gpu-000"}
     text = re.sub(r'"(gpu-00[01]) ', lambda match: f'"{swapped[match[1]]} ', text)
@@ -205,13 +205,13 @@ def test_the_inventory_and_a_reading_disagree(subnet: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "told_of"),
+    ("text", "message"),
     [("", "neither ibnetdiscover output"), ("[1, 2]", "neither"), ("{", "not JSON"),
      ('[{"description": "Switch IB Port", "guid": "port7"}]', "not the ports of UFM")],
 )  # fmt: skip
-def test_a_file_that_is_no_reading(text: str, told_of: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_reading(text: str, message: str, tmp_path: Path) -> None:
     (finding,) = findings_of(discovered(tmp_path / "i", text), "FG888")
-    assert finding.code == "FG892" and told_of in finding.message
+    assert finding.code == "FG892" and message in finding.message
     (tmp_path / "i" / "compute.ibnetdiscover").unlink()
     (finding,) = findings_of(tmp_path / "i", "FG888")
     assert finding.code == "FG892" and "No such file" in finding.message

@@ -29,7 +29,7 @@ def offset(text: bytes, line: int, column: int) -> int:
 
 
 def member_at(text: bytes, start: int) -> tuple[str, Any]:
-    """The key and the value that stand there."""
+    """The key and the value at this offset."""
     decoder = json.JSONDecoder()
     rest = text[start:].decode()
     key, end = decoder.raw_decode(rest)

@@ -43,7 +43,7 @@ def test_findings(cli: Cli, faulty: Path) -> None:
 def test_fail_on(fail_on: str, code: int, cli: Cli, faulty: Path, tmp_path: Path) -> None:
     assert cli("validate", faulty, "--fail-on", fail_on).code == code
     tree = explicit()
-    tree["overrides"] = [{"match": {"name": "nobody"}, "config_db": {"PORT": {"Ethernet0": {"mtu": 1}}}}]
+    tree["overrides"] = [{"match": {"name": "absent"}, "config_db": {"PORT": {"Ethernet0": {"mtu": 1}}}}]
     write(tmp_path / "warned", tree)
     assert cli("check", tmp_path / "warned", "--fail-on", fail_on).code == int(fail_on == "warning")
     tree["planes"]["compute"]["mtu"] = "large"

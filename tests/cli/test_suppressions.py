@@ -120,7 +120,7 @@ def test_an_unused_suppression(cli: Cli) -> None:
 
 def test_findings_about_the_inventory_itself(cli: Cli) -> None:
     override = (
-        "overrides:\n- match: {name: nobody}  # fabricgen: ignore[FG111] comes with the next rack\n"
+        "overrides:\n- match: {name: absent}  # fabricgen: ignore[FG111] comes with the next rack\n"
         "  config_db: {PORT: {Ethernet0: {mtu: 1}}}\n"
     )
     inventory(comment="  # fabricgen: ignore[FG244] no RDMA yet", more=override)

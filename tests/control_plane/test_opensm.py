@@ -1,6 +1,6 @@
-"""The choice of routing engines against what OpenSM did.
+"""The choice of routing engines, compared with measurements of OpenSM.
 
-MEASURED: opensm 3.3.23 under ibsim with qos TRUE and 8 VLs; a run is good when the engine that was asked for routed the
+MEASURED: opensm 3.3.23 under ibsim with qos TRUE and 8 VLs; a run is good when the requested engine routed the
 fabric, and ibdmchk and the dependency graph both found no credit loop.
 """
 
@@ -129,7 +129,7 @@ def test_choices(tree: Tree, vls: int, lmc: int, choice: tuple[str, int, bool]) 
 
 
 @pytest.mark.parametrize(
-    ("tree", "asked", "path", "told"),
+    ("tree", "requested", "path", "message"),
     [
         (T2D, {"engine": "torus-2QoS", "vls": 1}, "vls", "torus-2QoS needs 2 VLs on a 2D torus, `vls` is 1"),
         (M2D, {"engine": "torus-2QoS", "vls": 1}, "vls", "torus-2QoS needs 2 VLs on a mesh, `vls` is 1"),
@@ -142,16 +142,16 @@ def test_choices(tree: Tree, vls: int, lmc: int, choice: tuple[str, int, bool]) 
         (DF4, {"engine": "ftree"}, "engine", "it has not been measured to route it"),
     ],
 )
-def test_what_is_asked_for_and_cannot_be(tree: Tree, asked: dict[str, Any], path: str, told: str) -> None:
-    (finding,) = planned(tree, **asked)[1]
-    assert (finding.code, finding.path) == ("FG228", f"planes.compute.infiniband.{path}") and told in finding.message
+def test_impossible_requests(tree: Tree, requested: dict[str, Any], path: str, message: str) -> None:
+    (finding,) = planned(tree, **requested)[1]
+    assert (finding.code, finding.path) == ("FG228", f"planes.compute.infiniband.{path}") and message in finding.message
 
 
-def test_datelines_stand_in_the_reason() -> None:
+def test_datelines_are_in_the_reason() -> None:
     tree = grid("torus", [4, 2, 5])
     tree["planes"]["compute"]["torus"]["datelines"] = [3, 0, 1]
     subnet, _ = planned(tree)
-    assert subnet and subnet.reason.endswith("datelines at x=3, z=1"), "y is no ring"
+    assert subnet and subnet.reason.endswith("datelines at x=3, z=1"), "y is not a ring"
 
 
 @pytest.mark.parametrize(("lmc", "lids"), [(0, 72 + 36), (1, 144 + 36), (3, 576 + 36)])

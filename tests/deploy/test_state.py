@@ -19,6 +19,14 @@ def lldp(name: str = "spine1", port: str = "etp2") -> dict[str, Any]:
     return {"lldp": [{"interface": [entry]}]}
 
 
+def wrong_neighbor(found: str) -> str:
+    return f"LLDP: the neighbor of Ethernet0 is {found}, expected spine1 etp2"
+
+
+def wrong_priorities(found: str) -> str:
+    return f"PFC: the lossless priorities of Ethernet8 are {found}, expected 3,4"
+
+
 def test_established_sessions_of_all_families() -> None:
     peers = {"10.0.0.1": {"state": "Established"}, "10.0.0.3": {"state": "Active"}}
     summary = {
@@ -52,8 +60,8 @@ def test_only_sessions_that_were_up_and_are_configured_can_be_lost() -> None:
     [
         ("spine1", "etp2", ""),
         ("spine1.example.net", "Ethernet8", ""),
-        ("spine2", "etp2", "LLDP: the neighbor of Ethernet0 is spine2 etp2, expected spine1 etp2"),
-        ("spine1", "etp3", "LLDP: the neighbor of Ethernet0 is spine1 etp3, expected spine1 etp2"),
+        ("spine2", "etp2", wrong_neighbor("spine2 etp2")),
+        ("spine1", "etp3", wrong_neighbor("spine1 etp3")),
     ],
 )
 def test_cables(name: str, port: str, problem: str) -> None:
@@ -62,7 +70,7 @@ def test_cables(name: str, port: str, problem: str) -> None:
 
 
 def test_a_port_without_a_neighbor() -> None:
-    assert state.cable_problems(LINK, {}) == ["LLDP: the neighbor of Ethernet0 is none, expected spine1 etp2"]
+    assert state.cable_problems(LINK, {}) == [wrong_neighbor("none")]
     nameless = {"lldp": [{"interface": [{"name": "Ethernet0", "port": [{"id": [{"value": "etp2"}]}]}]}]}
     assert state.neighbors(nameless) == {"Ethernet0": [("", "etp2")]}
 
@@ -87,10 +95,8 @@ def test_lossless_groups() -> None:
 def test_pfc_priorities() -> None:
     rendered = {"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4"}, "Ethernet8": {"pfc_enable": "3,4"}, "global": {}}}
     text = "Interface    Lossless priorities\n-----------  ----\nEthernet0    3,4\n"
-    assert state.pfc_problems(rendered, text) == ["PFC: the lossless priorities of Ethernet8 are none, expected 3,4"]
-    assert state.pfc_problems(rendered, text + "Ethernet8    3\n") == [
-        "PFC: the lossless priorities of Ethernet8 are 3, expected 3,4"
-    ]
+    assert state.pfc_problems(rendered, text) == [wrong_priorities("none")]
+    assert state.pfc_problems(rendered, text + "Ethernet8    3\n") == [wrong_priorities("3")]
 
 
 def test_watchdog() -> None:
@@ -123,7 +129,7 @@ def test_all_together(tmp_path: Path) -> None:
     switch.texts["docker"] = "{}"
     assert state.problems_of(switch, rendered, LINK, []) == [
         f"BGP: no session with {PEER} spine1",
-        "LLDP: the neighbor of Ethernet0 is none, expected spine1 etp2",
+        wrong_neighbor("none"),
         "PFC watchdog: not enabled on Ethernet0",
         "PFC watchdog: a storm is in progress (see `pfcwd show stats`)",
     ]

@@ -63,7 +63,7 @@ INTENT = {"columns": 8, "units": 4, "uplinks": 32, "spine_radix": 64}
         ({"units": 512, "core_radix": 64}, "core", "8 rails x 16 pods = 128 pods, more than the 64 ports of a core"),
     ],
 )
-def test_refusals_tell_the_arithmetic(change: dict[str, Any], role: str, arithmetic: str) -> None:
+def test_refusals_show_the_arithmetic(change: dict[str, Any], role: str, arithmetic: str) -> None:
     with pytest.raises(DoesNotFitError) as refusal:
         plan_clos(ClosIntent(**{**INTENT, **change}))
     assert refusal.value.role == role

@@ -144,7 +144,7 @@ def test_oversubscription_is_never_more_than_asked(intent: Intent) -> None:
 @_FAST
 @given(intents())
 def test_leaves_that_share_spines_reach_each_other_in_two_hops(intent: Intent) -> None:
-    """All leaves of a pod see the same spines: those of one rail, or of all, as the design has it."""
+    """All leaves of a pod connect to the same spines: leaves of one rail or of all rails, by design."""
     fabric = laid_out(intent)
     spines: dict[str, frozenset[str]] = defaultdict(frozenset)
     for link in fabric.links:
@@ -224,7 +224,7 @@ def test_a_host_takes_ports_of_a_leaf_side_by_side(intent: Intent) -> None:
 @_FAST
 @given(intents())
 def test_spine_i_of_every_pod_meets_in_core_group_i(intent: Intent) -> None:
-    """So any two pods share all cores of a group, and groups share none; the group is told by the cores' numbers."""
+    """Any two pods share all cores of a group, and groups share no core; the numbers of the cores give the group."""
     fabric = laid_out(intent)
     groups: dict[tuple[int | None, int], set[frozenset[int]]] = defaultdict(set)
     cores: dict[str, set[int]] = defaultdict(set)
@@ -242,8 +242,8 @@ def test_spine_i_of_every_pod_meets_in_core_group_i(intent: Intent) -> None:
 
 @_FAST
 @given(intents())
-def test_a_pod_is_the_leaves_of_units_side_by_side(intent: Intent) -> None:
-    """Unit u is in pod u / units of a pod; a pod by rail has leaves of its own rail alone."""
+def test_a_pod_is_the_leaves_of_adjacent_units(intent: Intent) -> None:
+    """Unit u is in pod u / units of a pod; a pod of one rail has only leaves of that rail."""
     fabric = laid_out(intent)
     units: dict[int, set[int]] = defaultdict(set)
     for link in fabric.links:

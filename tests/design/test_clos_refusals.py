@@ -45,7 +45,7 @@ def newer(unit: int, platform: str) -> list[Tree]:
 
 
 @pytest.mark.parametrize(
-    ("tree", "code", "path", "told"),
+    ("tree", "code", "path", "message"),
     [
         (with_appliance(nic(12)), "FG209", "scalable_unit.appliances", "NIC rail8 of ufm is on rail 8"),
         (with_appliance(nic(4, 3), design="dual-tor", model="dgx-b300", subplanes=1), "FG209",
@@ -53,8 +53,8 @@ def newer(unit: int, platform: str) -> list[Tree]:
         (with_appliance(nic(4, 3), model="dgx-b300", subplanes=2), "FG209", "scalable_unit.appliances", "is port 2"),
         (with_appliance(nic(speed="200G")), "FG209", "scalable_unit.appliances", "ufm has NICs of 200G"),
         (rail_optimized(scalable_unit={**UNIT, "appliances": ["gpu"]}, hosts=3), "FG105",
-         "scalable_unit.appliances[0]", "host group 'gpu' stands on plane compute already"),
-        (with_hosts(["gpu", "gpu"], hosts=4), "FG105", "hosts[1]", "'gpu' stands on plane compute already"),
+         "scalable_unit.appliances[0]", "host group 'gpu' is on plane compute already"),
+        (with_hosts(["gpu", "gpu"], hosts=4), "FG105", "hosts[1]", "'gpu' is on plane compute already"),
         (with_hosts([]), "FG106", "hosts", "the rail-optimized design needs hosts"),
         (uneven(), "FG214", "subplanes", "odd has 3 and 2 NIC ports for the 2 subplanes"),
         (uneven(design="fat-tree"), "FG214", "subplanes", "odd has 3 and 2 NIC ports for the 2 subplanes"),
@@ -85,8 +85,8 @@ def newer(unit: int, platform: str) -> list[Tree]:
          "spine.newer[0].platform", "a spine needs 128 ports (64 below + 64 uplinks), the newer platform has 64"),
     ],
 )  # fmt: skip
-def test_one_finding_at_the_line_to_change(tree: Tree, code: str, path: str, told: str, tmp_path: Path) -> None:
+def test_one_finding_at_the_line_to_change(tree: Tree, code: str, path: str, message: str, tmp_path: Path) -> None:
     findings = [each for each in design_only(write(tmp_path, tree))[1] if each.severity != "note"]
     assert [(each.code, each.path) for each in findings] == [(code, f"planes.compute.{path}")]
-    assert told in findings[0].message
+    assert message in findings[0].message
     assert findings[0].location and findings[0].location.line > 1

@@ -244,7 +244,7 @@ PLUS = {"leaves": 2, "spines": 2, "global_links": 2}
          "a group of a dragonfly-plus has no 'switches'"),
     ],
 )  # fmt: skip
-def test_refusals_tell_the_arithmetic(tree: Tree, code: str, path: str, arithmetic: str, tmp_path: Path) -> None:
+def test_refusals_show_the_arithmetic(tree: Tree, code: str, path: str, arithmetic: str, tmp_path: Path) -> None:
     found: list[Any] = design_only(write(tmp_path, tree))[1]
     assert code in {finding.code for finding in found}
     finding = next(finding for finding in found if finding.code == code)

@@ -69,7 +69,7 @@ def test_an_unknown_design_is_one_finding_with_the_nearest_name(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", designs())
 def test_keys_that_a_design_needs_and_does_not_use(name: str, tmp_path: Path) -> None:
-    """A plane with nothing but the name and the keys of another kind of design."""
+    """A plane with only the name and the keys of another kind of design."""
     design = designs()[name]
     foreign = {"torus": {"size": [3, 3]}} if "torus" not in design.needs else {"links": []}
     tree = {

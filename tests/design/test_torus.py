@@ -162,7 +162,7 @@ def test_ports_by_dimension_and_direction() -> None:
          "links has 3 entries, size has 2 dimensions"),
     ],
 )  # fmt: skip
-def test_refusals_tell_the_arithmetic(tree: Tree, code: str, path: str, arithmetic: str, tmp_path: Path) -> None:
+def test_refusals_show_the_arithmetic(tree: Tree, code: str, path: str, arithmetic: str, tmp_path: Path) -> None:
     finding = design_only(write(tmp_path, tree))[1][0]
     assert (finding.code, finding.path, finding.severity) == (code, path, "error") and arithmetic in finding.message
     assert finding.location and finding.location.line > 1

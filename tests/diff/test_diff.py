@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A rendered bundle, once for all tests; nobody writes into it."""
+    """A rendered bundle, once for all tests; no test writes into it."""
     from fabricgen.cli.main import run
 
     folder = tmp_path_factory.mktemp("diff")
@@ -167,7 +167,7 @@ def test_the_way_back_keeps_what_the_switch_made(old: Path, cli: Cli) -> None:
     assert "FEATURE" in after and "VLAN" not in after and after["PORT"]["Ethernet0"]["mtu"] == "9100"
 
 
-def test_a_community_that_the_switch_has_besides_is_drift(old: Path, cli: Cli) -> None:
+def test_an_additional_community_on_the_switch_is_drift(old: Path, cli: Cli) -> None:
     folder = running(old, "running")
     config = json.loads((folder / "leaf1.json").read_bytes())
     config["SNMP_COMMUNITY"]["public"] = {"TYPE": "RW"}

@@ -40,8 +40,8 @@ def test_a_row_with_rails_is_a_nic_for_each(tmp_path: Path) -> None:
     assert [tuple(nic) for nic in row.made] == [(f"rail{n}", n, 0, n, "", f"mlx5_{n}") for n in range(8)]
 
 
-def test_twin_ports_are_told_apart_by_letter(tmp_path: Path) -> None:
-    """The very NICs of the catalog's twin-plane host, in its order."""
+def test_letters_distinguish_twin_ports(tmp_path: Path) -> None:
+    """The same NICs as the catalog's twin-plane host, in its order."""
     (row,) = own(tmp_path, {**NIC, "rails": 4, "ports": 2}, gpus=4).nics
     assert [(nic.name, nic.rail, nic.port) for nic in row.made] == [
         ("rail0a", 0, 0), ("rail1a", 1, 0), ("rail2a", 2, 0), ("rail3a", 3, 0),
@@ -141,7 +141,7 @@ def test_mistakes_between_rows(rows: list[dict[str, int]], words: str, tmp_path:
     assert ("FG105", words) in found
 
 
-def test_what_is_wrong_with_a_model_is_told_once(tmp_path: Path) -> None:
+def test_a_mistake_in_a_model_is_reported_once(tmp_path: Path) -> None:
     tree = tree_of({**NIC, "rails": 8})
     del tree["host_models"]["own"]["gpus"]
     findings = design_only(write(tmp_path, tree))[1]

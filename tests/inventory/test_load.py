@@ -235,7 +235,7 @@ def test_text_that_yaml_reads_as_something_else(tmp_path: Path) -> None:
     ],
     ids=["open lists", "lists", "lists in one line", "mappings"],
 )
-def test_what_is_nested_too_deeply_is_told(tmp_path: Path, text: str) -> None:
+def test_deep_nesting_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "fabric.yaml").write_text(text)
     with pytest.raises(UnreadableInputError, match="more than 200 levels"):
         load_inventory(tmp_path)

@@ -116,7 +116,7 @@ def test_findings_of(case: str, tmp_path: Path) -> None:
 
 
 def own_platform(folder: Path, tree: Tree, platform: SwitchPlatform) -> Path:
-    """An inventory whose switches are of a model of its own."""
+    """An inventory with its own switch model."""
     (folder / "models").mkdir()
     (folder / "models" / "own.yaml").write_text(switch_entry_text(platform))
     return write(folder, {**tree, "platforms": ["models/own.yaml"]})

@@ -48,7 +48,7 @@ def test_maps_agree_on_every_lossless_priority(priorities: tuple[int, ...]) -> N
     lossy = {str(tc) for tc in range(8)} - set(map(str, priorities))
     assert {classes.tc_to_pg[tc] for tc in lossy} == {classes.lossy_pg}
     assert classes.lossy_pg not in map(str, priorities)
-    # nothing but the asked DSCP values is lossless, and notifications and control never are
+    # only the requested DSCP values are lossless; notifications and control never are
     lossless_dscp = {dscp for dscp, tc in classes.dscp_to_tc.items() if int(tc) in priorities}
     assert lossless_dscp == {str(priority + 20) for priority in priorities}
     assert set(classes.strict) & set(priorities) == set()

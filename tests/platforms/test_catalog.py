@@ -163,7 +163,7 @@ def test_pools_fit_the_chip(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", switch_names())
-def test_layout_names_tell_the_radix(name: str) -> None:
+def test_layout_names_show_the_radix(name: str) -> None:
     for layout in switch(name).layouts:
         counts = [f"{len(layout.ports_at(speed))}x{speed // 1000}g" for speed in layout.speeds_mbps]
         assert layout.name == "+".join(counts)
@@ -201,7 +201,7 @@ def test_infiniband_ports_count_as_the_subnet_manager_counts(name: str, layout: 
 
 @every_layout_of_infiniband
 def test_cages_and_connectors_of_infiniband(name: str, layout: Layout) -> None:
-    """A twin-port cage has two connectors, each a parent of its own; the halves of a split port share theirs."""
+    """A twin-port cage has two connectors, each with a separate parent; the halves of a split port share a parent."""
     split = int(layout.ports[0].breakout_mode.partition("x")[0])
     twin = 1 if "qm87" in name else 2
     for port in layout.ports:

@@ -1,4 +1,4 @@
-"""Import of device folders: a small one of our own (`device/`), with all that real ones do to a reader."""
+"""Import of device folders: a small folder (`device/`) with every irregularity of real folders."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def test_ports() -> None:
 
 
 def test_a_service_port_beside_many_slow_ones(device: Path) -> None:
-    """A rack switch: five ports of 100G are no service ports, the one of 10G is."""
+    """A rack switch: five ports of 100G are not service ports, the port of 10G is."""
     file = device / SKU / "port_config.ini"
     file.write_text(file.read_text().replace("400000", "100000", 5))
     layout = layout_of(device / SKU)
@@ -90,7 +90,7 @@ def test_a_service_port_beside_many_slow_ones(device: Path) -> None:
 
 
 def test_ports_from_breakout_modes_alone() -> None:
-    """Without port_config.ini, as SONiC does it; hwsku.json's mode lacks the other speeds."""
+    """Without port_config.ini, as SONiC does it; hwsku.json's mode does not have the other speeds."""
     layout = layout_of(DEVICE / BOX / "Acme-Box4-P4")
     assert [port.name for port in layout.fabric_ports] == ["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet24"]
     port = layout.port_by_name["Ethernet8"]
@@ -211,7 +211,7 @@ UNUSUAL = {
 
 
 @pytest.mark.parametrize("name", UNUSUAL)
-def test_what_is_unusual_is_a_finding(name: str, device: Path) -> None:
+def test_unusual_content_is_a_finding(name: str, device: Path) -> None:
     change, code, words = UNUSUAL[name]
     change(device)
     platform, findings = import_device(device / SKU)
@@ -254,7 +254,7 @@ def test_links_inside_the_tree(device: Path) -> None:
     assert (first.headroom, first.buffers, first.ports) == (twin.headroom, twin.buffers, twin.ports)
     assert first.headroom == layout_of(DEVICE / SKU).headroom
     assert first.sources["headroom"] == f"device/common/profiles/{ROWS}"
-    assert (first.name, twin.name) == ("8x400g", "Acme-Box4-Twin")  # names are told apart
+    assert (first.name, twin.name) == ("8x400g", "Acme-Box4-Twin")  # names are unique
 
 
 def test_links_that_leave_the_tree_are_not_followed(device: Path, tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_links_that_leave_the_tree_are_not_followed(device: Path, tmp_path: Path
 
 
 def test_flat_folder(tmp_path: Path) -> None:
-    """The files of platform and SKU side by side, and nothing around them."""
+    """The files of platform and SKU in one folder, without a device tree."""
     flat = shutil.copytree(DEVICE / SKU, tmp_path / "flat")
     shutil.copy(DEVICE / BOX / "platform.json", flat)
     platform, findings = imported(flat, "Acme-Box4-O8", onie_platform="x86_64-acme_box4-r0", asic_vendor="broadcom")
@@ -422,7 +422,7 @@ def test_a_platform_file_that_does_not_fit_is_a_finding(tmp_path: Path, capsys: 
         assert [words in finding["message"] for finding in findings if finding["code"] == "FG211"] == [True]
 
 
-def test_a_pool_tells_the_template_it_comes_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pool_shows_its_template(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     inventory, build = tmp_path / "fabric.yaml", str(tmp_path / "build")
     assert exit_code("import", "sonic-device", str(DEVICE / SKU), "-o", str(tmp_path / "box.yaml")) == 0
     inventory.write_text(tiny_inventory("acme-box4", layout_of(DEVICE / SKU), "box.yaml"))

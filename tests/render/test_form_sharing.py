@@ -40,11 +40,11 @@ OVERLAYS: Mapping[str, Mapping[str, type]] = {
 
 
 def printed(expression: str, kind: Any, names: Iterator[str]) -> str:
-    """Jinja that prints everything that a typed expression holds."""
+    """Jinja that prints the whole content of a typed expression."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         some = printed(expression, inner[0], names)
-        return f"{{% if {expression} is none %}}none{{% else %}}{some}{{% endif %}} "
+        return f"{{% if {expression} is not none %}}{some}{{% else %}}none{{% endif %}} "
     if origin is tuple:
         item = next(names)
         return f"{{% for {item} in {expression} %}}({printed(item, inner[0], names)}){{% endfor %}} "
@@ -62,7 +62,7 @@ def printed(expression: str, kind: Any, names: Iterator[str]) -> str:
 
 
 def overlay(folder: Path) -> Path:
-    """Templates that render nothing but what their contexts hold."""
+    """Templates that render only the content of their contexts."""
     folder.mkdir()
     for template, variables in OVERLAYS.items():
         names = (f"x{number}" for number in itertools.count())

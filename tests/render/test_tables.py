@@ -193,7 +193,7 @@ def test_sources_do_not_move_with_lines(rendered: Any, tmp_path: Path) -> None:
     assert found == rendered("arista")[1]
 
 
-def test_cabling_tells_both_ends_and_the_true_length(tmp_path: Path) -> None:
+def test_cabling_shows_both_ends_and_the_true_length(tmp_path: Path) -> None:
     tree = explicit(cables={"host-leaf": "2m", "leaf-spine": {"length": "30m", "medium": "smf"}})
     tree["devices"] = [{"name": "leaf1", "rack": "A1", "unit": 40}]
     lines = render(tmp_path, tree)["cabling.csv"].decode().splitlines()

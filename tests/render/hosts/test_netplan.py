@@ -47,9 +47,9 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "told"), MISTAKES, ids=[one[1] for one in MISTAKES])
-def test_netplan_refuses_a_mistake(netplan: str, tmp_path: Path, old: str, new: str, told: str) -> None:
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES, ids=[one[1] for one in MISTAKES])
+def test_netplan_refuses_a_mistake(netplan: str, tmp_path: Path, old: str, new: str, message: str) -> None:
     text = rendered(TEXTS["rails"])
     assert old in text
     done = generate(netplan, tmp_path, text.replace(old, new, 1))
-    assert done.returncode != 0 and told in done.stderr, done.stderr
+    assert done.returncode != 0 and message in done.stderr, done.stderr

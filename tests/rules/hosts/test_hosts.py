@@ -49,7 +49,7 @@ def change(bundle: Path, edit: Callable[[str, Any], None]) -> None:
         file.write_text(json.dumps(config, indent=4))
 
 
-def test_switches_that_all_changed_are_told_of_at_the_hosts(tmp_path: Path) -> None:
+def test_a_change_of_all_switches_is_reported_at_the_hosts(tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "bundle")
     (bundle / "fabric.json").write_text((bundle / "fabric.json").read_text().replace('"4":[34]', '"4":[40]'))
 
@@ -62,8 +62,8 @@ def test_switches_that_all_changed_are_told_of_at_the_hosts(tmp_path: Path) -> N
     assert {one.related[0].location.file.rpartition("/")[2] for one in found} == {"config_db.json"}
 
 
-def test_one_switch_that_differs_is_told_of_there(tmp_path: Path) -> None:
-    """The rules about switches name it already; what they leave is told by those about hosts, at the switch."""
+def test_one_switch_that_differs_is_reported_there(tmp_path: Path) -> None:
+    """Rules for switches report it first; rules for hosts report the rest at the switch."""
     bundle = write_bundle(tmp_path / "bundle")
 
     def edit(name: str, config: Any) -> None:
@@ -78,7 +78,7 @@ def test_one_switch_that_differs_is_told_of_there(tmp_path: Path) -> None:
     assert {"PORT_QOS_MAP|Ethernet0|pfc_enable", "PORT|Ethernet0|mtu"} <= {one.path for one in found}
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "bundle")
     for name in ("roce/compute.conf", "netplan/gpu-001.yaml", "fabricgen-roce", "ucx.conf"):
         (bundle / "hosts/gpu" / name).unlink()
@@ -117,17 +117,17 @@ planes:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("network: [", "not YAML"),
         ("- 1\n", "not a netplan file"),
         ("network: {ethernets: {rail0: 1}}\n", "not a netplan file"),
     ],
 )
-def test_a_netplan_file_that_is_none(tmp_path: Path, text: str, told: str) -> None:
+def test_a_file_that_is_not_a_netplan_file(tmp_path: Path, text: str, message: str) -> None:
     bundle = write_bundle(tmp_path / "bundle")
     (bundle / "hosts/gpu/netplan/gpu-000.yaml").write_text(text)
-    with pytest.raises(UnreadableInputError, match=told):
+    with pytest.raises(UnreadableInputError, match=message):
         judge(bundle)
 
 

@@ -1,4 +1,4 @@
-"""One config_db.json by itself: what it says of its neighbours stands in for their files."""
+"""One config_db.json by itself: its rows about neighbors replace their files."""
 
 from pathlib import Path
 

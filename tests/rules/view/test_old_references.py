@@ -1,4 +1,4 @@
-"""Files from before 202111: references such as [BUFFER_PROFILE|x] are followed by every rule, and told once."""
+"""Files from before 202111: references such as [BUFFER_PROFILE|x] are followed by every rule, and reported once."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def in_old_form(config: dict[str, dict[str, dict[str, Any]]]) -> None:
             row["profile_list"] = ",".join(f"[BUFFER_PROFILE|{name}]" for name in row["profile_list"].split(","))
 
 
-def test_old_references_are_told_and_nothing_else_is_wrong() -> None:
+def test_only_old_references_are_reported() -> None:
     for model in ("traditional", "dynamic"):
         fabric = clean_fabric(model)
         for config in fabric.configs.values():

@@ -47,7 +47,7 @@ def with_purpose(fabric: CleanFabric, purpose: str) -> CleanFabric:
     return CleanFabric(fabric.configs, dataclasses.replace(wiring, planes=planes))
 
 
-def test_whatever_makes_management_lossless_is_told() -> None:
+def test_lossless_settings_of_management_are_reported() -> None:
     found = broken("planes", copy_qos).judge("FG595")
     assert {one.device for one in found} == {"inband1"}
     assert {one.path.partition("|")[0] for one in found} == {"PORT_QOS_MAP", "BUFFER_PG", "BUFFER_QUEUE"}
@@ -85,7 +85,7 @@ def test_a_route_to_the_outside_may_cover_everything() -> None:
 
 
 def loose(fabric: CleanFabric) -> Bundle:
-    """The files without fabric.json: links are those that DEVICE_NEIGHBOR tells of."""
+    """The files without fabric.json: links are those of DEVICE_NEIGHBOR."""
     fabric.wiring = None
     whole = fabric.bundle()
     links, origin = from_tables({name: device.table for name, device in whole.devices.items()})

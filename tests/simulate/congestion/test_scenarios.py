@@ -92,7 +92,7 @@ def test_parking_lot_halves_the_share_at_every_merge() -> None:
     flows = [(f"h{n}a", "h3z") for n in range(4)]
     ports, routed = from_scenario(parse_scenario(chain(4, flows)))
     share = steady_rates(ports, routed).rates / ports.bytes_per_ns[0]
-    # the nearest has a group of its own at the root and gets half, the next half of the rest
+    # the nearest has a separate group at the root and gets half, the next gets half of the rest
     assert share == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2], rel=0.12)
 
 

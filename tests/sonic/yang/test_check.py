@@ -62,7 +62,7 @@ def test_a_good_file_is_accepted(models: Models) -> None:
         ("PORT", "Ethernet0", {"speed": None}, "speed", "Mandatory"),
         ("PORT", "Ethernet0", {"mode": "hybrid"}, "mode", "hybrid"),
         ("PORT", "Ethernet0", {"mode": "access"}, "native_vlan", "When condition"),
-        ("PORT", "Ethernet8", {"adv_speeds": "all,100"}, "", "all stands alone"),
+        ("PORT", "Ethernet8", {"adv_speeds": "all,100"}, "", "all excludes other values"),
         ("PORT", "Ethernet8", {"adv_speeds": "100,fast"}, "adv_speeds", "fast"),
         ("PORT", "Ethernet8", {"fecs": "rs"}, "fecs", "does not have this field"),
         ("PORT", "Ethernet8", {"peer_note": "a\x00b"}, "peer_note", "control character"),

@@ -46,7 +46,7 @@ PORTS = {"PORT": {"Ethernet0": {"speed": "400000", "lanes": "1"}}}
 
 
 def test_findings_are_merged(models: Models, validate: Validate) -> None:
-    """lanes is no field of these models; a wrong fec is ours and libyang's; MEMBER is a table of these models only."""
+    """lanes is not a field of these models; fabricgen and libyang report a wrong fec; only these models have MEMBER."""
     config = {
         "PORT": {"Ethernet0": {"speed": "400000", "lanes": "1", "fec": "rs544"}},
         "MEMBER": {"g": {}},
