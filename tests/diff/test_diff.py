@@ -230,7 +230,7 @@ def test_markdown_fits_a_comment(old: Path, cli: Cli) -> None:
     [
         (["nowhere", "old"], "nowhere: no such file or folder"),
         (["old", "nowhere"], "nowhere: no such file or folder"),
-        (["empty", "old"], "empty: holds no bundle, no config_db.json and no LLDP dump"),
+        (["empty", "old"], "empty: the folder has no bundle, no config_db.json and no LLDP dump"),
         (["old", "old/sonic", "--as", "bundle"], "old/sonic: is not a bundle: it contains neither manifest.json nor"),
         (["old", "broken"], "broken/leaf1.json:1:2: not JSON"),
         (["old", "list.json"], "list.json:1:1: not a JSON object"),
@@ -240,7 +240,7 @@ def test_markdown_fits_a_comment(old: Path, cli: Cli) -> None:
         (["old", "old", "--as", "ibnetdiscover"], "has no InfiniBand plane to compare with ibnetdiscover"),
         (["lldp.json", "old"], "lldp.json is neither a bundle nor a config_db.json"),
         (["old", "lldp.json", "--format", "jsonpatch"], "cables cannot be patched"),
-        (["old", "lldp.json", "--as", "running"], "lldp.json:1:1: holds no table of CONFIG_DB"),
+        (["old", "lldp.json", "--as", "running"], "lldp.json:1:1: the file has no table of CONFIG_DB"),
         (["old", "notes.txt"], "neither JSON nor the output of `show lldp table` or ibnetdiscover"),
     ],
 )

@@ -160,10 +160,10 @@ def test_a_full_name_and_a_port_without_alias(tmp_path: Path, cli: Cli) -> None:
     ("text", "problem"),
     [
         ("{", "not JSON"),
-        ("[1]", "no LLDP dump"),
-        ('{"PORT": {}}', "no LLDP dump"),
+        ("[1]", "not an LLDP dump"),
+        ('{"PORT": {}}', "not an LLDP dump"),
         ('{"lldp": {"interface": [3]}}', "unknown form"),
-        ("Interface  Status", "no LLDP dump"),
+        ("Interface  Status", "not an LLDP dump"),
     ],
 )
 def test_what_is_no_dump_gives_no_verdict(text: str, problem: str, cli: Cli, files: Path, tmp_path: Path) -> None:
@@ -178,4 +178,4 @@ def test_links_and_lldp_exclude_each_other(cli: Cli, files: Path, tmp_path: Path
     assert outcome.code == 2 and "--links and --lldp" in outcome.err
     assert cli("validate", files, "--lldp", tmp_path / "nowhere").code == 2
     (tmp_path / "none").mkdir()
-    assert "holds no LLDP dump" in cli("validate", files, "--lldp", tmp_path / "none").err
+    assert "no LLDP dump in the folder" in cli("validate", files, "--lldp", tmp_path / "none").err

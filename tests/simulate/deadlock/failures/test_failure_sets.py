@@ -102,7 +102,7 @@ def test_samples_are_drawn_evenly_and_again() -> None:
 def cabled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bundle, RoutedFabric]:
     """An example with cables of several links."""
     folder = tmp_path_factory.mktemp("cabled")
-    fabricgen("render", str(ROOT / "inventories" / "explicit"), "--output", str(folder / "build"))
+    fabricgen("render", str(ROOT / "inventories" / "border"), "--output", str(folder / "build"))
     bundle = open_bundle([folder / "build"])
     return bundle, read_fabric(bundle, list(bundle.devices))
 

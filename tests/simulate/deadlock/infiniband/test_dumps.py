@@ -1,4 +1,4 @@
-"""Dumps of every form to the same arrays, and what is missing said in words."""
+"""Dumps of every form to the same arrays, and a message for each missing part."""
 
 import re
 from pathlib import Path
@@ -195,16 +195,16 @@ RIGHT = {"opensm__subnet_lst": subnet_lst(ring()), "opensm__lfts_dump": lfts(rin
         ({"opensm__lfts_dump": "", "opensm__subnet_lst": "{ nothing }\n"}, "no switch"),
         (
             {**RIGHT, "opensm__lfts_dump": ""},
-            "lfts.dump: has no forwarding table of a switch in opensm-subnet.lst",
+            "lfts.dump: no forwarding table of a switch in opensm-subnet.lst",
         ),
-        ({**RIGHT, "opensm__lfts_dump": lfts(ring()).replace("e8ebd303", "e8ebd309")}, "has no forwarding table"),
+        ({**RIGHT, "opensm__lfts_dump": lfts(ring()).replace("e8ebd303", "e8ebd309")}, "no forwarding table"),
         ({**RIGHT, "opensm__sl2vl_dump": ""}, "has no SL-to-VL table of sw0 and 2 more switches"),
         ({**RIGHT, "opensm__sl2vl_dump": "\x7fELF\x00\n1 2"}, "has no SL-to-VL table of sw0 and 2 more switches"),
         (
             {**RIGHT, "opensm__sl2vl_dump": sl2vl(ring(), {}).partition("Switch 0xe8ebd30300000002")[0]},
             "has no SL-to-VL table of sw2$",
         ),
-        ({**RIGHT, "paths_psl": "0x00000000deadbeef 1 0\n"}, "has no line .* of a path between adapters here"),
+        ({**RIGHT, "paths_psl": "0x00000000deadbeef 1 0\n"}, "no line .* of a path between adapters here"),
     ],
 )
 def test_what_is_missing_is_named(tmp_path: Path, files: dict[str, str], said: str) -> None:
