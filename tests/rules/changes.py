@@ -123,6 +123,19 @@ class Write:
         return f"{self.file} is {self.text!r}" if self.text else f"{self.file} is empty"
 
 
+@dataclass(frozen=True)
+class Remove:
+    """Removes a file."""
+
+    file: str
+
+    def __call__(self, folder: Path) -> None:
+        (folder / self.file).unlink()
+
+    def __str__(self) -> str:
+        return f"{self.file} is missing"
+
+
 def put(value: Any, device: str, table: str, key: str, field: str = "") -> Put:
     """Set a field, or a whole row."""
     return Put(value, device, table, key, field)

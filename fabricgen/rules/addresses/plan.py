@@ -35,9 +35,8 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
                 if _fits_its_link(fabric, switch, held):
                     continue
                 other, theirs = next(one for one in owners if one[1] is not held)
-                where = f"{other.name} {theirs.interface}"
-                related = ((where, other.place(theirs.table, theirs.key)),)
-                message, hint = f"{where} has the same address {ip}", "use a different address on each interface"
+                related = ((f"{ip} of {other.name}", other.place(theirs.table, theirs.key)),)
+                message, hint = f"{ip} is also an address of {other.name}", "use a different address on each interface"
                 yield Defect(switch.place(held.table, held.key), message, hint, related)
 
 

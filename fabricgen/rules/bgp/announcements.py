@@ -102,7 +102,7 @@ def overlapping_announcements(fabric: Fabric) -> Iterator[Defect]:
 
     Example: leaf1 announces 10.64.0.0/24 and leaf2 announces 10.64.0.128/25.
 
-    Fix: announce one prefix per leaf that contains only the subnets of its own host ports.
+    Fix: announce one prefix per leaf that contains only its own host subnets.
 
     Source: derived from longest-prefix match.
     """

@@ -44,8 +44,7 @@ def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
             if their_key in theirs and key not in rows and uses_frr_framework(end.switch.device.config):
                 message = f"the session with {far.switch.name} is missing, but {far.switch.name} has it"
                 related = (("the far end", far.switch.place("BGP_NEIGHBOR", their_key)),)
-                hint = f"add the row BGP_NEIGHBOR|{key}"
-                yield Defect(end.switch.place("BGP_NEIGHBOR", key), message, hint, related)
+                yield Defect(end.switch.place("BGP_NEIGHBOR", key), message, "add the row", related)
 
 
 @rule("FG348", Severity.ERROR, "A session exchanges no routes of a family")

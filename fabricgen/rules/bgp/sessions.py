@@ -165,7 +165,7 @@ def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG335", Severity.ERROR, "The local address of a session is not the address of its port")
 def local_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: BGP_NEIGHBOR.local_addr is the address of the port that leads to the neighbour.
+    """What: BGP_NEIGHBOR.local_addr is the address of the port that leads to the neighbor.
 
     Why: bgpcfgd does not start the session before an interface has this address. With a wrong address the session does
     not start, and bgpcfgd logs no error.

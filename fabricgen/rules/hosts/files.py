@@ -129,5 +129,5 @@ def interface_names(fabric: Fabric) -> Iterator[Defect]:
             found = group.files.settings(file)
             for key, wanted in (("Path", f"pci-{adapter.pci}"), ("Name", nic)):
                 if found.get(key) != wanted:
-                    message = f"{key} is {found.get(key, 'missing')}, but {nic} of the host model has {wanted}"
+                    message = f"{key} is {found.get(key, 'missing')}, expected {wanted} for {nic} of the host model"
                     yield Defect(group.place(file, key), message, f"set {key} to {wanted}")

@@ -106,9 +106,7 @@ def nic_pfc(fabric: Fabric) -> Iterator[Defect]:
         own = frozenset(priority for priority, bit in enumerate(bits) if bit == "1")
 
         def wrong_priorities(ports: NicPorts, own: frozenset[int] = own) -> tuple[str, Place] | None:
-            message = (
-                f"PFC is on for {priorities(own)} on the NICs, but for {priorities(ports.qos.pfc)} on the switches"
-            )
+            message = f"PFC is on for {priorities(own)} on the NICs, {priorities(ports.qos.pfc)} on the switches"
             return (message, ports.place("PORT_QOS_MAP", "pfc_enable")) if ports.qos.pfc != own else None
 
         yield from group.disagreements(plane, mine, wrong_priorities, "set the same priorities as pfc_enable")

@@ -90,6 +90,18 @@ CASES = [
         "set admin_status to up",
     ),
     Case(
+        "FG338",
+        both(
+            put("down", "leaf1", *META, "default_bgp_status"),
+            drop("leaf1", "BGP_NEIGHBOR", "10.128.0.13", "admin_status"),
+        ),
+        "leaf1:DEVICE_METADATA|localhost|default_bgp_status",
+        WARNING,
+        "default_bgp_status is down: sessions without admin_status stay shut down",
+        "set default_bgp_status to up",
+        also=("FG594",),
+    ),
+    Case(
         "FG339",
         put("true", "leaf1", *META, "frr_mgmt_framework_config"),
         "leaf1:BGP_NEIGHBOR|10.128.0.13",
@@ -103,7 +115,7 @@ CASES = [
         drop("leaf1", "STATIC_ROUTE", "default|10.64.0.0/24"),
         "leaf1:STATIC_ROUTE",
         ERROR,
-        "host subnets without an announced prefix: 2, the first is 10.64.0.0/31",
+        "2 host subnets, for example 10.64.0.0/31, are not in an announced prefix",
         'add STATIC_ROUTE|default|<host prefix> with blackhole "true"',
     ),
     Case(
@@ -111,7 +123,7 @@ CASES = [
         put("false", "leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "advertise"),
         "leaf1:STATIC_ROUTE|default|10.64.0.0/24|advertise",
         ERROR,
-        "host subnets without an announced prefix: 2, the first is 10.64.0.0/31: the route that contains it is not announced",
+        "2 host subnets, for example 10.64.0.0/31, are not in an announced prefix: the route that contains it is not announced",
         "remove advertise",
     ),
     Case(
@@ -119,7 +131,7 @@ CASES = [
         put("false", "leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "blackhole"),
         "leaf1:STATIC_ROUTE|default|10.64.0.0/24|blackhole",
         ERROR,
-        "host subnets without an announced prefix: 2, the first is 10.64.0.0/31: the route that contains it is not installed",
+        "2 host subnets, for example 10.64.0.0/31, are not in an announced prefix: the route that contains it is not installed",
         'set blackhole to "true"',
     ),
     Case(
@@ -169,12 +181,25 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG346",
+        framework(
+            put("false", "leaf1", "BGP_GLOBALS", "default", "load_balance_mp_relax"),
+            put("4200000099", "spine2", *META, "bgp_asn"),
+            put("4200000099", "spine2", "BGP_GLOBALS", "default", "local_asn"),
+        ),
+        "leaf1:BGP_GLOBALS|default|load_balance_mp_relax",
+        ERROR,
+        "the neighbors above have 2 ASNs, but load_balance_mp_relax is not true",
+        "set load_balance_mp_relax to true",
+        also=("FG337",),
+    ),
+    Case(
         "FG347",
         framework(drop("leaf1", "BGP_NEIGHBOR", UPLINK)),
         "leaf1:BGP_NEIGHBOR|default|Ethernet256",
         ERROR,
         "the session with spine1 is missing, but spine1 has it",
-        "add the row BGP_NEIGHBOR|default|Ethernet256",
+        "add the row",
         lenient=True,
     ),
     Case(

@@ -1,8 +1,21 @@
 """Bad cases of the rules in fabricgen/rules/hosts."""
 
 from tests.rules.case import ERROR, WARNING, Case, HostFiles
-from tests.rules.changes import edit
-from tests.rules.hosts.inventories import DGX, IN_BAND, NCCL, NETPLAN, RAIL_ONLY, ROCE, SYSCTL, TWO_PLANES, UCX
+from tests.rules.changes import Remove, Write, edit
+from tests.rules.hosts.inventories import (
+    DGX,
+    IN_BAND,
+    INFINIBAND,
+    NCCL,
+    NETPLAN,
+    RAIL_ONLY,
+    ROCE,
+    SMALL_PORT_MTU,
+    SYSCTL,
+    TWO_PLANES,
+    UCX,
+    overridden,
+)
 
 CASES = [
     Case(
@@ -32,6 +45,51 @@ CASES = [
         ERROR,
         "CABLE_M is '5m', expected a number",
         "run `fabricgen render`",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG900",
+        Remove(ROCE),
+        "hosts/gpu:roce/compute.conf",
+        ERROR,
+        "the RoCE settings of the plane are missing",
+        "run `fabricgen render`",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG900",
+        Remove("fabricgen-roce"),
+        "hosts/gpu:fabricgen-roce",
+        ERROR,
+        "the script that applies the settings is missing",
+        "run `fabricgen render`",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG900",
+        Remove(UCX),
+        "hosts/gpu:ucx.conf",
+        ERROR,
+        "the settings of jobs for the network are missing",
+        "run `fabricgen render`",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG900",
+        Remove("netplan/gpu-001.yaml"),
+        "hosts/gpu:netplan/gpu-001.yaml",
+        ERROR,
+        "the host has no netplan file",
+        "run `fabricgen render`",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG900",
+        Write("netplan/gpu-007.yaml", "network: {ethernets: {}}\n"),
+        "hosts/gpu:netplan/gpu-007.yaml",
+        ERROR,
+        "the group has no host gpu-007",
+        "remove the file",
         clean=HostFiles(DGX),
     ),
     Case(
@@ -152,7 +210,7 @@ CASES = [
         edit(ROCE, "PFC=0,0,0,1,1", "PFC=0,0,0,1,0"),
         "hosts/gpu:roce/compute.conf|PFC",
         ERROR,
-        "PFC is on for 3 on the NICs, but for 3,4 on the switches",
+        "PFC is on for 3 on the NICs, 3,4 on the switches",
         "set the same priorities as pfc_enable",
         clean=HostFiles(DGX),
         related="PORT_QOS_MAP|Ethernet0|pfc_enable",
@@ -237,6 +295,17 @@ CASES = [
         related="DSCP_TO_TC_MAP|AZURE|24",
     ),
     Case(
+        "FG904",
+        edit(ROCE, "TOS=106", "TOS=300"),
+        "hosts/gpu:roce/compute.conf|TOS",
+        ERROR,
+        "300 is above 255",
+        "set it to DSCP x 4 + 2",
+        clean=HostFiles(DGX),
+        at="TOS=300",
+        also=("FG904",),
+    ),
+    Case(
         "FG905",
         edit(ROCE, "CNP_DSCP=48", "CNP_DSCP=26"),
         "hosts/gpu:roce/compute.conf|CNP_DSCP",
@@ -316,6 +385,15 @@ CASES = [
         "set mtu to 9100",
         clean=HostFiles(DGX),
         related="PORT|Ethernet0|mtu",
+    ),
+    Case(
+        "FG906",
+        overridden,
+        "compute-su00-r0-leaf:PORT|Ethernet0|mtu",
+        ERROR,
+        "the MTU of the host is 9100 bytes, but the switch port has 9000 bytes",
+        "set mtu to 9100",
+        clean=HostFiles(SMALL_PORT_MTU),
     ),
     Case(
         "FG907",
@@ -414,6 +492,16 @@ CASES = [
         "NCCL_IB_ADDR_RANGE is missing: NCCL uses the first address of each NIC",
         "set NCCL_IB_ADDR_RANGE to the host pool of the plane, 10.64.0.0/10",
         clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG908",
+        edit(NETPLAN, '- "10.64.0.1/31"\n', '- "10.64.0.1/31"\n        - "10.64.9.1/31"\n'),
+        "hosts/gpu:netplan/gpu-000.yaml|ethernets.rail0.addresses",
+        ERROR,
+        "10.64.9.1/31 is not in a subnet of the switch port",
+        "remove 10.64.9.1/31",
+        clean=HostFiles(DGX),
+        also=("FG909",),
     ),
     Case(
         "FG909",
@@ -556,6 +644,16 @@ CASES = [
         clean=HostFiles(DGX),
     ),
     Case(
+        "FG910",
+        edit(NCCL, "NCCL_IB_HCA=", "NCCL_IB_TC=106\nNCCL_IB_HCA="),
+        "hosts/gpu:nccl.conf|NCCL_IB_TC",
+        ERROR,
+        "NCCL_IB_TC is set, but the subnet manager of plane compute selects this value",
+        "remove NCCL_IB_TC",
+        clean=HostFiles(INFINIBAND),
+        at="NCCL_IB_TC=106",
+    ),
+    Case(
         "FG911",
         edit(SYSCTL, "rail0/rp_filter = 2", "rail0/rp_filter = 1"),
         "hosts/gpu:sysctl.conf|net/ipv4/conf/rail0/rp_filter",
@@ -616,7 +714,7 @@ CASES = [
         edit("links/10-rail0.link", "0000:18:00.0", "0000:40:00.0"),
         "hosts/gpu:links/10-rail0.link|Path",
         ERROR,
-        "Path is pci-0000:40:00.0, but rail0 of the host model has pci-0000:18:00.0",
+        "Path is pci-0000:40:00.0, expected pci-0000:18:00.0 for rail0 of the host model",
         "set Path to pci-0000:18:00.0",
         clean=HostFiles(DGX),
     ),
@@ -625,7 +723,7 @@ CASES = [
         edit("links/10-rail0.link", "Name=rail0", "Name=rail1"),
         "hosts/gpu:links/10-rail0.link|Name",
         ERROR,
-        "Name is rail1, but rail0 of the host model has rail0",
+        "Name is rail1, expected rail0 for rail0 of the host model",
         "set Name to rail0",
         clean=HostFiles(DGX),
     ),

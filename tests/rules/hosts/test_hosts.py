@@ -1,4 +1,4 @@
-"""The rules about hosts: silent on what is rendered; a changed value is found, with its place and the switch's."""
+"""The rules on hosts: rendered files have no finding; a changed value has one, with its place and the switch's."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.rules.run import run
 from tests.render.hosts.rendered import inventory, write_bundle
-from tests.rules.hosts.inventories import DGX, IN_BAND, RAIL_ONLY, TWO_PLANES
+from tests.rules.hosts.inventories import DGX, IN_BAND, INFINIBAND, RAIL_ONLY, TWO_PLANES
 
 SIX = inventory(pool="'fd00:64::/64'").replace("10.0.0.0/16", "[10.0.0.0/16, 'fd00:1::/64']")
 SIX = SIX.replace("10.128.0.0/10", "[10.128.0.0/10, 'fd00:2::/64']")
@@ -32,12 +32,12 @@ CLEAN = {
 
 
 def judge(folder: Path, *select: str) -> list[Finding]:
-    """What is found in a bundle, without notes."""
+    """The findings of a bundle, without notes."""
     return [one for one in run(open_bundle([folder]), select) if one.severity.value != "note"]
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_what_is_rendered_is_clean(tmp_path: Path, name: str) -> None:
+def test_rendered_files_have_no_finding(tmp_path: Path, name: str) -> None:
     assert judge(write_bundle(tmp_path / "bundle", CLEAN[name])) == []
 
 
@@ -62,8 +62,8 @@ def test_a_change_of_all_switches_is_reported_at_the_hosts(tmp_path: Path) -> No
     assert {one.related[0].location.file.rpartition("/")[2] for one in found} == {"config_db.json"}
 
 
-def test_one_switch_that_differs_is_reported_there(tmp_path: Path) -> None:
-    """Rules for switches report it first; rules for hosts report the rest at the switch."""
+def test_one_different_switch_is_reported_at_the_switch(tmp_path: Path) -> None:
+    """Rules on switches report it, and rules on hosts report the rest, all of it at the switch."""
     bundle = write_bundle(tmp_path / "bundle")
 
     def edit(name: str, config: Any) -> None:
@@ -87,7 +87,7 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert found == {"roce/compute.conf", "netplan/gpu-001.yaml", "netplan/gpu-007.yaml", "fabricgen-roce", "ucx.conf"}
 
 
-def test_infiniband_hosts_choose_no_service_level(tmp_path: Path) -> None:
+def test_infiniband_hosts_set_no_service_level(tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "bundle", INFINIBAND)
     assert judge(bundle) == []
     conf = bundle / "hosts/gpu/nccl.conf"
@@ -97,23 +97,6 @@ def test_infiniband_hosts_choose_no_service_level(tmp_path: Path) -> None:
         ("FG910", "nccl.conf|NCCL_IB_SL"),
         ("FG910", "nccl.conf|NCCL_IB_TC"),
     }
-
-
-INFINIBAND = """\
-fabricgen: 1
-fabric: small
-hosts: {gpu: {model: dgx-h100, count: 2}}
-planes:
-  compute:
-    technology: infiniband
-    design: torus
-    hosts: [gpu]
-    scalable_unit: {hosts: 1}
-    leaf: {platform: nvidia-qm9700}
-    speed: 400G
-    torus: {size: [4, 4]}
-    infiniband: {engine: torus-2QoS}
-"""
 
 
 @pytest.mark.parametrize(
@@ -132,7 +115,7 @@ def test_a_file_that_is_not_a_netplan_file(tmp_path: Path, text: str, message: s
 
 
 def test_every_value_is_guarded(tmp_path: Path) -> None:
-    """Each fifth of the seeded faults of benchmarks.host_mutants."""
+    """Every fifth of the seeded faults of benchmarks.host_mutants."""
     bundle = open_bundle([write_bundle(tmp_path / "bundle", TWO_PLANES)])
     hosts = bundle.hosts["gpu"]
     some = list(mutants(hosts, "gpu-000"))[::5]

@@ -1,4 +1,4 @@
-"""Changes of a subnet manager's files, and the names that cases use for their parts."""
+"""Changes of a subnet manager's files, and names of files and GUIDs that cases use."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,10 +33,6 @@ def members(count: int) -> str:
     return ", ".join([f"{PORT}=full"] * count)
 
 
-def remove(name: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).unlink()
-
-
 def only(name: str, *lines: str) -> Write:
     """A file with only these lines."""
     return Write(name, "".join(f"{one}\n" for one in lines))
@@ -48,7 +44,7 @@ def limited_green(folder: Path) -> None:
 
 
 def third_host(folder: Path) -> None:
-    """Blue has hosts 0 to 2, so that most of them tell what is usual."""
+    """Blue has hosts 0 to 2, so that two of them show the usual ports."""
     text = (folder / PARTS).read_text()
     listed = [f"0x02fab002000001{number:02x}=full" for number in range(1, 16, 2)]
     (folder / PARTS).write_text(text.replace(" ;\n\ngreen", f", {', '.join(listed)} ;\n\ngreen"))
@@ -59,7 +55,7 @@ def both_member(folder: Path) -> None:
 
 
 def rewired(*pairs: tuple[str, str], file: str = NET) -> Callable[[Path], None]:
-    """Lines of the netlist, or of another file, in another form, each of which must be there."""
+    """Replace lines of the netlist or of another file; each of them must exist."""
 
     def change(folder: Path) -> None:
         text = (folder / file).read_text()
@@ -69,6 +65,18 @@ def rewired(*pairs: tuple[str, str], file: str = NET) -> Callable[[Path], None]:
         (folder / file).write_text(text)
 
     return change
+
+
+def unreached_spine(folder: Path) -> None:
+    """topology.ibsim: compute-su00-r0-leaf has no cable to compute-spine-00"""
+    switch, kept = "", []
+    for text in (folder / NET).read_text().splitlines(keepends=True):
+        if text.startswith("Switch"):
+            switch = text
+        ends = {LEAF[2:]: SPINE[2:], SPINE[2:]: LEAF[2:]}
+        if not any(near in switch and text.startswith("[") and f'"S-{far}"' in text for near, far in ends.items()):
+            kept.append(text)
+    (folder / NET).write_text("".join(kept))
 
 
 def large(folder: Path) -> None:
@@ -88,7 +96,7 @@ MISSING_UPLINK = rewired(
     (f'[1]\t"S-{LEAF[2:]}"[59]\t# "compute-su00-r0-leaf" lid 0 4xHDR\n', ""),
 )
 GENERIC = "GENERIC-64X400G compute-leaf"
-BOTH_ENDS = rewired(  # two cables of one switch in each other's place, at all their ends
+BOTH_ENDS = rewired(  # two cables of one switch are exchanged, at all their ends
     (f"P9 -> {GENERIC}-01 P10\n   P11 -> {GENERIC}-03 P12", f"P9 -> {GENERIC}-03 P12\n   P11 -> {GENERIC}-01 P10"),
     (f"P10 -> {GENERIC}-00 P9", f"P10 -> {GENERIC}-00 P11 "),
     (f"P12 -> {GENERIC}-00 P11\n", f"P12 -> {GENERIC}-00 P9\n"),

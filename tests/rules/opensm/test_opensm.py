@@ -1,5 +1,4 @@
-"""The rules of subnet managers' files: silent on clean bundles and on what OpenSM takes as well, at the right line of a
-broken one."""
+"""The rules on files of OpenSM: clean bundles and valid changes have no finding; a broken file has one at its line."""
 
 import json
 import re
@@ -42,7 +41,7 @@ def test_clean_bundles_have_no_finding(clean: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("case", GOOD, ids=[f"{number}-{case.code}" for number, case in enumerate(GOOD)])
-def test_what_opensm_accepts_is_no_finding(tmp_path: Path, case: GoodCase) -> None:
+def test_a_change_that_opensm_accepts_has_no_finding(tmp_path: Path, case: GoodCase) -> None:
     findings = run(case.clean.broken(case.change, tmp_path))
     assert {finding.code for finding in findings if finding.severity != "note"} <= set(case.also), findings
 
@@ -99,7 +98,7 @@ def test_a_placeholder_of_a_secret_is_a_number_later(clean: Path, tmp_path: Path
     assert run(open_bundle([folder])) == []
 
 
-def test_an_accepted_finding_is_told_apart(
+def test_an_accepted_finding_is_counted_separately(
     clean: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = broken(tmp_path, next(case for case in CASES if case.code == "FG835"))
@@ -114,8 +113,8 @@ def test_an_accepted_finding_is_told_apart(
 @pytest.mark.parametrize(
     "garbled", ["", "\n", "x", "\0\xff", "{", "0x", "a b c = : ; , 0x1\n" * 3, "doubled", "halved"]
 )
-def test_garbled_files_are_judged_all_the_same(clean: Path, tmp_path: Path, name: str, garbled: str) -> None:
-    """Whatever a file holds is a finding at most."""
+def test_garbled_files_raise_no_exception(clean: Path, tmp_path: Path, name: str, garbled: str) -> None:
+    """Any content of a file leads to findings at most."""
     root = Path(shutil.copytree(clean / name, tmp_path / name))
     for file in sorted((root / "infiniband" / "compute").rglob("*")):
         if file.is_file():
