@@ -1,22 +1,22 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt golden bench matrix mutants clean
+.PHONY: help demo test lint type fmt hooks golden bench matrix mutants dist clean
 BIN := .venv/bin
 
-help:  ## this list
+help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo:  ## render, validate and prove the quickstart fabric
 	@scripts/setup
 	@scripts/demo
 
-test: lint type  ## everything that CI runs
+test: lint type  ## run everything that CI runs
 	@$(BIN)/pytest -n auto
 
 lint:
 	@scripts/setup "[dev]"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/shellcheck scripts/setup scripts/demo
+	@$(BIN)/shellcheck scripts/setup scripts/demo scripts/dist
 	@$(BIN)/lint-imports --no-cache >.venv/import-linter.log || { cat .venv/import-linter.log; exit 1; }
 
 type:
@@ -27,15 +27,19 @@ fmt:  ## format the code
 	@scripts/setup "[dev]"
 	@$(BIN)/ruff check --fix --quiet .; $(BIN)/ruff format --quiet .
 
-golden:  ## refresh golden files; read the difference before committing it
+hooks:  ## check each commit with ruff, mypy, import-linter and shellcheck
+	@scripts/setup "[dev]"
+	@$(BIN)/pre-commit install
+
+golden:  ## rewrite golden files and the outputs in pages; read the difference before you commit it
 	@scripts/setup "[dev]"
 	@$(BIN)/pytest -n auto --update-golden
 
-bench:  ## speed and memory, beside a peer where one exists
+bench:  ## measure speed and memory, and compare them with other programs
 	@scripts/setup "[bench]"
 	@$(BIN)/python -m benchmarks
 
-mutants:  ## seeded faults in the examples: what the rules find, and what not; rewrites docs/mutants.md
+mutants:  ## seed faults in the examples and count which ones the rules find; rewrites docs/mutants.md
 	@scripts/setup "[dev]"
 	@$(BIN)/python -m benchmarks.mutants --page docs/mutants.md
 	@rm -rf build/mutants
@@ -43,10 +47,13 @@ mutants:  ## seeded faults in the examples: what the rules find, and what not; r
 		$(BIN)/fabricgen -q render inventories/$$one --output build/mutants/$$one >/dev/null; done
 	@$(BIN)/python -m benchmarks.host_mutants build/mutants/*
 
-matrix:  ## every layout, role, set of priorities and BGP style into build/matrix
+matrix:  ## render every layout, role, set of priorities and BGP style into build/matrix
 	@scripts/setup
 	@rm -rf build/matrix
 	@$(BIN)/python scripts/matrix.py build/matrix
 
-clean:  ## remove what can be made again
+dist:  ## build the packages and install each in a fresh environment
+	@scripts/dist
+
+clean:  ## remove everything that make creates
 	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,1 +1,1 @@
-"""Speed and memory of fabricgen, beside a peer where one exists. Run with `make bench`."""
+"""Speed and memory of fabricgen and of comparable programs. Run with `make bench`."""

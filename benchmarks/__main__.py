@@ -1,6 +1,6 @@
-"""All benchmarks, beside their peers. CPU seconds of whole processes, since wall time depends on the neighbours.
+"""All benchmarks, with peers for comparison. CPU seconds of whole processes, because wall time depends on other load.
 
-python -m benchmarks [--quick]        --quick leaves out the peer's largest fabric and that of 100,000 GPUs
+python -m benchmarks [--quick]        --quick omits the largest fabric of the peer and the fabric with 100,000 GPUs
 """
 
 import argparse
@@ -61,7 +61,7 @@ def _print_large(folder: Path) -> None:
 
 
 def _print_subnet(folder: Path) -> None:
-    """The files of one large subnet, and whether its LIDs are as many as they should be. The bar: 20 s of CPU."""
+    """Render one large subnet and check the number of its LIDs. Expected: less than 20 s of CPU."""
     inventory, bundle = folder / "subnet", folder / "subnet-bundle"
     make_inventory(["--gpus", str(SUBNET_GPUS), "--infiniband", str(inventory)])
     cost = run(fabricgen("render", str(inventory), "--output", str(bundle)))
@@ -77,7 +77,7 @@ def _print_subnet(folder: Path) -> None:
 
 
 def _print_credit_loops(folder: Path, quick: bool) -> None:
-    """ibdmchk, of up to two minutes, ends with a fault after its verdict: its exit code counts for nothing."""
+    """ibdmchk takes up to two minutes and crashes after its verdict, so its exit code is ignored."""
     make_dumps(folder)
     files = f"-s {folder}/opensm-subnet.lst -f {folder}/tables.fdbs -m {folder}/none.mcfdbs"
     ibdmchk = None if quick else shutil.which("ibdmchk")

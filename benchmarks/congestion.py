@@ -2,8 +2,8 @@
 
     python -m benchmarks.congestion [--seeds N] [--oracle FOLDER]
 
-FOLDER holds a packet simulator, pktsim.py with runcase.py (which equals HPCC's ns-3 to the nanosecond); without it only
-speed is measured.
+FOLDER contains a packet simulator, pktsim.py with runcase.py, which equals HPCC's ns-3 to the nanosecond. Without it
+only speed is measured.
 """
 
 import argparse
@@ -22,17 +22,19 @@ from numpy.typing import NDArray
 
 from benchmarks.congestion_cases import cases
 from benchmarks.congestion_scale import GPUS, synthetic_plane
-from fabricgen.simulate.congestion.analysis import Options, judge_plane
 from fabricgen.simulate.congestion.collisions import drawn_fullest, expected_fullest
-from fabricgen.simulate.congestion.from_scenario import from_scenario
-from fabricgen.simulate.congestion.model import latency_ns
+from fabricgen.simulate.congestion.options import Options
+from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.congestion.verdict import VICTIM, judge
 from fabricgen.simulate.max_min import max_min_times_ns
+from fabricgen.simulate.patterns import Placement
+from fabricgen.simulate.plane.from_scenario import from_scenario
+from fabricgen.simulate.plane.ports import latency_ns
 from fabricgen.simulate.scenario import parse_scenario
 
 Floats = NDArray[np.float64]
 
-_BORDER = (1.14, 1.26)  # HoL factors where a victim is a matter of opinion
+_BORDER = (1.14, 1.26)  # HoL factors near the limit for victims, which are not counted
 
 
 def main() -> None:
@@ -40,9 +42,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--oracle", type=Path, help="Folder of a packet simulator, pktsim.py, to compare with.")
-    asked = parser.parse_args()
-    if asked.oracle is not None:
-        _accuracy(asked.oracle, asked.seeds)
+    options = parser.parse_args()
+    if options.oracle is not None:
+        _accuracy(options.oracle, options.seeds)
     _collisions()
     _scale()
 
@@ -90,7 +92,7 @@ def _trees(given: Path, seeds: int) -> Iterator[dict[str, Any]]:
 
 
 def packet_times_ns(oracle: Path, tree: dict[str, Any]) -> Floats:
-    """Completion times of the packet simulator; NaN for a flow without an end."""
+    """Completion times of the packet simulator; NaN for a flow that does not finish."""
     sys.path.insert(0, str(oracle))
     try:
         runcase = import_module("runcase")
@@ -118,7 +120,7 @@ def _scale() -> None:
     for name, options in (
         ("all-to-all", Options("all-to-all")),
         ("ring, aligned", Options()),
-        ("ring, fragmented", Options(placement="fragmented")),
+        ("ring, fragmented", Options(placement=Placement.FRAGMENTED)),
     ):
         begun = process_time()
         result = judge_plane(plane, options)

@@ -1,9 +1,9 @@
-"""Random small networks with PFC and flows on them, as scenario files: what the congestion model is measured on.
+"""Random small networks with PFC and flows, as scenario files, to measure the congestion model.
 
 Shapes: leaf-spine at 2:1 and 1:1, fat trees with a random or a destination-based static route per switch and host,
 chains of switches, two switches with a trunk; traffic: permutations, shuffled rings, all-to-all, all flows of random
-hosts, incasts on a background of rings, parking lots. Fast trunks, short cables, small and large buffers, unequal sizes
-and starts are mixed in.
+hosts, incasts on a background of rings, parking lots. Some cases have fast trunks, short cables, small or large
+buffers, unequal sizes or starts.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ Random = np.random.Generator
 
 @dataclass
 class Wiring:
-    """Hosts, switches, links (a, b, Gb/s) and for every switch the choices towards each host."""
+    """Hosts, switches, links (a, b, Gb/s) and the next hop of every switch to each host."""
 
     hosts: list[str] = field(default_factory=list)
     switches: list[str] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Wiring:
     routes: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add_host(self, switch: str) -> str:
-        """One more host at a switch."""
+        """Add a host to a switch. Returns its name."""
         host = f"h{len(self.hosts)}"
         self.hosts.append(host)
         self.links.append((host, switch, _HOST_GBPS))
@@ -37,7 +37,7 @@ class Wiring:
 
 
 def leaf_spine(leaves: int, spines: int, hosts: int, uplink_gbps: int, random: Random | None) -> Wiring:
-    """Two tiers; every (leaf, remote host) has one spine, by chance or by the host's number."""
+    """Two tiers; every (leaf, remote host) uses one spine, at random or by the number of the host."""
     made = Wiring()
     made.switches = [f"l{i}" for i in range(leaves)] + [f"s{i}" for i in range(spines)]
     made.links += [(f"l{leaf}", f"s{spine}", uplink_gbps) for leaf in range(leaves) for spine in range(spines)]
@@ -52,7 +52,7 @@ def leaf_spine(leaves: int, spines: int, hosts: int, uplink_gbps: int, random: R
 
 
 def fat_tree(k: int, random: Random | None) -> Wiring:
-    """A k-ary fat tree of 100G links; the upward choice per switch and host by chance, or by the host's number."""
+    """A k-ary fat tree of 100G links; uplinks are selected at random or by the number of the host."""
     half, made = k // 2, Wiring()
     pods = range(k)
     edge = {(pod, i): f"e{pod}-{i}" for pod in pods for i in range(half)}
@@ -75,7 +75,7 @@ def fat_tree(k: int, random: Random | None) -> Wiring:
 
 
 def chain(hosts: list[int], trunk_gbps: int = _HOST_GBPS) -> Wiring:
-    """Switches in a row, with so many hosts at each."""
+    """Switches in a row, with the given numbers of hosts."""
     made = Wiring(switches=[f"s{number}" for number in range(len(hosts))])
     made.links = [(f"s{n}", f"s{n + 1}", trunk_gbps) for n in range(len(hosts) - 1)]
     for at, count in enumerate(hosts):
@@ -87,13 +87,13 @@ def chain(hosts: list[int], trunk_gbps: int = _HOST_GBPS) -> Wiring:
 
 
 def permutation(count: int, random: Random) -> Pairs:
-    """Every host sends to one other: a random cycle."""
+    """Every host sends to one other host: a random cycle."""
     order = random.permutation(count).tolist()
     return _ring(order)
 
 
 def some_pairs(count: int, random: Random, most: int = 3) -> Pairs:
-    """Two or more flows of every host, to anybody."""
+    """Two or more flows of every host to random hosts."""
     pairs = []
     for host in range(count):
         others = random.choice(count - 1, int(random.integers(2, most + 1)), replace=False).tolist()
@@ -123,7 +123,7 @@ def scenario(
     sizes: list[int] | None = None,
     starts_ns: list[int] | None = None,
 ) -> dict[str, Any]:
-    """The scenario file: 1 MB for every pair unless sizes are given."""
+    """The scenario file, with 1 MB for every pair unless sizes are given."""
     fast = any(speed > _HOST_GBPS for _, _, speed in wiring.links)
     headroom = 140_000 if fast else 37_500
     sizes, starts = sizes or [_MB] * len(pairs), starts_ns or [0] * len(pairs)
@@ -166,7 +166,7 @@ def _tree_over_ring(name: str, random: Random) -> dict[str, Any]:
 
 
 def _fan_in(name: str, random: Random) -> dict[str, Any]:
-    """Hosts behind a fast trunk against hosts beside the receiver, some of them with flows to a second one."""
+    """Hosts behind a fast trunk compete with hosts at the receiver's switch; some send to a second receiver."""
     far, near = int(random.integers(2, 7)), int(random.integers(1, 6))
     pairs = [(far + near + int(random.random() < 0.3), host) for host in range(far + near)]
     wiring = chain([far, near + 2], trunk_gbps=400)
@@ -180,7 +180,7 @@ def _random_chain(name: str, random: Random) -> dict[str, Any]:
 
 
 def _parking_lot(name: str, random: Random) -> dict[str, Any]:
-    """A sender or two at every switch of a row, all to the last switch; one flow between two switches on the way."""
+    """One or two senders at every switch of a row, all to the last switch, and one flow between two switches."""
     length = int(random.integers(4, 8))
     wiring = chain([2] * length)
     last = len(wiring.hosts) - 1
@@ -191,7 +191,7 @@ def _parking_lot(name: str, random: Random) -> dict[str, Any]:
 
 
 def _two_roots(name: str, random: Random) -> dict[str, Any]:
-    """One trunk into two to three overloaded hosts, and one flow of a victim."""
+    """One trunk to two or three overloaded hosts, and one flow of a victim."""
     far, near, roots = int(random.integers(3, 6)), int(random.integers(2, 6)), int(random.integers(2, 4))
     wiring = chain([far + 1, near + roots + 1])
     first = far + 1 + near

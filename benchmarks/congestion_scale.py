@@ -1,13 +1,13 @@
-"""A fabric of three tiers as routes and ports, without files: what is measured is the simulation alone."""
+"""A fabric of three tiers as routes and ports, without files, to measure the simulation only."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.routing import bits
 from fabricgen.routing.network import Network, build_network
-from fabricgen.simulate.congestion.model import NO_SWITCH, Ports
-from fabricgen.simulate.congestion.plane import HostNetwork
 from fabricgen.simulate.patterns import Adapter
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.ports import NO_SWITCH, Ports
 
 PODS, LEAVES, SPINES, CORES_PER_SPINE, HOSTS = 64, 32, 32, 32, 32
 GPUS = PODS * LEAVES * HOSTS
@@ -17,7 +17,7 @@ _GBPS, _DELAY_NS, _POOL_BYTES = 400, 200.0, 64 << 20
 def synthetic_plane(
     pods: int = PODS, leaves: int = LEAVES, spines: int = SPINES, cores: int = CORES_PER_SPINE, hosts: int = HOSTS
 ) -> HostNetwork:
-    """Pods of leaves and spines; spine j of each pod joins the cores of group j. One adapter per host."""
+    """Pods of leaves and spines; spine j of each pod connects to the cores of group j. One adapter per host."""
     low, middle, high = pods * leaves, pods * spines, spines * cores
     network = _wired(pods, leaves, spines, cores)
     adapters = low * hosts
@@ -63,7 +63,7 @@ def _wired(pods: int, leaves: int, spines: int, cores: int) -> Network:
 
 
 def _hops(network: Network, pods: int, leaves: int, spines: int) -> NDArray[np.uint64]:
-    """Up to all switches of the next tier, down to the one that leads there."""
+    """Next hops: upwards all switches of the next tier, downwards the switch above the destination."""
     low, middle = pods * leaves, pods * spines
     everywhere = bits.ones(low)
     own = np.stack([bits.row_of(np.arange(pod * leaves, (pod + 1) * leaves), low) for pod in range(pods)])

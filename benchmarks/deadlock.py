@@ -1,10 +1,10 @@
-"""What a deadlock verdict costs on a rendered fabric, stage by stage, with networkx and rustworkx on the same graph.
+"""CPU time of a deadlock verdict on a rendered fabric by stage, with networkx and rustworkx on the same graph.
 
     python -m benchmarks.deadlock BUNDLE [--peers] [--distinct-asns]
 
-Prints CPU seconds and the largest resident set. With --distinct-asns each switch above the hosts has one of its own.
-The peers get the dependency graph as it is and look for its strongly connected components; building theirs takes most
-of their time, so that --peers is for bundles of some hundred switches.
+Prints CPU seconds and the largest resident set. With --distinct-asns all switches above the hosts have different ASNs.
+The peers search the same dependency graph for strongly connected components. They need most of their time to build
+their graphs, so use --peers with some hundred switches only.
 """
 
 import argparse
@@ -35,10 +35,10 @@ def main() -> None:
     parser.add_argument("bundle", type=Path)
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--distinct-asns", action="store_true")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     gc.disable()  # as the command line does
     lap = _Lap()
-    bundle = open_bundle([asked.bundle])
+    bundle = open_bundle([options.bundle])
     lap("fabric.json, list of files")
     name, switches = planes(bundle)[0]
     fabric = read_fabric(bundle, switches)
@@ -47,7 +47,7 @@ def main() -> None:
     traffic, lossless = host_traffic(bundle, fabric), lossless_links(fabric)
     ground_s = lap("hosts, lossless classes")
     ground = ground_of(fabric, traffic, lossless)
-    if asked.distinct_asns:
+    if options.distinct_asns:
         own = np.where(ground.sources, ground.policy.asn, (1 << 32) + np.arange(len(switches)))
         ground = replace(ground, policy=replace(ground.policy, asn=own))
     base = ground.converged()
@@ -55,18 +55,18 @@ def main() -> None:
     base_s = ground_s + lap("routes, dependencies, order")
     print(f"  {base_s:.2f} s for the verdict on plane {name!r} once its files are read")
     failures = links_that_fail(bundle, fabric)
-    for what, asked_for in (("", Failures(3)), ("local repair: ", Failures(2, repair=Repair.LOCAL))):
-        judge = FailureJudge(base, asked_for)
-        for depth in range(1, asked_for.depth + 1):
+    for what, scope in (("", Failures(3)), ("local repair: ", Failures(2, repair=Repair.LOCAL))):
+        judge = FailureJudge(base, scope)
+        for depth in range(1, scope.depth + 1):
             verdict = judge.of_depth(failures, depth)
             lap(f"{what}{verdict.summary.sets} sets of {depth}, by {verdict.how}")
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
-    if asked.peers:
+    if options.peers:
         _peers(base.buffers.links, lap)
 
 
 class _Lap:
-    """CPU seconds since the lap before."""
+    """CPU seconds since the previous lap."""
 
     def __init__(self) -> None:
         self.last = process_time()

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import orjson
 
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 
 def differing_copy(bundle: Path, copy: Path, *, every_port: bool = False) -> Path:
-    """Write the copy: each switch with a description of its own on one port, or with another MTU on all of them."""
+    """Write the copy: each switch has another description on one port, or another MTU on all ports."""
     shutil.copytree(bundle, copy)
     for file in (copy / "sonic").glob("*/config_db.json"):
         config = orjson.loads(file.read_bytes())

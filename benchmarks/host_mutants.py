@@ -1,8 +1,8 @@
-"""Seeded faults in the files of hosts: every value of every file of one host's group is changed, or taken away.
+"""Seeded faults in the files of hosts: change or remove every value of every file of a host's group.
 
     python -m benchmarks.host_mutants BUNDLE…
 
-A mutant is found when an error or a warning names the file. The exit code is 1 when a survivor has no known reason.
+A mutant is found if an error or a warning names the file. The exit code is 1 if a survivor has no known reason.
 """
 
 import re
@@ -18,23 +18,23 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Severity
 from fabricgen.rules.run import run
 
-SCRIPTS = ("fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check")  # they hold no figures
-# Pattern of 'old -> new' -> why it is no fault that a file of the bundle can show.
+SCRIPTS = ("fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check")  # they contain no settings
+# Pattern of 'old -> new' -> why the change is not a fault that the files of the bundle can show.
 HARMLESS = {
     r"optional: .*": "whether booting waits for the NIC",
     r"(version|renderer): .*": "netplan refuses another version; another renderer sets up the same",
-    r"link-local: .*": "a link-local address reaches nobody",
-    r"- \{from: .*priority: \d+\} -> .*priority: \d+\}": "any priority that no other rule has, before the main table",
-    r"- .*metric: \d+\} -> .*metric: \d+\}": "any metric that no other route has",
-    r".*arp_ignore = 1 -> .*arp_ignore = 2": "answers fewer neighbours, and all that matter",
-    r"STALL_MS=\d+ -> STALL_MS=\d+": "any time between the driver's least and the watchdog's",
+    r"link-local: .*": "link-local addresses are not used",
+    r"- \{from: .*priority: \d+\} -> .*priority: \d+\}": "any unused priority before the main table is valid",
+    r"- .*metric: \d+\} -> .*metric: \d+\}": "any unused metric is valid",
+    r".*arp_ignore = 1 -> .*arp_ignore = 2": "answers fewer neighbors, but all that are used",
+    r"STALL_MS=\d+ -> STALL_MS=\d+": "any time between the minimum of the driver and the time of the watchdog is valid",
 }
 _VALUE = re.compile(r"[\w.:/=-]*[\w]")
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One line of a file, as it was and as it is now (None: taken away)."""
+    """One line of a file, before and after the change (None: removed)."""
 
     file: str
     line: int
@@ -47,16 +47,16 @@ class Mutant:
 
     @property
     def reason(self) -> str:
-        """Why nobody can notice; "" where it should be."""
+        """Why the change is not a fault; "" if it is one."""
         change = f"{self.old.strip()} -> {'' if self.new is None else self.new.strip()}"
-        parts = (self.old.split(", "), (self.new or "").split(", "))
-        if change.startswith("- ") and parts[0][:-1] != parts[1][:-1]:
-            return ""  # a row of a list, changed elsewhere than in its last word
+        before, after = self.old.split(", "), (self.new or "").split(", ")
+        if change.startswith("- ") and before[:-1] != after[:-1]:
+            return ""  # a change before the last item of a row
         return next((why for pattern, why in HARMLESS.items() if re.fullmatch(pattern, change)), "")
 
 
 def mutants(hosts: ObservedHosts, host: str) -> Iterator[Mutant]:
-    """Each value of each line once changed, each line once taken away. Of netplan files that of one host."""
+    """Each value of each line changed once, each line removed once. Of the netplan files only that of one host."""
     for file in sorted(hosts.files):
         if file in SCRIPTS or (file.startswith("netplan/") and file != f"netplan/{host}.yaml"):
             continue
@@ -73,7 +73,7 @@ def mutants(hosts: ObservedHosts, host: str) -> Iterator[Mutant]:
 
 
 def _other(text: str) -> str:
-    """Another value of the same kind: the next number where it ends in one, the other truth, else another word."""
+    """Another value of the same kind: the next number, the other boolean, else another word."""
     if text in ("true", "false"):
         return "false" if text == "true" else "true"
     match = re.search(r"\d+(?=\D*$)", text.partition("/")[0] or text)
@@ -83,7 +83,7 @@ def _other(text: str) -> str:
 
 
 def is_found(bundle: Bundle, hosts: ObservedHosts, mutant: Mutant) -> bool:
-    """Whether an error or a warning names the file, or it cannot be read any more."""
+    """Whether an error or a warning names the file, or the file cannot be read."""
     lines = hosts.text(mutant.file).splitlines()
     lines[mutant.line - 1 : mutant.line] = [] if mutant.new is None else [mutant.new]
     changed = ObservedHosts(hosts.group, hosts.folder, {mutant.file: "\n".join(lines) + "\n"})

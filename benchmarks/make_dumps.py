@@ -1,9 +1,9 @@
-"""Dumps as OpenSM writes them of a three-tier tree of 4,096 adapters, with one uplink for each destination.
+"""Dumps of a three-tier tree of 4,096 adapters in OpenSM's formats, with one uplink for each destination.
 
     python -m benchmarks.make_dumps FOLDER [--levels]
 
 8 pods of 16 leaves and 16 spines, 256 cores, 32 adapters on a leaf. The *.fdbs and *.mcfdbs are for ibdmchk. With
---levels path.psl lists an SL of eight for every pair, so that each leaf sends to each adapter with all of them.
+--levels path.psl lists one of eight SLs for every pair, so that each leaf sends to each adapter with all of them.
 """
 
 import sys
@@ -55,7 +55,7 @@ def _lid(switch: int) -> int:
 
 
 def _port(switch: int, host: int) -> int:
-    """Where a switch sends packets for a host: down where it is below, else up by the host's number."""
+    """The port of a switch to a host: down if the host is below, else up by the number of the host."""
     leaf, pod = host // PER_LEAF, host // PER_LEAF // LEAVES
     if switch >= _CORE:
         return pod + 1

@@ -1,14 +1,14 @@
-"""Write an inventory of a rail-optimized RoCE fabric with exactly N switches of 64 ports, as full as N allows; or of a
-fabric for N GPUs, RoCE or InfiniBand.
+"""Write an inventory of a rail-optimized RoCE fabric with exactly N switches of 64 ports, or of a fabric for N GPUs on
+RoCE or InfiniBand.
 
     python benchmarks/make_inventory.py --switches 512 OUT
     python benchmarks/make_inventory.py --gpus 102400 OUT
     python benchmarks/make_inventory.py --gpus 16384 --infiniband OUT
 
-For GPUs there are three tiers at 1:1, leaves of 64 ports below spines and cores of 128; on InfiniBand all have 64, and
-two tenants have half of the hosts each. For switches, leaves have 32
-hosts and 32 uplinks; small fabrics have two tiers, larger ones three; tier counts are forced so that the total is
-exact, and among the layouts that give it the one with most links is taken.
+For GPUs there are three tiers at 1:1: leaves of 64 ports, spines and cores of 128. On InfiniBand all have 64 ports, and
+two tenants have half of the hosts each. For switches, leaves have 32 hosts and 32 uplinks. Small fabrics have two
+tiers, larger ones three. Tier counts are forced so that the total is exact. Of all possible layouts the one with the
+most links is used.
 """
 
 import argparse
@@ -83,7 +83,7 @@ planes:
 
 
 def layouts(switches: int) -> Iterator[tuple[int, int, int, int]]:
-    """(links, units, spines of a pod, cores) of every layout with exactly so many switches."""
+    """(links, units, spines of a pod, cores) of every layout with exactly this number of switches."""
     divisors = [count for count in range(1, UPLINKS + 1) if UPLINKS % count == 0]
     for units in range(1, RADIX // RAILS + 1):
         for spines in divisors:
@@ -113,24 +113,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size.add_argument("--gpus", type=int)
     parser.add_argument("--infiniband", action="store_true", help="with --gpus")
     parser.add_argument("out", type=Path)
-    asked = parser.parse_args(arguments)
-    if asked.gpus:
-        hosts = -(-asked.gpus // RAILS)
+    options = parser.parse_args(arguments)
+    if options.gpus:
+        hosts = -(-options.gpus // RAILS)
         half = {"middle": hosts // 2 - 1, "rest": hosts // 2, "last": hosts - 1}
-        text = _SUBNET if asked.infiniband else _LARGE
-        _write(asked.out, text.format(gpus=asked.gpus, hosts=hosts, uplinks=UPLINKS, **half))
+        text = _SUBNET if options.infiniband else _LARGE
+        _write(options.out, text.format(gpus=options.gpus, hosts=hosts, uplinks=UPLINKS, **half))
         return 0
-    found = max(layouts(asked.switches), default=None)
+    found = max(layouts(options.switches), default=None)
     if found is None:
-        possible = [count for count in range(asked.switches, asked.switches + 64) if any(layouts(count))]
+        possible = [count for count in range(options.switches, options.switches + 64) if any(layouts(count))]
         print(
-            f"no layout has exactly {asked.switches} switches; the next that one has: {possible[:3]}", file=sys.stderr
+            f"no layout has exactly {options.switches} switches; the next possible numbers are {possible[:3]}",
+            file=sys.stderr,
         )
         return 2
     _, units, spines, cores = found
     core = f"    core: {{platform: dell-z9664f, count: {cores}}}\n    tiers: 3\n" if cores else ""
-    text = _INVENTORY.format(switches=asked.switches, hosts=units * UPLINKS, uplinks=UPLINKS, spines=spines, core=core)
-    _write(asked.out, text)
+    text = _INVENTORY.format(
+        switches=options.switches, hosts=units * UPLINKS, uplinks=UPLINKS, spines=spines, core=core
+    )
+    _write(options.out, text)
     return 0
 
 

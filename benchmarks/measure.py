@@ -10,14 +10,14 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run took."""
+    """The cost of one run."""
 
     cpu_s: float
     rss_mib: float
 
 
 def run(command: Sequence[str]) -> Cost:
-    """Run a command to its end, its output kept away; exits with what it said when it fails."""
+    """Run a command without its output. If it fails, exit with the end of its output."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
         assert child.stdout
         output = child.stdout.read()

@@ -1,10 +1,10 @@
-"""Seeded faults: one value of one switch of a clean bundle is changed, and the rules must name the place.
+"""Seeded faults: change one value of one switch of a correct bundle; the rules must find the location.
 
     python -m benchmarks.mutants [--count 4] [--seed 1] [--example NAME]… [--page docs/mutants.md]
 
-renders each example, changes one value at a time, `count` of them in each table, and judges the files without
-manifest.json. A mutant is found when an error or a warning names its device and its table. The exit code is 1 when a
-survivor has no known reason, or fewer than 95 % are found.
+Renders each example, changes one value at a time, `count` of them in each table, and validates the files without
+manifest.json. A mutant is found if an error or a warning names its device and its table. The exit code is 1 if a
+survivor has no known reason, or less than 95 % are found.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from benchmarks import mutants_infiniband
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 EXAMPLES = ("quickstart", "spectrum", "border", "rail-only", "superpod")
 LEAST_FOUND = 0.95
-# What acceptance and this run change: QoS, buffers, PFC, watchdog, ports, BGP.
+# The changed tables: QoS, buffers, PFC, watchdog, ports, BGP.
 TABLES = (
     "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE",
@@ -50,7 +50,7 @@ _DEFINITIONS = ("SCHEDULER", "WRED_PROFILE", "BUFFER_PROFILE", "BUFFER_POOL", "D
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: `old` to `new`, of a field, of a key (`field` empty), or something taken away (`new` None)."""
+    """One change: `old` to `new`, of a field or of a key (`field` empty), or a removal (`new` None)."""
 
     kind: str
     device: str
@@ -67,7 +67,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Harmless:
-    """Survivors that are no faults: "" stands for any; `lossy` means only on planes without PFC."""
+    """Survivors that are not faults: "" matches any; `lossy` restricts to planes without PFC."""
 
     table: str
     field: str
@@ -78,30 +78,45 @@ class Harmless:
 
 HARMLESS = (
     Harmless(
-        "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "", "", "nothing is lossless on the plane, so that nobody reads it", True
+        "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
+        "",
+        "",
+        "no class is lossless on the plane, so the table has no effect",
+        True,
     ),
-    Harmless("LOSSLESS_TRAFFIC_PATTERN", "", "", "nothing is lossless on the plane, so that nobody reads it", True),
-    Harmless("SWITCH_HASH", "", "row removed", "without the row the switch hashes by its default; no switch is alike"),
+    Harmless("LOSSLESS_TRAFFIC_PATTERN", "", "", "no class is lossless on the plane, so the table has no effect", True),
     Harmless(
-        "SWITCH_HASH", "", "field removed", "without the field the switch hashes by its default; no switch is alike"
+        "SWITCH_HASH",
+        "",
+        "row removed",
+        "without the row the switch uses its default hash; no other switch to compare with",
     ),
-    Harmless("PORT", "subport", "field removed", "0 is what an absent one means"),
     Harmless(
-        "DEVICE_NEIGHBOR_METADATA", "hwsku", "field removed", "optional, and nothing reads it; no switch is alike"
+        "SWITCH_HASH",
+        "",
+        "field removed",
+        "without the field the switch uses its default hash; no other switch to compare with",
+    ),
+    Harmless("PORT", "subport", "field removed", "the default is 0"),
+    Harmless(
+        "DEVICE_NEIGHBOR_METADATA",
+        "hwsku",
+        "field removed",
+        "optional and without effect; no other switch to compare with",
     ),
     Harmless(
         "DEVICE_METADATA",
         "docker_routing_config_mode",
         "field removed",
-        "separated is what an absent one means; no switch is alike",
+        "the default is separated; no other switch to compare with",
     ),
-    Harmless("STATIC_ROUTE", "advertise", "field removed", "true is what an absent one means; no switch is alike"),
+    Harmless("STATIC_ROUTE", "advertise", "field removed", "the default is true; no other switch to compare with"),
 )
 
 
 def mutants(bundle: Bundle, count: int, seed: int, tables: Sequence[str] = TABLES) -> Iterator[Mutant]:
-    """Random mutants, `count` of each table that any switch has: a table is as likely as another, a field as another,
-    so that what is small is not forgotten."""
+    """Random mutants, `count` of each existing table. Forms of rows and fields have equal probability, so that small
+    ones are covered."""
     for table in tables:
         chance = random.Random(f"{seed} {table}")
         holders = [device for device in bundle.devices.values() if device.table(table)]
@@ -181,7 +196,7 @@ def _other_number(table: str, old: str, chance: random.Random) -> str | None:
 
 
 def _other_key(table: str, key: str, chance: random.Random) -> str | None:
-    """The key with its address, its prefix length, its number or its port changed."""
+    """The key with another address, prefix length, number or port."""
     head, _, last = key.rpartition("|")
     head = f"{head}|" if head else ""
     try:
@@ -201,7 +216,7 @@ def _other_key(table: str, key: str, chance: random.Random) -> str | None:
 
 
 def mutated(bundle: Bundle, mutant: Mutant) -> Bundle:
-    """The bundle with the one change."""
+    """The bundle with the change of the mutant."""
     device = bundle.devices[mutant.device]
     config: dict[str, Any] = {**device.config, mutant.table: copy.deepcopy(device.config[mutant.table])}
     rows = config[mutant.table]
@@ -222,7 +237,7 @@ LEVELS = ("missed", "device", "table", "row", "field")
 
 
 def level(bundle: Bundle, mutant: Mutant) -> tuple[str, list[Finding]]:
-    """How exactly the place was named, and what was found at all."""
+    """How exactly the findings name the location, and all findings."""
     best, found = 0, [finding for finding in run(mutated(bundle, mutant)) if finding.severity is not Severity.NOTE]
     for finding in found:
         if finding.device != mutant.device:
@@ -240,7 +255,7 @@ def level(bundle: Bundle, mutant: Mutant) -> tuple[str, list[Finding]]:
 
 @dataclass(frozen=True)
 class Result:
-    """One mutant and how exactly it was found."""
+    """One mutant and how exactly the findings name its location."""
 
     example: str
     mutant: Mutant
@@ -250,12 +265,12 @@ class Result:
 
     @property
     def is_found(self) -> bool:
-        """Whether device and table were named."""
+        """Whether a finding names device and table."""
         return LEVELS.index(self.level) >= LEVELS.index("table")
 
     @property
     def reason(self) -> str | None:
-        """Why the change is none of the rules' business; None for a gap."""
+        """Why the change is not a fault; None for a gap in the rules."""
         mutant = self.mutant
         for one in HARMLESS:
             same = all(
@@ -267,7 +282,7 @@ class Result:
 
 
 def results(examples: Sequence[str], count: int, seed: int) -> Iterator[Result]:
-    """All mutants of the examples. Raises SystemExit where a clean one is not clean."""
+    """All mutants of the examples. Raises SystemExit if an example has findings."""
     for example, folder in rendered(examples):
         bundle = open_bundle([folder])
         gc.freeze()
@@ -278,7 +293,7 @@ def results(examples: Sequence[str], count: int, seed: int) -> Iterator[Result]:
 
 
 def rendered(examples: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """Each example and its bundle, without manifest.json. Raises SystemExit where one is not clean."""
+    """Each example and its bundle, without manifest.json. Raises SystemExit if one has findings."""
     from click.testing import CliRunner
 
     from fabricgen.cli.main import main as fabricgen
@@ -291,12 +306,12 @@ def rendered(examples: Sequence[str]) -> Iterator[tuple[str, Path]]:
                 sys.exit(f"{example}: {outcome.exception}")
             (folder / "manifest.json").unlink()
             if any(finding.severity is not Severity.NOTE for finding in run(open_bundle([folder]))):
-                sys.exit(f"{example} is not clean")
+                sys.exit(f"{example} has findings")
             yield example, folder
 
 
 def page(found: Sequence[Result], count: int, seed: int) -> str:
-    """docs/mutants.md."""
+    """The text of docs/mutants.md."""
     survivors = [one for one in found if not one.is_found]
     share = 100 * (1 - len(survivors) / len(found))
     examples = ", ".join(dict.fromkeys(one.example for one in found))
@@ -304,10 +319,11 @@ def page(found: Sequence[Result], count: int, seed: int) -> str:
     lines = [
         "# Seeded faults", "",
         f"Generated by `make mutants` (seed {seed}, {count} for each table of each example); do not edit.", "",
-        f"{len(found)} times one value of one switch was changed in a clean bundle ({examples}; no manifest.json), and",
-        f"`validate` was asked. In {len(found) - len(survivors)} cases ({share:.1f} %) an error or a warning named the "
-        "switch and the table;",
-        f"in {exact['row'] + exact['field']} the row, in {exact['field']} the very field.", "",
+        f"Each of {len(found)} mutants changes one value of one switch in a correct bundle ({examples}; without",
+        "manifest.json), and `validate` checks the bundle. "
+        f"In {len(found) - len(survivors)} cases ({share:.1f} %) an error or a warning",
+        f"names the switch and the table, in {exact['row'] + exact['field']} the row, "
+        f"in {exact['field']} the field.", "",
         "| change | mutants | found |", "|---|---|---|", *_counts(found, lambda one: one.mutant.kind), "",
         "| table | mutants | found |", "|---|---|---|", *_counts(found, lambda one: one.mutant.table), "",
         "## Survivors", "",

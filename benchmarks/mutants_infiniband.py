@@ -1,6 +1,6 @@
-"""Seeded faults in the files of subnet managers: one word of one file is changed, the rules must name the file.
+"""Seeded faults in the files of subnet managers: change one word of one file; the rules must name the file.
 
-An option is changed in the opensm.conf of every manager, so that it is not found by the copies' disagreement alone.
+An option is changed in the opensm.conf of every manager, so that a difference between the copies does not reveal it.
 """
 
 import random
@@ -26,12 +26,12 @@ _FAMILY = ["FG81", "FG82", "FG83"]
 
 @dataclass(frozen=True)
 class FileMutant:
-    """One change in a file of a subnet: the line `number` (from 0) becomes `new`, None for a line that is taken out."""
+    """One change in a file of a subnet: the line `number` (from 0) becomes `new`, None for a removed line."""
 
     subnet: str
     file: str
     kind: str
-    word: str  # what was changed: an option, or what sort of word
+    word: str  # an option, or a kind of word
     number: int
     old: str
     new: str | None
@@ -42,7 +42,7 @@ class FileMutant:
 
 @dataclass(frozen=True)
 class Harmless:
-    """Survivors that are no faults: patterns of file, word, kind and new line."""
+    """Survivors that are not faults: patterns of file, word and kind."""
 
     file: str
     word: str
@@ -51,49 +51,52 @@ class Harmless:
 
 
 HARMLESS = (
-    Harmless(CONF, "subnet_prefix", "number|hex digit", "any prefix will do that no other subnet of the bundle has"),
-    Harmless(CONF, "max_op_vls", "number", "more lanes than the engine needs, or as many"),
-    Harmless(CONF, "subnet_timeout|.*_lifetime|packet_life_time|.*stall_count", "number", "within what OpenSM allows"),
+    Harmless(CONF, "subnet_prefix", "number|hex digit", "any prefix that no other subnet of the bundle has is valid"),
+    Harmless(CONF, "max_op_vls", "number", "at least as many lanes as the engine needs"),
+    Harmless(CONF, "subnet_timeout|.*_lifetime|packet_life_time|.*stall_count", "number", "a valid value of OpenSM"),
     Harmless(
         CONF, "sminfo_polling_timeout|polling_retry_number", "number", "a standby still takes over within 1 to 10 s"
     ),
-    Harmless(CONF, "sm_priority", "number", "the order of the managers stays"),
-    Harmless(CONF, "nue_max_num_vls|qos_high_limit", "number", "another legal number"),
-    Harmless(CONF, "qos_.*vlarb.*", "number", "switches' port 0, adapters and routers have few lanes in use"),
-    Harmless(CONF, "use_ucast_cache", "boolean|removed", "routes are worked out again more often, and are the same"),
-    Harmless(CONF, "allow_both_pkeys", "boolean", "nobody has `both`, so that nothing changes"),
-    Harmless(CONF, "routing_engine", "engine", "another engine that routes this wiring free of loops"),
-    Harmless(CONF, "guid", "removed", "without it OpenSM takes the first port of its host"),
+    Harmless(CONF, "sm_priority", "number", "the order of the managers does not change"),
+    Harmless(CONF, "nue_max_num_vls|qos_high_limit", "number", "another valid number"),
+    Harmless(CONF, "qos_.*vlarb.*", "number", "port 0 of switches, adapters and routers use few lanes"),
+    Harmless(CONF, "use_ucast_cache", "boolean|removed", "the same routes are computed more often"),
+    Harmless(CONF, "allow_both_pkeys", "boolean", "no member has `both`, so nothing changes"),
+    Harmless(CONF, "routing_engine", "engine", "another engine without loops on this wiring"),
+    Harmless(CONF, "guid", "removed", "without it OpenSM uses the first port of its host"),
     Harmless(CONF, "subnet_prefix", "removed", "OpenSM's default, which no other subnet of the bundle has"),
     Harmless(
         CONF, "max_op_vls|qos_sl2vl|qos_high_limit", "removed", "OpenSM's default allows as many lanes as ports have"
     ),
-    Harmless(CONF, "lmc", "number", "several LIDs for each port, which this engine can do"),
-    Harmless(CONF, "qos", "boolean", "lanes are programmed that this engine does not use"),
-    Harmless(CONF, "polling_retry_number", "removed", "4 times, which is 4 s"),
+    Harmless(CONF, "lmc", "number", "several LIDs for each port, which this engine supports"),
+    Harmless(CONF, "qos", "boolean", "programs lanes that this engine does not use"),
+    Harmless(CONF, "polling_retry_number", "removed", "the default is 4 times, which is 4 s"),
     Harmless(
-        CONF, "qos_(ca|sw0|rtr)_vlarb_.*", "removed", "these ports then have the table of all, with the same weights"
+        CONF, "qos_(ca|sw0|rtr)_vlarb_.*", "removed", "these ports then use the common table with the same weights"
     ),
-    Harmless("partitions.conf", "flag", "number", "a legal code that every member's port has"),
-    Harmless("partitions.conf", "key", "number", "any key will do that no other partition has"),
+    Harmless("partitions.conf", "flag", "number", "a valid code that the port of every member supports"),
+    Harmless("partitions.conf", "key", "number", "any key that no other partition has is valid"),
     Harmless(
-        "partitions.conf", "flag", "removed", "without ipoib, or with OpenSM's own MTU and rate, which all ports have"
+        "partitions.conf",
+        "flag",
+        "removed",
+        "without ipoib, or with OpenSM's default MTU and rate, which all ports support",
     ),
-    Harmless("partitions.conf", "member", "removed", "which ports a tenant has is for its owner to say"),
+    Harmless("partitions.conf", "member", "removed", "the owner of a tenant decides which ports it has"),
     Harmless(
-        "partitions.conf", "member", "membership", "some limited members among full ones are what servers' clients are"
+        "partitions.conf", "member", "membership", "limited members beside full ones are valid: clients of servers"
     ),
-    Harmless("qos-policy.conf", "use|sl", ".*", "a description, or another SL for those who ask"),
-    Harmless("torus-2QoS.conf", ".*dateline|portgroup_max_ports", ".*", "legal, and port groups have room"),
-    Harmless("torus-2QoS.conf", ".*_dateline", "removed", "the dateline is then at 0"),
-    Harmless("topology.ibsim", "Ca|Switch", "number", "ports that have no cable"),
-    Harmless("guid_routing_order", ".*", "removed", "this engine reads no order, or the port is routed last"),
+    Harmless("qos-policy.conf", "use|sl", ".*", "a description, or another SL on request"),
+    Harmless("torus-2QoS.conf", ".*dateline|portgroup_max_ports", ".*", "valid, and port groups have room"),
+    Harmless("torus-2QoS.conf", ".*_dateline", "removed", "the default dateline is at 0"),
+    Harmless("topology.ibsim", "Ca|Switch", "number", "ports without a cable"),
+    Harmless("guid_routing_order", ".*", "removed", "this engine does not use the order, or it routes the port last"),
 )
 
 
 @dataclass(frozen=True)
 class FileResult:
-    """One mutant and what was found."""
+    """One mutant and its findings."""
 
     example: str
     mutant: FileMutant
@@ -106,11 +109,11 @@ class FileResult:
 
     @property
     def reason(self) -> str | None:
-        """Why the change is none of the rules' business; None for a gap."""
+        """Why the change is not a fault; None for a gap in the rules."""
         mutant = self.mutant
         name, value = _option(mutant.old)
         if mutant.file == CONF and mutant.kind == "removed" and value == option_facts()[name].default:
-            return "it has OpenSM's own default, which is written down for later versions"
+            return "equal to OpenSM's default, written for later versions"
         for one in HARMLESS:
             pairs = ((one.file, mutant.file), (one.word, mutant.word), (one.kind, mutant.kind))
             if all(re.fullmatch(pattern, text) for pattern, text in pairs):
@@ -122,21 +125,21 @@ Change = Callable[[str, random.Random], tuple[str, str, str | None] | None]  # k
 
 
 def file_results(folder: Path, example: str, count: int, seed: int, options: int = ALL) -> Iterator[FileResult]:
-    """The mutants of a bundle's subnets, `count` of each file that has many lines alike, `options` of opensm.conf."""
+    """The mutants of a bundle's subnets: `count` of each file with many similar lines, `options` of opensm.conf."""
     for files in subnets_of(folder):
         for mutant in mutants(files, count, seed, options):
             yield FileResult(example, mutant, judged(folder, files, mutant))
 
 
 def judged(folder: Path, files: SubnetFiles, mutant: FileMutant) -> list[Finding]:
-    """What is found with the change; the files are put back."""
+    """The findings with the change. The files are restored afterwards."""
     kept = {}
     for path in [files.folder / mutant.file, *files.folder.glob(f"standby-*/{mutant.file}")]:
         lines = path.read_text().splitlines(keepends=True)
         kept[path] = "".join(lines)
         at = lines.index(mutant.old) if mutant.old in lines else mutant.number
         lines[at : at + 1] = [] if mutant.new is None else [mutant.new]
-        path.unlink()  # a link to the rendered one may stay
+        path.unlink()  # the file may be a hard link to the rendered one
         path.write_text("".join(lines))
     found = [one for one in run(open_bundle([folder]), _FAMILY) if one.severity is not Severity.NOTE]
     for path, text in kept.items():
@@ -145,7 +148,7 @@ def judged(folder: Path, files: SubnetFiles, mutant: FileMutant) -> list[Finding
 
 
 def mutants(files: SubnetFiles, count: int, seed: int, options: int) -> Iterator[FileMutant]:
-    """Changes of a subnet's files."""
+    """Mutants of the files of a subnet."""
     for name, changes, most in (
         (CONF, _OPTIONS, options), ("partitions.conf", _PARTITIONS, 3 * count), ("qos-policy.conf", _POLICY, count),
         ("torus-2QoS.conf", _TORUS, 2 * count), ("node-name-map", _NAMES, count), ("topology.ibsim", _NETLIST, count),
@@ -153,7 +156,7 @@ def mutants(files: SubnetFiles, count: int, seed: int, options: int) -> Iterator
     ):  # fmt: skip
         path = files.folder / name
         if not path.is_file() or (name in _LISTS and f"/{name}\n" not in (files.folder / CONF).read_text()):
-            continue  # what nobody reads does nobody harm
+            continue  # the manager does not read the file
         chance = random.Random(f"{seed} {files.name} {name}")
         lines = path.read_text().splitlines(keepends=True)
         places = [
@@ -250,7 +253,7 @@ def _bare(line: str, _: random.Random) -> tuple[str, str, str | None] | None:
 
 
 def _sign(line: str, chance: random.Random) -> tuple[str, str, str | None] | None:
-    """A colon, or a semicolon, that is left out."""
+    """Without one colon or semicolon."""
     marks = [place for place, letter in enumerate(line) if letter in ":;"]
     if not marks:
         return None
@@ -324,14 +327,15 @@ _NETLIST: list[Change] = [_number, _without]
 
 
 def section(found: Sequence[FileResult]) -> list[str]:
-    """The part of docs/mutants.md on these files."""
+    """The section of docs/mutants.md on these files."""
     survivors = [one for one in found if not one.is_found]
     examples = ", ".join(dict.fromkeys(one.example for one in found))
     total, caught = Counter(one.mutant.file for one in found), Counter(one.mutant.file for one in found if one.is_found)
     lines = [
         "## Files of subnet managers", "",
-        f"{len(found)} times a word of one file was changed ({examples}), an option in the files of all managers of",
-        f"the subnet. In {len(found) - len(survivors)} cases an error or a warning was about the file; the others:",
+        f"Each of {len(found)} mutants changes a word of one file ({examples}), or an option in the files of all "
+        "managers",
+        f"of the subnet. In {len(found) - len(survivors)} cases an error or a warning names the file. The others:",
         "", "| file | mutants | found |", "|---|---|---|",
         *(f"| {file} | {total[file]} | {caught[file]} |" for file in sorted(total)), "",
         "| file | word | change | mutants | why |", "|---|---|---|---|---|",

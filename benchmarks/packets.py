@@ -2,9 +2,9 @@
 
 python -m benchmarks.packets [--peer FOLDER] [--cold]
 
-A random permutation of 1 MB flows over a fat tree of 100 Gb/s with PFC, at 128 and at 1,024 hosts. FOLDER holds another
-simulator as pktsim.py with runcase.py, which is then measured on the same scenario in the same run. --cold measures the
-first compilation as well.
+A random permutation of 1 MB flows over a fat tree of 100 Gb/s with PFC, at 128 and at 1,024 hosts. FOLDER contains
+another simulator as pktsim.py with runcase.py, which is measured on the same scenario in the same run. --cold also
+measures the first compilation.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from pathlib import Path
 from fabricgen.simulate.packets import prepare
 prepare(lambda text: None)
 from fabricgen.simulate.packets.network import build
-from fabricgen.simulate.packets.run import advance_to
+from fabricgen.simulate.packets.advance import advance_to
 from fabricgen.simulate.scenario import read_scenario
 scenario = read_scenario(Path(sys.argv[1]))
 advance_to(build(scenario), 1)
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def print_packets(folder: Path, peer: Path | None = None, *, cold: bool = False) -> None:
-    """The table of hop rates, and what a start costs."""
+    """Print the table of hop rates, and the time of a start."""
     small = folder / "small.json"
     small.write_text(json.dumps(permutation(4, 10)))
     if cold:
@@ -89,8 +89,8 @@ def print_packets(folder: Path, peer: Path | None = None, *, cold: bool = False)
 
 
 def _measured(code: str, *arguments: str) -> tuple[float, float]:
-    told = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    rate, memory = json.loads(told.stdout.splitlines()[-1])
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    rate, memory = json.loads(done.stdout.splitlines()[-1])
     return rate, memory
 
 
@@ -105,7 +105,7 @@ def _start_cpu_s(file: Path, cache: Path | None = None) -> float:
 
 
 def permutation(radix: int, packets: int) -> dict[str, Any]:
-    """A scenario: each host of a fat tree of switches with `radix` ports sends to one other, by destination's path."""
+    """A scenario: each host of a fat tree of switches with `radix` ports sends to one other host."""
     half = radix // 2
     hosts = radix * half * half
     order = list(range(hosts))

@@ -1,9 +1,9 @@
-"""The peer: pyavd on an L3LS fabric whose leaves have 32 uplinks and 32 end points, through its public functions.
+"""The peer of `render`: pyavd on an L3LS fabric whose leaves have 32 uplinks and 32 endpoints, by its public functions.
 
     python -m benchmarks.peer_avd SPINES LEAVES
 
-Each device is given the end points that are its own, as a well-kept AVD repository does; giving each the whole fabric's
-would be slower.
+Each device gets its own endpoints, as in a well-maintained AVD repository. It would be slower with those of the whole
+fabric.
 """
 
 import sys

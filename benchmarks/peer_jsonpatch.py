@@ -2,7 +2,7 @@
 
     python -m benchmarks.peer_jsonpatch OLD NEW
 
-Prints how many devices differ and how many operations their patches have.
+Prints the number of devices that differ and the number of operations in their patches.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What the stages of a render cost within one process, and the built-in schema check after it.
+"""CPU time of the stages of a render within one process, and of the built-in schema check.
 
     python -m benchmarks.stages INVENTORY
 
@@ -18,7 +18,7 @@ from fabricgen.sonic.schema import check
 
 
 def main() -> int:
-    """Measure one inventory; 1 when its files break the schema."""
+    """Measure one inventory. Returns 1 if its files violate the schema."""
     gc.disable()  # as the command line does
     begun = process_time()
     plans = make_plans(Path(sys.argv[1]))
@@ -31,7 +31,7 @@ def main() -> int:
     print(f"load, design, allocate, plan  {planned - begun:6.2f} s")
     print(f"render to canonical bytes     {rendered - planned:6.2f} s   {per_switch_ms:.1f} ms per switch")
     print(f"schema check                  {checked - rendered:6.2f} s   {violations} violations")
-    print(f"in all, with start-up         {process_time():6.2f} s   {len(files)} switches")
+    print(f"total, with start-up          {process_time():6.2f} s   {len(files)} switches")
     return int(violations > 0)
 
 

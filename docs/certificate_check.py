@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Check a deadlock certificate against configuration files, with nothing of fabricgen.
+"""Check a deadlock certificate against configuration files, without code of fabricgen.
 
     python certificate_check.py CERTIFICATE FOLDER...
 
-FOLDER is a bundle, or holds config_db.json files. From them alone this reads sessions, routes and lossless priorities,
-follows every packet between hosts, and looks whether all that a buffer can wait for comes later in the order. Where the
-certificate holds whatever fails, it also looks at the ASNs that make it so. InfiniBand planes are checked by
-certificate_check_infiniband.py, which stands beside this file; their folder is a bundle, or one with dumped tables.
-Exit code 0: it holds; 1: it does not.
+FOLDER is a bundle, or contains config_db.json files. The program reads sessions, routes and lossless priorities from
+these files only. It follows every packet between hosts, and checks that every channel that a buffer can wait for comes
+later in the order. If the certificate holds whatever fails, it also checks the conditions on ASNs for this claim.
+certificate_check_infiniband.py beside this file checks InfiniBand planes. Their folder is a bundle, or contains dumped
+tables.
+Exit code 0: the certificate holds; 1: it does not.
 
-It is written to be read: one thing after the other, in the simplest way there is, for fabrics of up to some hundred
-switches. A fabric whose routes depend on the order of events is refused: the simple way does not cover it.
+The code is written to be read, in the simplest way, for fabrics of up to some hundred switches. A fabric whose routes
+depend on the order of events is refused, because this method does not cover it.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # python -I leaves it out
+sys.path.insert(0, str(Path(__file__).parent))  # python -I does not add it
 from certificate_check_infiniband import RefusedError, check_subnet
 
 INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "VLAN_SUB_INTERFACE", "LOOPBACK_INTERFACE")
@@ -28,7 +29,7 @@ FAMILIES = {"ipv4": 4, "ipv6": 6}
 
 
 class Switch:
-    """What one config_db.json says of BGP: sonic-bgpcfgd, or frrcfgd where frr_mgmt_framework_config is true."""
+    """BGP of one config_db.json, read as sonic-bgpcfgd does, or as frrcfgd if frr_mgmt_framework_config is true."""
 
     def __init__(self, config):
         self.config = config
@@ -48,7 +49,7 @@ class Switch:
             for name, one in self.addresses
             if name == "Loopback0"
         }
-        self.drops = {  # traffic that no longer prefix leads on
+        self.drops = {  # prefixes of traffic that the switch drops unless it has a longer one
             ipaddress.ip_network(key.rpartition("|")[2], strict=False)
             for key, row in config.get("STATIC_ROUTE", {}).items()
             if row.get("blackhole") == "true"
@@ -123,7 +124,7 @@ class Switch:
 
     @cache  # noqa: B019 - one run, one fabric
     def qos(self, interface):
-        """The row of PORT_QOS_MAP of an interface, of a port channel that of its first member with PFC; as items."""
+        """The row of PORT_QOS_MAP of an interface, or of the first member with PFC of a port channel, as items."""
         rows = [self.port_qos[port] for port in self.members(interface) if "pfc_enable" in self.port_qos.get(port, {})]
         default = {"dscp_to_tc_map": self.port_qos.get("global", {}).get("dscp_to_tc_map", "")}
         return frozenset({**default, **(rows[0] if rows else self.port_qos.get(interface, {}))}.items())
@@ -134,8 +135,8 @@ class Switch:
 
     @cache  # noqa: B019 - one run, one fabric
     def onward(self, arriving, leaving):
-        """Priority group that a packet comes in by -> priorities whose pause can hold it on its way out, for two rows
-        of PORT_QOS_MAP. A map that a row does not name is the identity."""
+        """Priority group of an arriving packet -> priorities whose pause can stop it at the output, for two rows of
+        PORT_QOS_MAP. If a row does not name a map, the map is the identity."""
 
         def mapped(row, field, table, size):
             name = dict(row).get(field, "").strip("[]").rpartition("|")[2]
@@ -160,7 +161,7 @@ class Fabric:
         self.links = {name: [] for name in switches}
         self.lossless = {}  # (switch, interface) -> priorities
         self.far_end = {}
-        self.outside = set()  # (switch, family): a session with somebody who has no file here
+        self.outside = set()  # (switch, family): a session with a peer that has no file here
         owner = {str(one.ip): (name, port) for name, s in switches.items() for port, one in s.addresses if s.asn}
         for name, switch in switches.items():
             for peer, asn, families, allowed in switch.neighbors.values():
@@ -179,7 +180,7 @@ class Fabric:
             self.lossless[name, port] = both
 
     def _far_end(self, name, peer, owner):
-        """(own interface, far end, its row for us), the row None when there is none; None for the outside."""
+        """(own interface, far end, its row for this switch or None); None for an external peer."""
         own = self.switches[name]
         if "." not in peer and ":" not in peer:  # unnumbered
             far = own.config.get("DEVICE_NEIGHBOR", {}).get(peer, {})
@@ -196,7 +197,7 @@ class Fabric:
         return near[0][0], owner[peer], next((row for row in rows if row[0] == str(near[0][1].ip)), None)
 
     def routes(self, prefix, origins):
-        """switch -> its links to the next hops of `prefix`: shortest AS paths first, all that are equally long."""
+        """switch -> its links to the next hops of `prefix` on all shortest AS paths."""
         family = ipaddress.ip_network(prefix).version
         hops = {}
         paths = {name: {()} for name in origins}  # every path that a switch may advertise
@@ -231,13 +232,13 @@ class Fabric:
         return found
 
     def host_prefixes(self, origins):
-        """What hosts are behind: everything announced but loopbacks and the way out; all, where that is nothing."""
+        """Prefixes of hosts: all announced ones except loopbacks and default routes; every prefix if none is left."""
         loopbacks = {one for switch in self.switches.values() for one in switch.loopbacks}
         hosts = [one for one in origins if one not in loopbacks and not one.endswith("/0")]
         return hosts or list(origins)
 
     def senders(self, origins):
-        """Switches with hosts, or the outside, behind them."""
+        """Switches with hosts or external peers."""
         found = {name for prefix in self.host_prefixes(origins) for name in origins[prefix]}
         found |= {name for name, _ in self.outside}
         for name, switch in self.switches.items():
@@ -248,7 +249,7 @@ class Fabric:
 
 
 def dependencies(fabric):
-    """Pairs of links: a packet that holds the first may wait for the second."""
+    """Pairs of links: a packet on the first may wait for the second."""
     origins = fabric.origins()
     tables = {prefix: fabric.routes(prefix, names) for prefix, names in origins.items()}
     senders = fabric.senders(origins)
@@ -258,7 +259,7 @@ def dependencies(fabric):
     waits_for = dict.fromkeys(links, 0)  # as bits
 
     def follow(name, network, wider):
-        """The links that a packet takes: by the longest prefix that the switch knows, unless it drops it before."""
+        """The links of the longest prefix that the switch has; none if a longer discard route drops the packet."""
         for candidate in wider:
             if name in origins[candidate] or name in tables[candidate]:
                 drops = (one for one in fabric.switches[name].drops if one.version == network.version)
@@ -270,10 +271,10 @@ def dependencies(fabric):
     for prefix in fabric.host_prefixes(origins):
         network = networks[prefix]
         wider = [p for p, n in networks.items() if n.version == network.version and network.subnet_of(n)]
-        wider.sort(key=lambda one: -networks[one].prefixlen)  # the prefix itself, then what a switch falls back to
+        wider.sort(key=lambda one: -networks[one].prefixlen)  # the prefix itself, then shorter ones
 
         table = {name: follow(name, network, wider) for name in fabric.switches}
-        awaited = {name: sum(bit[link] for link in found) for name, found in table.items()}
+        leaving = {name: sum(bit[link] for link in found) for name, found in table.items()}
         seen, waiting = set(), list(senders)
         while waiting:
             name = waiting.pop()
@@ -281,7 +282,7 @@ def dependencies(fabric):
                 seen.add(name)
                 for link in table[name]:
                     other = fabric.far_end[link][0]
-                    waits_for[link] |= awaited[other]
+                    waits_for[link] |= leaving[other]
                     waiting.append(other)
     for first, found in waits_for.items():
         yield from ((first, second) for second in links if found & bit[second]) if found else ()
@@ -292,7 +293,7 @@ def follow_order(fabric, plane):
     place = {}
     for number, (switch, port, priorities) in enumerate(plane["order"]):
         if (switch, port) not in fabric.lossless or not set(priorities) <= fabric.lossless[switch, port]:
-            raise RefusedError(f"{switch} {port} is no lossless link on priorities {priorities}")
+            raise RefusedError(f"{switch} {port} is not a lossless link on priorities {priorities}")
         place |= {(switch, port, priority): number for priority in priorities}
     checked = 0
     for first, second in dependencies(fabric):
@@ -300,10 +301,10 @@ def follow_order(fabric, plane):
         switch = fabric.switches[middle]
         onward = switch.onward(switch.qos(arriving), switch.qos(second[1]))
         for held in fabric.lossless[first]:
-            for awaited in onward.get(held, set()) & fabric.lossless[second]:
-                a, b = (*first, held), (*second, awaited)
+            for needed in onward.get(held, set()) & fabric.lossless[second]:
+                a, b = (*first, held), (*second, needed)
                 if a not in place or b not in place:
-                    raise RefusedError(f"no place in the order: {a if a not in place else b}")
+                    raise RefusedError(f"missing in the order: {a if a not in place else b}")
                 if place[a] >= place[b]:
                     raise RefusedError(f"{a} waits for {b}, which does not come later in the order")
                 checked += 1
@@ -311,7 +312,7 @@ def follow_order(fabric, plane):
 
 
 def rule_out_valleys(fabric, plane):
-    """Whatever fails: from each switch with hosts upwards, the switches of one level share an ASN and refuse it."""
+    """Check that after any failures the switches of each level above a switch with hosts share an ASN and refuse it."""
     origins = fabric.origins()
     level = dict.fromkeys(fabric.senders(origins), 0)
     for name in (reached := list(level)):
@@ -319,8 +320,8 @@ def rule_out_valleys(fabric, plane):
             if other not in level:
                 level[other] = level[name] + 1
                 reached.append(other)
-    if apart := fabric.switches.keys() - level.keys():
-        raise RefusedError(f"no link leads to {min(apart)}")
+    if separate := fabric.switches.keys() - level.keys():
+        raise RefusedError(f"{min(separate)} is not connected")
     for name, links in fabric.links.items():
         for _, other, allowed, _ in links:
             if abs(level[name] - level[other]) != 1:
@@ -330,38 +331,38 @@ def rule_out_valleys(fabric, plane):
     hosts = [ipaddress.ip_network(prefix) for prefix in fabric.host_prefixes(origins)]
     for one, other in ((one, other) for one in hosts for other in map(ipaddress.ip_network, origins)):
         if one != other and one.version == other.version and one.subnet_of(other):
-            raise RefusedError(f"packets to {one} may follow {other}: what failures change is not ruled out")
+            raise RefusedError(f"packets to {one} may follow {other}, so failures may change their paths")
     for group in [*({name} for name in fabric.switches), *(origins[str(one)] for one in hosts)]:
         one_asn_above(fabric, group, level)
     up_then_down(fabric, plane["order"], level)
 
 
 def one_asn_above(fabric, group, level):
-    """The switches that a prefix of this group is passed up to, level by level."""
+    """Check the switches to which a prefix of this group is passed upwards, level by level."""
     if len({level[name] for name in group}) != 1:
         raise RefusedError(f"{sorted(group)} announce one prefix from several levels")
     while group:
         group = {other for name in group for _, other, *_ in fabric.links[name] if level[other] > level[name]}
         if len({fabric.switches[name].asn for name in group}) > 1:
-            raise RefusedError(f"{', '.join(sorted(group))} are of one level and have several ASNs")
+            raise RefusedError(f"{', '.join(sorted(group))} are on one level and have several ASNs")
 
 
 def up_then_down(fabric, order, level):
-    """All channels that go up, from the lowest level on, come before those that go down, from the highest level on."""
+    """Check that channels upwards, from the lowest level, come before channels downwards, from the highest level."""
     lossless = {(*link, priority) for link, found in fabric.lossless.items() for priority in found}
     if missing := lossless - {(switch, port, one) for switch, port, found in order for one in found}:
-        raise RefusedError(f"no place in the order: {min(missing)}")
+        raise RefusedError(f"missing in the order: {min(missing)}")
     before = None
     for switch, port, _ in order:
         falls = level[fabric.far_end[switch, port][0]] < level[switch]
         stage = falls, -level[switch] if falls else level[switch]
         if before and stage < before:
-            raise RefusedError(f"{switch} {port} may be waited for by a channel that comes before it")
+            raise RefusedError(f"{switch} {port} comes later in the order than a channel that may wait for it")
         before = stage
 
 
 def read_switches(folders):
-    """name -> Switch, of all configuration files below the folders."""
+    """name -> Switch, for all configuration files in the folders."""
     roots = [folder / "sonic" if (folder / "sonic").is_dir() else folder for folder in folders]
     found = {}
     for file in sorted(file for root in roots for file in [*root.glob("*/config_db.json"), *root.glob("*.json")]):
@@ -375,14 +376,14 @@ def read_switches(folders):
 def check(certificate, *folders):
     """The lines to print. Raises RefusedError."""
     if not isinstance(certificate, dict) or certificate.get("format") != "fabricgen-deadlock-certificate/1":
-        raise RefusedError("no certificate of a known format")
+        raise RefusedError("not a certificate of a known format")
     switches = read_switches(folders)
     subnets = [plane for plane in certificate["planes"] if plane.get("technology") == "infiniband"]
     planes = [plane for plane in certificate["planes"] if plane not in subnets]
     named = [name for plane in planes for name in plane["switches"]]
     if sorted(named) != sorted(switches):
         raise RefusedError(
-            f"not the same switches: {', '.join(sorted(set(named) ^ set(switches))) or 'one is named twice'}"
+            f"not the same switches: {', '.join(sorted(set(named) ^ set(switches))) or 'a switch is named twice'}"
         )
     if not planes and not subnets:
         yield "no plane: nothing to check"
@@ -394,7 +395,7 @@ def check(certificate, *folders):
             raise RefusedError(f"{title} has no order: its dependencies are cyclic")
         text = json.dumps(plane["order"], separators=(",", ":"))
         if hashlib.sha256(text.encode()).hexdigest() != plane["seal"]:
-            raise RefusedError(f"{title}: the order is not the one that the certificate was sealed with")
+            raise RefusedError(f"{title}: the order differs from the sealed one")
         fabric = Fabric({name: switches[name] for name in plane["switches"]})
         count = follow_order(fabric, plane)
         if plane["holds"] == "whatever fails":
@@ -412,4 +413,4 @@ if __name__ == "__main__":
     except RefusedError as refusal:
         sys.exit(f"refused: {refusal}")
     except (OSError, ValueError, LookupError, TypeError) as error:
-        sys.exit(f"refused: not of the form that is expected: {type(error).__name__}: {error}")
+        sys.exit(f"refused: not the expected format: {type(error).__name__}: {error}")

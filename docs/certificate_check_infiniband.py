@@ -1,9 +1,9 @@
 """The InfiniBand part of certificate_check.py: wiring, forwarding tables, service levels and virtual lanes of a subnet.
 
-The wiring comes from the subnet's own file. The tables come from the dumps that the certificate names, else from the
-certificate: then it holds for what one run of OpenSM on these files made of them. From both, this follows the packets
-of every pair of adapter ports, switch by switch. They must arrive, and whatever a buffer can wait for must come later
-in the order. It is for some thousand adapters; large subnets take minutes.
+The wiring comes from a file of the subnet. The tables come from the dumps that the certificate names, else from the
+certificate: then it holds for the result of one run of OpenSM on these files. The program follows the packets of every
+pair of adapter ports, switch by switch. They must arrive, and every channel that a buffer can wait for must come later
+in the order. It is made for some thousand adapters; large subnets take minutes.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pathlib import Path
 NODE = re.compile(r'(Switch|Ca|Hca|Rt)\s+\d+\s+"([^"]+)"(?:.*\blid (\d+))?')
 PORT = re.compile(r'\[(\d+)\](?:\((\w+)\))?\s+"([^"]+)"\[(\d+)\](?:\(\w+\))?(?:\s*#\s*lid (\d+))?')
 END = re.compile(r"\{ (CA|SW)(?:-SM)? .*?NodeGUID:(\w+) PortGUID:(\w+) .*?LID:(\w+) PN:(\w+) \}")
-NOWHERE = 255  # in place of a port, where a switch has no route
+NOWHERE = 255  # instead of a port if a switch has no route
 
 
 class RefusedError(Exception):
@@ -24,7 +24,7 @@ class RefusedError(Exception):
 
 class Wiring:
     """`far[s, p]` is the switch port at the other end of port p of switch s, `adapter[s, p]` the GUID of the adapter
-    port there, `home` the same the other way round. Switches go by node GUID. `lids` are those that the file tells."""
+    port there, `home` the inverse. Switches are identified by node GUID. `lids` are those of the file."""
 
     def __init__(self, text):
         self.far, self.adapter, self.home, self.lids = {}, {}, {}, {}
@@ -47,7 +47,7 @@ class Wiring:
 
 
 def netlist(text):
-    """Cables of a netlist of ibsim, or of ibnetdiscover's output: (end, LID, far end, LID), each from both sides."""
+    """Cables of an ibsim netlist, or of ibnetdiscover's output: (end, LID, far end, LID), each from both sides."""
     kinds, ports, guid = {}, {}, 0
     for line in text.splitlines():
         if found := re.match(r"(?:switch|ca|rt)guid=0x(\w+)", line):
@@ -67,7 +67,7 @@ def netlist(text):
     for (name, number), found in ports.items():
         there = found[3], int(found[4])
         if there not in ports or (ports[there][3], int(ports[there][4])) != (name, number):
-            raise RefusedError(f"the cable of {name} port {number} is not at its other end")
+            raise RefusedError(f"the cable of {name} port {number} is missing at its other end")
         if "router" not in (kinds[name][0], kinds[there[0]][0]):
             yield *end(name, number), *end(*there)
 
@@ -86,9 +86,9 @@ def listed(text):
 
 
 class Subnet:
-    """What a plane of the certificate rests on. Endpoints are LIDs of adapter ports, counted from 0: `owner[n]` is the
-    port's GUID, `lid[n]` its LID, `table[s][n]` the port by which switch s sends to it. `levels` lists (endpoints that
-    send, SL by destination): a digit for each, `-` for a pair without a path."""
+    """The facts behind a plane of the certificate. Endpoints are LIDs of adapter ports, numbered from 0: `owner[n]` is
+    the GUID of the port, `lid[n]` its LID, `table[s][n]` the port through which switch s sends to it. `levels` lists
+    (endpoints that send, SL by destination): one digit each, `-` for a pair without a path."""
 
     def __init__(self, plane, folder):
         def text(name):
@@ -98,7 +98,7 @@ class Subnet:
         self.name = {int(guid, 16): name for name, guid in plane["switches"].items()}
         self.guid = {name: guid for guid, name in self.name.items()}
         self.lanes = {}  # (switch, in-port, out-port) -> lane by SL
-        self.usual = range(16)  # where `lanes` has none
+        self.usual = range(16)  # default of `lanes`
         if isinstance(plane["tables"], str):
             self.read_dumps(plane, text)
         else:
@@ -126,7 +126,7 @@ class Subnet:
                     self.lanes |= {(self.guid[name], a, b): numbers(digits) for a in into for b in out}
 
     def read_dumps(self, plane, text):
-        """The same of what OpenSM or ibdiagnet dumped."""
+        """Read the tables that OpenSM or ibdiagnet dumped."""
         tables, owner = {}, {}
         for line in text(plane["tables"]).splitlines():
             if found := re.match(r"(?:Switch 0x|Unicast lids .*? guid 0x|\w+: Switch 0x)(\w+)", line):
@@ -151,33 +151,33 @@ class Subnet:
             self.read_levels(text(plane["levels"]), text(plane["topology"]))
 
     def read_levels(self, text, topology):
-        """SLs by node GUID; ports are of a node where the wiring says so."""
+        """Read SLs by node GUID; the wiring maps ports to nodes."""
         place = {lid: number for number, lid in enumerate(self.lid)}
-        by_node = {}
+        digits = {}
         for guid, lid, level in re.findall(r"^0x(\w{16}) (\d+) (\d+)", text, re.MULTILINE):
             if int(lid) in place:
-                by_node.setdefault(int(guid, 16), ["-"] * len(place))[place[int(lid)]] = f"{int(level):x}"
+                digits.setdefault(int(guid, 16), ["-"] * len(place))[place[int(lid)]] = f"{int(level):x}"
         node = {int(port, 16): int(node, 16) for _, node, port, *_ in END.findall(topology)}
         if not node:
             blocks = re.findall(r"^caguid=0x(\w+)(.*?)(?=^\w+guid=|\Z)", topology, re.MULTILINE | re.DOTALL)
             node = {int(port, 16): int(guid, 16) for guid, rest in blocks for port in re.findall(r"\]\((\w+)\)", rest)}
-        self.levels = [([n], "".join(by_node.get(node[guid], "-"))) for n, guid in enumerate(self.owner)]
+        self.levels = [([n], "".join(digits.get(node[guid], "-"))) for n, guid in enumerate(self.owner)]
 
     def lane(self, switch, into, out, level):
         return self.lanes.get((switch, into, out), self.usual)[level]
 
-    def describe(self, switch, port, lane=None):
+    def name_of(self, switch, port, lane=None):
         return f"{self.name[switch]} port {port}" + ("" if lane is None else f" lane {lane}")
 
 
 def deliver(subnet, number):
-    """Packets to one endpoint arrive, from every switch with adapters, within as many hops as there are switches."""
+    """Check that packets to one endpoint arrive from every switch with adapters, with at most one hop per switch."""
     wiring, lid = subnet.wiring, subnet.lid[number]
     last, port = wiring.home[subnet.owner[number]]
     for switch, table in subnet.table.items():
         out = switch, table[number]
         if table[number] != NOWHERE and out not in wiring.far and out not in wiring.adapter:
-            raise RefusedError(f"{subnet.describe(*out)}, the way to LID {lid}, has no cable")
+            raise RefusedError(f"{subnet.name_of(*out)}, on the way to LID {lid}, has no cable")
     arrives = {last} if subnet.table[last][number] == port else set()
     for switch in {switch for switch, _ in wiring.adapter}:
         way = []
@@ -185,35 +185,35 @@ def deliver(subnet, number):
             out = switch, subnet.table[switch][number]
             way.append(switch)
             if out not in wiring.far or len(way) > len(subnet.table):
-                raise RefusedError(f"packets to LID {lid} do not arrive: they are lost at {subnet.describe(*out)}")
+                raise RefusedError(f"packets to LID {lid} do not arrive: they are lost at {subnet.name_of(*out)}")
             switch = wiring.far[out][0]
         arrives.update(way)
 
 
 def senders(subnet):
-    """(switch, in-port) -> SLs by destination, each once; in-ports whose lanes are the same have one entry."""
+    """(switch, in-port) -> distinct SLs by destination; in-ports with equal lanes share one entry."""
     onward = {}
     for switch, port in subnet.wiring.far:
         onward.setdefault(switch, []).append(port)
-    found, by_lanes = {}, {}
+    found, alike = {}, {}
     if sorted(number for numbers, _ in subnet.levels for number in numbers) != list(range(len(subnet.owner))):
         raise RefusedError("not every endpoint has service levels, or one has two")
     for numbers, levels in subnet.levels:
         if len(levels) not in (1, len(subnet.owner)):
-            raise RefusedError("service levels are not for every destination")
+            raise RefusedError("the service levels do not cover every destination")
         for number in numbers:
             switch, port = subnet.wiring.home[subnet.owner[number]]
             lanes = tuple(tuple(subnet.lanes.get((switch, port, out), subnet.usual)) for out in onward.get(switch, ()))
-            found.setdefault(by_lanes.setdefault((switch, lanes), (switch, port)), set()).add(levels)
+            found.setdefault(alike.setdefault((switch, lanes), (switch, port)), set()).add(levels)
     return found
 
 
 def follow_order(subnet, order):
-    """Every dependency of a buffer on another must go from an earlier to a later channel; their number."""
+    """Check that every dependency goes from an earlier to a later channel. Returns the number of dependencies."""
     wiring = subnet.wiring
     place = {(subnet.guid[name], port, lane): n for n, (name, port, lanes) in enumerate(order) for lane in lanes}
     if len(place) < sum(len(lanes) for *_, lanes in order):
-        raise RefusedError("a channel stands twice in the order")
+        raise RefusedError("a channel is in the order twice")
     checked, used = set(), set()
     sent = [(start, levels) for start, rows in senders(subnet).items() for levels in rows]
     for number, owner in enumerate(subnet.owner):
@@ -224,26 +224,26 @@ def follow_order(subnet, order):
             held, level = None, int(level, 16) if level != "-" else None
             while level is not None and switch != last:
                 out = subnet.table[switch][number]
-                awaited = switch, out, subnet.lane(switch, into, out, level)
-                if awaited not in place:
-                    raise RefusedError(f"no place in the order: {subnet.describe(*awaited)}")
-                if held and place[held] >= place[awaited]:
-                    waits = f"{subnet.describe(*held)} waits for {subnet.describe(*awaited)}"
+                needed = switch, out, subnet.lane(switch, into, out, level)
+                if needed not in place:
+                    raise RefusedError(f"missing in the order: {subnet.name_of(*needed)}")
+                if held and place[held] >= place[needed]:
+                    waits = f"{subnet.name_of(*held)} waits for {subnet.name_of(*needed)}"
                     raise RefusedError(f"{waits}, which does not come later in the order")
                 if held:
-                    checked.add((held, awaited))
-                if (awaited, level) in seen:  # the rest of this path is known
+                    checked.add((held, needed))
+                if (needed, level) in seen:  # the rest of the way was followed before
                     break
-                seen.add((awaited, level))
-                used.add(awaited)
-                held, (switch, into) = awaited, wiring.far[switch, out]
+                seen.add((needed, level))
+                used.add(needed)
+                held, (switch, into) = needed, wiring.far[switch, out]
     if idle := place.keys() - used:
-        raise RefusedError(f"no packet ever holds {subnet.describe(*min(idle))}")
+        raise RefusedError(f"no packet uses {subnet.name_of(*min(idle))}")
     return len(checked)
 
 
 def partitions(text, ports):
-    """port GUID -> its P_Keys, full members with bit 15. SELF is passed over: a bundle's files name their managers."""
+    """port GUID -> (P_Key, membership) pairs. SELF is ignored, because the files of a bundle name their managers."""
     members = {}
     for statement in re.sub(r"#.*", "", text).split(";"):
         head, _, body = statement.partition(":")
@@ -251,9 +251,9 @@ def partitions(text, ports):
             continue
         name, _, number = head.split(",")[0].partition("=")
         if not number and name.strip() != "Default":
-            raise RefusedError(f"partition {name.strip()} has a key that OpenSM makes up")
+            raise RefusedError(f"partition {name.strip()} has no key, so OpenSM chooses one")
         if "defmember" in head:
-            raise RefusedError("partitions.conf has defmember, which this does not know")
+            raise RefusedError("partitions.conf has defmember, which is not supported")
         key = int(number or "0x7fff", 0) & 0x7FFF
         for word in body.replace(",", " ").split():
             who, _, how = word.partition("=")
@@ -263,8 +263,8 @@ def partitions(text, ports):
     return {port: frozenset((key, members[port][key]) for key in members.get(port, {})) for port in ports}
 
 
-def left_out(subnet, keys):
-    """How many pairs have no path. Where P_Keys are known, the two must share none, or be limited members both."""
+def without_path(subnet, keys):
+    """The number of pairs without a path. With known P_Keys the two must share none, or both be limited members."""
 
     @cache
     def may_talk(one, other):
@@ -277,12 +277,12 @@ def left_out(subnet, keys):
             if levels[number % len(levels)] == "-":
                 count += len(numbers)
                 if any(may_talk(one, keys[owner]) for one in of_senders):
-                    raise RefusedError(f"LID {subnet.lid[number]} has no path from a port that it shares a P_Key with")
+                    raise RefusedError(f"LID {subnet.lid[number]} has no path from a port with which it shares a P_Key")
     return count
 
 
 def seal(plane):
-    """The checksum of what the certificate itself says of paths."""
+    """The checksum of the paths in the certificate."""
     kept = [plane.get(name) for name in ("endpoints", "tables", "lanes", "levels", "order")]
     return hashlib.sha256(json.dumps(kept, separators=(",", ":")).encode()).hexdigest()
 
@@ -291,27 +291,27 @@ def check_subnet(plane, folders):
     """The line to print. Raises RefusedError."""
     title = f"plane {plane['name']}" if plane["name"] else "the subnet"
     if seal(plane) != plane["seal"]:
-        raise RefusedError(f"{title}: order and tables are not those that the certificate was sealed with")
+        raise RefusedError(f"{title}: order and tables differ from the sealed ones")
     if plane["order"] is None:
         raise RefusedError(f"{title} has no order: its dependencies are cyclic")
     places = (Path(one) / plane["folder"] for one in folders)
     folder = next((place for place in places if (place / plane["topology"]).is_file()), None)
     if folder is None:
-        raise RefusedError(f"{title}: no folder that was given has {plane['folder']}/{plane['topology']}")
+        raise RefusedError(f"{title}: no given folder has {plane['folder']}/{plane['topology']}")
     if plane["topology"] not in plane["files"]:
         raise RefusedError(f"{title}: the certificate has no checksum of {plane['topology']}")
     for name, digest in plane["files"].items():
         if not (folder / name).is_file() or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
-            raise RefusedError(f"{title}: {folder / name} is not the file that the certificate was written for")
+            raise RefusedError(f"{title}: {folder / name} differs from the file of the certificate")
     subnet = Subnet(plane, folder)
     keys = None
     if plane["model"] == "opensm":
-        keys = dict.fromkeys(subnet.owner, frozenset({(0x7FFF, "full")}))  # where no file says otherwise
+        keys = dict.fromkeys(subnet.owner, frozenset({(0x7FFF, "full")}))  # without partitions.conf
         if "partitions.conf" in plane["files"]:
             keys = partitions((folder / "partitions.conf").read_text(), set(subnet.owner))
-    without = left_out(subnet, keys)
+    without = without_path(subnet, keys)
     count = follow_order(subnet, plane["order"])
-    why = "may not talk" if keys else "have no known SL"
+    why = "may not communicate" if keys else "have no known SL"
     pairs = f"{len(subnet.owner)} LIDs reach each other" + (f", {without} pairs {why}" if without else "")
     size = f"{len(plane['order'])} channels are in order, {count} dependencies checked"
     return f"{title}: {size}; {pairs}; holds for these tables, {plane['claim']}"

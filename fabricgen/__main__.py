@@ -1,4 +1,4 @@
-"""`python -m fabricgen`, and the command itself: an interrupt is one as well while modules are still being loaded."""
+"""`python -m fabricgen`, and the console script. An interrupt while modules are loaded is handled, too."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ def run() -> None:
     except SystemExit as stop:
         if stop.code != EXIT_INTERRUPTED:
             raise
-    # Not sys.exit: Python would still end by the signal where it struck within exec(), as when a dataclass is made.
+    # Not sys.exit: Python would end by the signal if it arrived within exec(), for example in a dataclass decorator.
     for stream in filter(None, (sys.stdout, sys.stderr)):
         with suppress(OSError):
             stream.flush()

@@ -1,4 +1,4 @@
-"""What the codes mean that are no rules (codes.yaml): for `explain`, and for docs/findings.md."""
+"""The pages of the codes that do not belong to a rule, from codes.yaml."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,11 +12,11 @@ def codes() -> Mapping[str, Mapping[str, str]]:
     """code -> title, what, fix."""
     text = Path(__file__).with_name("codes.yaml").read_text(encoding="utf-8")
     found: Mapping[str, Mapping[str, str]] = yaml.safe_load(text)
-    return found
+    return {code: {**entry, "title": entry["title"][:1].upper() + entry["title"][1:]} for code, entry in found.items()}
 
 
 def explain_code(code: str) -> str | None:
-    """The page of a code; None for one that is not listed here."""
+    """The page of a code; None for an unknown code and for the codes of rules."""
     entry = codes().get(code.upper())
     if entry is None:
         return None

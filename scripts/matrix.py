@@ -2,8 +2,8 @@
 
     python scripts/matrix.py build/matrix
 
-One small fabric for each combination: two leaves, two spines and a core where the layout has buffer facts for one. Of
-each fabric one file a role is kept: <layout>-<role>-<priorities>-<bgp>/config_db.json.
+Each combination is a small fabric: two leaves, two spines, and a core if the layout has buffer facts for cores. One
+file of each role is kept: <layout>-<role>-<priorities>-<bgp>/config_db.json.
 """
 
 import sys
@@ -26,7 +26,7 @@ NIC_MBPS = 400_000
 
 
 def layouts() -> Iterator[tuple[SwitchPlatform, Layout]]:
-    """Every layout that can be lossless."""
+    """Every layout with buffer facts for lossless classes."""
     for name in catalog.switch_names():
         platform = catalog.switch_platform(name)
         assert platform is not None
@@ -36,17 +36,17 @@ def layouts() -> Iterator[tuple[SwitchPlatform, Layout]]:
 
 
 def kept(nth_layout: int, role: str, priorities: str, bgp: str) -> bool:
-    """Whether a combination is kept: 15 files for each layout.
+    """Whether a combination is kept. Each layout has 15 files.
 
-    Priorities and BGP touch no common table. One role of each layout does without one set over unnumbered BGP, each
-    time another one, so that every layout and every role still meets every set with every style.
+    Priorities and BGP share no table. For each layout one role skips one set of priorities with unnumbered BGP. The
+    skipped pair changes from layout to layout, so every layout and every role has every set and every style.
     """
     nth_set = tuple(PRIORITIES).index(priorities)
     return bgp == "numbered" or (nth_layout + ROLES.index(role)) % len(PRIORITIES) != nth_set
 
 
 def inventory(platform: SwitchPlatform, layout: Layout, classes: dict[int, list[int]], bgp: str) -> str:
-    """A fabric with a switch or two of each role."""
+    """A fabric with one or two switches of each role."""
     ports = [port.name for port in layout.fabric_ports if port.speed_mbps == layout.speed_mbps]
     cable_m = max((row.cable_m for row in layout.headroom if row.speed_mbps == layout.speed_mbps), default=40)
     core = "core" in layout.buffers
@@ -80,7 +80,7 @@ management: {{addresses: 10.255.0.0/24, gateway: 10.255.0.1, ntp: [10.255.0.9], 
 
 
 def main(folder: Path) -> int:
-    """Render all of it; the exit code is 1 when a layout cannot be planned."""
+    """Render all combinations. The exit code is 1 if a layout cannot be planned."""
     files = 0
     with tempfile.TemporaryDirectory() as aside:
         source = Path(aside) / "fabric.yaml"

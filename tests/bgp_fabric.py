@@ -1,4 +1,4 @@
-"""Small fabrics as config_db.json files, so that tests take the whole way from files to verdicts."""
+"""Small fabrics as config_db.json files, for tests from files to verdicts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ PORT_QOS = {
 
 @dataclass
 class Fabric:
-    """Switches by name with ASN; links by name, repeated for parallel cables; prefixes with the switch they are of."""
+    """Switches by name with ASN; links by name, repeated for parallel cables; prefixes with their switch."""
 
     asn: Mapping[str, int]
     links: Sequence[Sequence[str]]
@@ -38,7 +38,7 @@ class Fabric:
     bbr: Sequence[str] = ()
 
     def configs(self) -> ConfigDbs:
-        """One config_db per switch: /31 links, one eBGP session each, PFC on priorities 3 and 4 throughout."""
+        """One config_db per switch: /31 links with one eBGP session each, PFC on priorities 3 and 4 on all ports."""
         found: ConfigDbs = {name: self._base(number, name) for number, name in enumerate(self.asn)}
         ports = dict.fromkeys(self.asn, 0)
         for number, ends in enumerate(self.links):
@@ -90,7 +90,7 @@ class Fabric:
 
 
 def add_ways_out(configs: ConfigDbs, borders: Sequence[str]) -> None:
-    """A session with an external router at each border switch, by bgpcfgd: it takes whatever comes."""
+    """Add a session with an external router at each border switch; bgpcfgd accepts all its routes."""
     for number, name in enumerate(borders):
         config, port = configs[name], "Ethernet400"
         near, far = (f"192.0.2.{2 * number + side}" for side in (0, 1))
@@ -101,20 +101,20 @@ def add_ways_out(configs: ConfigDbs, borders: Sequence[str]) -> None:
 
 
 def add_discards(configs: ConfigDbs, prefix: str) -> None:
-    """A discard route on every switch."""
+    """Add a discard route on every switch."""
     for config in configs.values():
         config["STATIC_ROUTE"] = {f"default|{prefix}": {"blackhole": "true", "advertise": "false", "distance": "250"}}
 
 
 def open_configs(configs: ConfigDbs, folder: Path) -> Bundle:
-    """Writes the files and opens them as loose config_db files."""
+    """Write the files and open them as loose config_db files."""
     for name, config in configs.items():
         (folder / f"{name}.json").write_text(json.dumps(config, indent=4))
     return open_bundle([folder])
 
 
 def from_case(case: Mapping[str, Any]) -> Fabric:
-    """The fabric of a case of shared/data/bgp, its failed links taken out."""
+    """The fabric of a case of shared/data/bgp without its failed links."""
     failed = [sorted(link) for link in case["failed"]]
     links = []
     for link in case["links"]:

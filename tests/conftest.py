@@ -1,4 +1,4 @@
-"""What all tests share: golden files, the command line in this process, and the real OpenSM with its helpers.
+"""Fixtures of all tests: golden files, the command line in this process, and the real OpenSM with its tools.
 
 Tests that need OpenSM are skipped where it is not installed; in CI that is a failure.
 """
@@ -16,7 +16,7 @@ from fabricgen.cli.main import run
 from fabricgen.simulate.opensm import PACKAGES, Tools, find_tools
 from tests.inventories import QUICKSTART
 
-# How long an example takes depends on who else uses the machine; speed is measured in benchmarks/.
+# The time of an example depends on the load of the machine; benchmarks/ measure speed.
 settings.register_profile("fabricgen", deadline=None)
 settings.load_profile("fabricgen")
 
@@ -47,7 +47,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run of the command left."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -73,7 +73,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 @pytest.fixture(scope="session")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of the quickstart, to read."""
+    """The bundle of the quickstart. Do not change it."""
     folder = tmp_path_factory.mktemp("quickstart")
     copy = shutil.copytree(QUICKSTART, folder / "inventory")
     with pytest.raises(SystemExit):
@@ -83,7 +83,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def bundle(rendered: Path, tmp_path: Path) -> Path:
-    """A copy of it, to change."""
+    """A copy of the bundle of the quickstart that a test may change."""
     return Path(shutil.copytree(rendered, tmp_path / "bundle"))
 
 
@@ -101,13 +101,13 @@ def ibdmchk() -> str:
 
 @pytest.fixture(scope="session")
 def netplan() -> str:
-    """What hosts read their addresses with."""
+    """The program that configures the addresses of hosts."""
     return shutil.which("netplan", path="/usr/sbin:/usr/bin:/sbin:/bin") or _missing("netplan.io")
 
 
 @pytest.fixture(scope="session")
 def ibnetdiscover() -> str:
-    """What people see the cables of a subnet with."""
+    """The program that lists the cables of a subnet."""
     path = f"{os.environ.get('PATH', '')}:/usr/sbin"
     return shutil.which("ibnetdiscover", path=path) or _missing("ibnetdiscover of infiniband-diags")
 

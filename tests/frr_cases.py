@@ -1,4 +1,4 @@
-"""Names of the states in shared/data/bgp, spelled out so that a missing file is a failing test."""
+"""Names of the states in shared/data/bgp. They are a list here so that a test fails if a file is missing."""
 
 CASES = [
     "ls4x2_distinct__l1-s1",

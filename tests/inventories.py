@@ -1,4 +1,4 @@
-"""Small inventories as plain mappings, and how they come to disk."""
+"""Small inventories as plain mappings, and functions that write them."""
 
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ _Dumper.add_representer(SecretReference, lambda dumper, text: dumper.represent_s
 def rail_optimized(
     hosts: int = 8, unit: int = 4, planned: int = 3, platform: str = ARISTA, model: str = "dgx-h100", **plane: Any
 ) -> Tree:
-    """Eight rails, units of `unit` hosts; by default 16 leaves and 1 spine."""
+    """Eight rails and units of `unit` hosts; by default 16 leaves and 1 spine."""
     return {
         "fabricgen": 1,
         "fabric": "small",
@@ -68,7 +68,7 @@ def rail_optimized(
 
 
 def explicit(platform: str = ARISTA, **plane: Any) -> Tree:
-    """Two leaves with a rail of one host each, two spines."""
+    """Two leaves, each with a rail of one host, and two spines."""
     return {
         "fabricgen": 1,
         "fabric": "tiny",
@@ -99,7 +99,7 @@ def explicit(platform: str = ARISTA, **plane: Any) -> Tree:
 
 
 def write(folder: Path, tree: Tree, name: str = "fabric.yaml") -> Path:
-    """The folder of an inventory with this tree in one file."""
+    """Write the inventory as one file. Returns its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text_of(tree))
     return folder
@@ -131,8 +131,8 @@ def grid(design: str, size: list[int], hosts: int = 1, unit: int = 1, links: Any
 def planes_together(platform: str = ARISTA, small: str = DELL, hosts: int = 2) -> Tree:
     """Four planes with shared hosts: compute on rails, storage with RoCE, in-band and out-of-band without PFC.
 
-    The small planes have two leaves, each with one NIC of every host, and a spine. On the out-of-band plane are nothing
-    but switches.
+    The small planes have two leaves, each with one NIC of every host, and a spine. The out-of-band plane has switches
+    only.
     """
     tree = rail_optimized(hosts, 2, 2, platform, addressing=_pools(0))
     planes = tree["planes"]
@@ -160,7 +160,7 @@ def planes_together(platform: str = ARISTA, small: str = DELL, hosts: int = 2) -
 
 
 def dual_homed_planes(hosts: int = 4, small: str = DELL) -> Tree:
-    """Three planes of Clos fabrics: compute on rails, storage and in-band with both leaves of a unit for every host."""
+    """Three Clos planes: compute on rails; on storage and in-band every host connects to both leaves of its unit."""
     tree = rail_optimized(hosts, 4, 2, NVIDIA, addressing=_pools(0))
     for number, name in enumerate(("storage", "in-band"), 1):
         tree["planes"][name] = {

@@ -1,8 +1,8 @@
-"""What a run that a test interrupts must be started with."""
+"""Signals of a process that a test interrupts."""
 
 import signal
 
 
-def hears_interrupts() -> None:
-    """Before exec: SIGINT as a terminal leaves it. Shells start what they put in the background deaf to it."""
+def restore_interrupts() -> None:
+    """Restore the default action of SIGINT before exec. Shells start background jobs with SIGINT ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""The files of hosts, read back for judging: settings by key, netplan files by interface, places on demand."""
+"""The files of hosts, read back for judging: settings by key, netplan files by interface, locations on demand."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,14 +15,14 @@ from fabricgen.sonic.canonical import natural_key
 
 FOLDER = "hosts"
 _SETTING = re.compile(r"\s*([\w./@-]+)\s*=(.*)")
-# What differs from host to host in files that are otherwise alike.
+# These differ between hosts in files that are otherwise equal.
 _COMMENT = re.compile(r"^#.*", re.MULTILINE)
 _ADDRESS = re.compile(r'"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/\d+)?"')
 
 
 @dataclass(frozen=True)
 class ObservedHosts:
-    """The files of one group of hosts. In places a file stands for a table, a setting for a key."""
+    """The files of one group of hosts. In the place of a finding, the file is the table, and the setting is the key."""
 
     group: str
     folder: Path
@@ -32,22 +32,22 @@ class ObservedHosts:
 
     @property
     def name(self) -> str:
-        """What findings call it: hosts/<group>."""
+        """The name in findings: hosts/<group>."""
         return f"{FOLDER}/{self.group}"
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """The paths below the folder of the group."""
+        """The paths of the files, relative to the folder of the group."""
         found = (path for path in self.folder.rglob("*") if path.is_file())
         return frozenset(path.relative_to(self.folder).as_posix() for path in found)
 
     @property
     def nccl_file(self) -> str:
-        """What NCCL is told; hosts with AMD's GPUs have RCCL, which reads the same from another file."""
+        """The file with the settings of NCCL, or of RCCL on hosts with GPUs of AMD."""
         return "rccl.conf" if "rccl.conf" in self.files else "nccl.conf"
 
     def text(self, file: str) -> str:
-        """A file's text. Raises UnreadableInputError."""
+        """The text of a file. Raises UnreadableInputError."""
         if file not in self._texts:
             path = self.folder / file
             try:
@@ -59,7 +59,7 @@ class ObservedHosts:
         return self._texts[file]
 
     def settings(self, file: str) -> Mapping[str, str]:
-        """KEY=VALUE lines, the last of equal ones, as the tools that read them have it; empty without the file."""
+        """key -> value of the KEY=VALUE lines; the last line of a key counts. Empty without the file."""
         return {key: value for _, key, value in self._lines(file)} if file in self.files else {}
 
     def _lines(self, file: str) -> Iterator[tuple[int, str, str]]:
@@ -71,10 +71,10 @@ class ObservedHosts:
                 yield number, match[1], value[1:-1] if quoted else value
 
     def interfaces(self, host: str) -> Mapping[str, Mapping[str, Any]]:
-        """`network.ethernets` of a host's netplan file; empty without one.
+        """`network.ethernets` of the netplan file of a host; empty without the file.
 
-        Files that differ in nothing but addresses are parsed once: a large fabric has thousands. Raises
-        UnreadableInputError, with the line, for what is no YAML or has another shape.
+        Files that differ only in addresses are parsed once: a large fabric has thousands. Raises UnreadableInputError,
+        with the line, if a file is not YAML or has another structure.
         """
         if host not in self._interfaces:
             file = f"netplan/{host}.yaml"
@@ -92,7 +92,7 @@ class ObservedHosts:
         return found
 
     def value(self, file: str, key: str) -> str | None:
-        """What stands at a setting, or at a dotted path of a netplan file; None where nothing does."""
+        """The value of a setting, or at a dotted path of a netplan file; None if there is no value."""
         if not file.startswith("netplan/"):
             return self.settings(file).get(key)
         found: Any = {"ethernets": self.interfaces(file.removeprefix("netplan/").removesuffix(".yaml"))}
@@ -107,15 +107,17 @@ class ObservedHosts:
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             where = Location(place, mark.line + 1, mark.column + 1) if mark else Location(place)
-            raise UnreadableInputError(f"no YAML: {getattr(error, 'problem', None) or error}", where) from error
+            raise UnreadableInputError(f"not YAML: {getattr(error, 'problem', None) or error}", where) from error
         network = tree.get("network") if isinstance(tree, dict) else None
         ethernets = network.get("ethernets") if isinstance(network, dict) else None
         if not isinstance(ethernets, dict) or not all(isinstance(one, dict) for one in ethernets.values()):
-            raise UnreadableInputError("no netplan file: `network: ethernets:` has interfaces", Location(place, 1, 1))
+            raise UnreadableInputError(
+                "not a netplan file: `network: ethernets:` must contain interfaces", Location(place, 1, 1)
+            )
         return ethernets
 
     def locate(self, *path: str) -> Location:
-        """Where a setting of a file stands, or the deepest part of a dotted path that a netplan file has."""
+        """The location of a setting of a file, or of the deepest step of a dotted path that a netplan file has."""
         file, *keys = path
         place = self.folder / file
         if file not in self.files:
@@ -128,7 +130,7 @@ class ObservedHosts:
 
 
 def read_hosts(root: Path | None) -> Mapping[str, ObservedHosts]:
-    """The groups of a bundle that have a folder, by name."""
+    """group -> the files of the hosts, for the groups with a folder in a bundle."""
     folders = [path for path in (root / FOLDER).glob("*/") if path.is_dir()] if root else []
     return {
         path.name: ObservedHosts(path.name, path) for path in sorted(folders, key=lambda one: natural_key(one.name))
@@ -144,7 +146,7 @@ def _filled(tree: Any, addresses: list[str]) -> Any:
 
 
 def _yaml_place(text: str, path: list[str]) -> tuple[int, int]:
-    """Line and column of the value at `path` below network, or of what encloses it."""
+    """Line and column of the value at `path` below network, or of the deepest mapping on the path."""
     node = yaml.compose(text, yaml.CSafeLoader)
     mark = node.start_mark if node else None
     for step in ("network", *path):

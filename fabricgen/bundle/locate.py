@@ -1,4 +1,4 @@
-"""Line and column of a value in a JSON file, found when a finding needs it and not before."""
+"""Line and column of a value in a JSON file, computed for findings only."""
 
 import re
 from json.encoder import encode_basestring_ascii
@@ -10,18 +10,15 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 def locate(text: bytes, path: list[str]) -> tuple[int, int]:
-    """(line, column), from 1, of the deepest member of `path` that exists in a JSON document; (1, 1) for none.
-
-    The place is that of the member's key, which is where an editor should put the cursor.
-    """
+    """(line, column), from 1, of the key of the deepest member of `path` in a JSON document; (1, 1) if none exists."""
     place = _in_indented(text, path)
     return place if place else _in_any(text, path)
 
 
 def _in_indented(text: bytes, path: list[str]) -> tuple[int, int] | None:
-    """The same where each member has a line of its own, as `config save` writes; None where it may be otherwise.
+    """The same for a document with one member per line, as `config save` writes it; None if it may have another layout.
 
-    A thousand times faster than reading the tokens, which matters where thousands of findings have to be placed.
+    This is a thousand times faster than reading the tokens, which matters for thousands of findings.
     """
     first = _FIRST_MEMBER.match(text)
     if not first:
@@ -47,7 +44,7 @@ def _in_indented(text: bytes, path: list[str]) -> tuple[int, int] | None:
 
 def _in_any(text: bytes, path: list[str]) -> tuple[int, int]:
     best, depth_found = 0, 0
-    keys: list[bytes | None] = []  # per open container: the member being read, None in an array
+    keys: list[bytes | None] = []  # for each open container: the current member, None in an array
     expect_key = False
     wanted = [part.encode() for part in path]
     for match in _TOKEN.finditer(text):
@@ -61,7 +58,7 @@ def _in_any(text: bytes, path: list[str]) -> tuple[int, int]:
         elif token in (b"}", b"]"):
             keys.pop()
             if len(keys) < depth_found:
-                break  # the container that holds the best match has closed
+                break  # the end of the container of the best match
             expect_key = False
         elif token == b",":
             expect_key = bool(keys) and keys[-1] is not None

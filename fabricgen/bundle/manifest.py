@@ -1,4 +1,4 @@
-"""manifest.json: which files of a bundle are fabricgen's, their digests, and what they were made from."""
+"""manifest.json: the files that fabricgen rendered into a bundle, their digests, and the digest of the inventory."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    """fabric and inventory digest tell whose bundle it is; `files` has the sha256 of every file but this one."""
+    """The content of manifest.json. `files` has the sha256 of every rendered file except this one."""
 
     fabric: str
     output_version: int
@@ -35,7 +35,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a bundle; None where there is none, or none that can be read."""
+    """The manifest of a bundle; None if it is missing or cannot be read."""
     try:
         raw = orjson.loads((folder / NAME).read_bytes())
         files = {row["path"]: row["sha256"] for row in raw["files"]}

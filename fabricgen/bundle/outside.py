@@ -1,4 +1,4 @@
-"""Where routes from outside the fabric come in: sessions over ports whose cable leads to a device that has no file."""
+"""Where routes from outside the fabric enter: BGP sessions over external links."""
 
 from collections.abc import Iterator
 
@@ -17,19 +17,19 @@ from fabricgen.sonic.tables import ConfigDb
 
 
 def read_speaker(config: ConfigDb) -> Speaker:
-    """A switch as its image configures FRR, in whichever mode its file asks for."""
+    """The BGP speaker of a switch as its image configures FRR, in the mode that its file selects."""
     return framework_speaker(config) if uses_frr_framework(config) else speaker(config)
 
 
 def announced_prefixes(config: ConfigDb) -> Iterator[Announcement]:
-    """What a switch announces, without the rest of a speaker: its neighbors take most of the time to read."""
+    """The prefixes that a switch announces. The neighbors, which take most of the time, are not read."""
     connected = "ROUTE_REDISTRIBUTE" in config
     addresses = interface_addresses({name: rows for name, rows in config.items() if connected or name != "INTERFACE"})
     return (framework_announcements if uses_frr_framework(config) else announcements)(config, addresses)
 
 
 def outside_sessions(bundle: Bundle, switch: str, one: Speaker) -> Iterator[tuple[str, Neighbor]]:
-    """(port, neighbor) of every session of a switch over an external link."""
+    """(port, neighbor) of each session of a switch over an external link."""
     ports = {end[1]: link for end, link in bundle.external_at.items() if end[0] == switch}
     if not ports:
         return
@@ -45,7 +45,7 @@ def outside_sessions(bundle: Bundle, switch: str, one: Speaker) -> Iterator[tupl
 
 
 def default_routes(bundle: Bundle, switch: str, one: Speaker) -> Iterator[Announcement]:
-    """The default routes that a switch takes from outside and passes on as its best path."""
+    """The default routes that a switch learns from outside and announces as its best path."""
     for _, neighbor in outside_sessions(bundle, switch, one):
         for version in sorted(neighbor.terms.defaults) if not neighbor.obstacle else ():
             yield Announcement(str(DEFAULTS[version]), ("BGP_NEIGHBOR", neighbor.key))

@@ -1,4 +1,4 @@
-"""sources.json read back: what made a value, and which values a person asked for by an override."""
+"""sources.json read back: the origins of each value, and the values that overrides set."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ from fabricgen.origin import Origin
 from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
-MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the other dialect
+MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the dialect mlnx-sm-5
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
 _ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How one field came to be: the template that has it, and the origins that went into it."""
+    """The origin of one field: its template, and the origins of the values in it."""
 
     template: str
     origins: tuple[Origin, ...]
@@ -30,7 +30,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Sources:
-    """The source map of a bundle, as it was read."""
+    """The content of sources.json."""
 
     raw: Mapping[str, Any]
 
@@ -40,11 +40,11 @@ class Sources:
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
-        """What the inventory accepts."""
+        """The suppressions of the inventory."""
         return tuple(Suppression(**one) for one in self.raw.get("suppressions", ()))
 
     def causes(self, device: str, table: str, key: str, name: str = "") -> tuple[str, ...]:
-        """The inventory values (file#dotted.path) that a field comes from; without a name, those of all its row."""
+        """The inventory values (file#dotted.path) that a field comes from; without a name, those of the whole row."""
         names = [name] if name else self._fields(device, table, key)
         found = [self.explain(device, table, key, each) for each in names]
         origins = [origin.inventory for one in found if one for origin in one.origins]
@@ -52,23 +52,23 @@ class Sources:
 
     def _fields(self, device: str, table: str, key: str) -> list[str]:
         row = f"{table}|{key}"
-        asked = [path.removeprefix(f"{row}|") for path in self.overrides(device) if path.startswith(f"{row}|")]
-        made = [
+        overridden = [path.removeprefix(f"{row}|") for path in self.overrides(device) if path.startswith(f"{row}|")]
+        rendered = [
             field
             for form, ports in self._forms(device)
             for pattern, fields in self._rows(form, table)
             if _matches(pattern, row, ports)
             for field in fields
         ]
-        return list(dict.fromkeys([*asked, *made])) or [""]
+        return list(dict.fromkeys([*overridden, *rendered])) or [""]
 
     def overrides(self, device: str) -> Mapping[str, str]:
-        """'TABLE|key|field' (or 'TABLE|key', 'TABLE') -> the override's place, for what was merged last."""
+        """'TABLE|key|field' (or 'TABLE|key', 'TABLE') -> the inventory place of the override that was merged last."""
         found: Mapping[str, str] = self._devices.get(device, {}).get("overrides", {})
         return found
 
     def explain(self, device: str, table: str, key: str, name: str) -> Explanation | None:
-        """How a field of a device came to be; None for one that fabricgen did not make."""
+        """The origin of a field of a device; None if fabricgen did not render it."""
         paths = (f"{table}|{key}|{name}", f"{table}|{key}", table)
         override = next((place for path in paths if (place := self.overrides(device).get(path))), None)
         if override:
@@ -82,8 +82,7 @@ class Sources:
         return None
 
     def explain_option(self, subnet: str, option: str) -> Explanation | None:
-        """How an option of opensm.conf came to be; `subnet` is PLANE, PLANE/SUBNET, or either with /standby-N or
-        /mlnx-sm-5."""
+        """The origin of an option of opensm.conf. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or /mlnx-sm-5."""
         folder, _, last = subnet.rpartition("/")
         if last.startswith("standby-") or last == MLNX_FOLDER:
             return self.explain(f"infiniband/{folder}", "opensm.conf", f"{last}/opensm.conf", option)
@@ -120,7 +119,7 @@ class Sources:
 
 
 def read_sources(folder: Path) -> Sources | None:
-    """The source map of a bundle; None where there is none. Raises UnreadableInputError for one of another form."""
+    """The source map of a bundle; None if it is missing. Raises UnreadableInputError if it has another form."""
     file = folder / "sources.json"
     try:
         raw = orjson.loads(file.read_bytes())
@@ -152,7 +151,7 @@ def _matches(pattern: str, text: str, ports: list[str] | None) -> bool:
 
 
 def _matching(name: str, fields: Mapping[str, Any]) -> str | None:
-    """The field pattern that a field's name fits; its own name first."""
+    """The field pattern that matches the name of a field; an equal name comes first."""
     return name if name in fields else next((field for field in fields if _compiled(field).fullmatch(name)), None)
 
 

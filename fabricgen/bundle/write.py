@@ -1,8 +1,8 @@
-"""A bundle written whole or not at all.
+"""A bundle is written completely or not at all.
 
-The new folder is completed beside the old one, unchanged and foreign files hard-linked into it; then the two change
-places in one step. Killed at any point, the bundle is the old one or the new one; what is left beside it is removed by
-the next run.
+The new folder is completed beside the old one, with hard links to unchanged and foreign files. Then the two folders are
+exchanged in one step. If the program is killed, the bundle is the old one or the new one, and the next run removes the
+other folder.
 """
 
 import ctypes
@@ -26,19 +26,19 @@ _log = logging.getLogger(__name__)
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
-# What a bundle without a manifest may hold of ours.
+# Files that fabricgen renders, for a bundle without a manifest.
 _OWN = re.compile(r"(fabric|sources|manifest)\.json|cabling\.csv|sonic/[^/]+/config_db\.json|hosts/.*|infiniband/.*")
 
 
 class BundleWriter:
-    """Collects files beside `folder`. Use as a context; leaving it without `commit` leaves no trace."""
+    """Collects files beside `folder`. Use it as a context: without `commit`, its files are removed at the end."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageError(f"{folder} is a file; --output names a folder")
         if Path.cwd().is_relative_to(self.folder):
-            raise UsageError(f"{folder} holds the working directory; --output must be a folder of its own")
+            raise UsageError(f"{folder} contains the working directory; --output must be another folder")
         self.digests: dict[str, str] = {}
         self.changed: set[str] = set()
         self._prefix = f".{self.folder.name}.fabricgen-"
@@ -60,7 +60,7 @@ class BundleWriter:
         shutil.rmtree(self._staging, ignore_errors=True)
 
     def add(self, path: str, content: bytes) -> None:
-        """Add a file; where the old bundle has the very same bytes, it is the same file."""
+        """Add a file. If the old bundle has it with the same bytes, it is a link to that file."""
         target, old = self._staging / path, self.folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         self.digests[path] = digest(content)
@@ -71,7 +71,7 @@ class BundleWriter:
             self.changed.add(path)
 
     def keep(self, path: str) -> bool:
-        """Take a file over from the old bundle; False when it has none."""
+        """Keep a file of the old bundle; False if the bundle does not have it."""
         old = self.folder / path
         if not old.is_file():
             return False
@@ -82,7 +82,7 @@ class BundleWriter:
         return True
 
     def commit(self, fabric: str, output_version: int, inventory_digest: str) -> list[str]:
-        """Write the manifest and put the new folder in the old one's place; returns the files that are gone."""
+        """Write the manifest and replace the old folder; returns the files that are removed."""
         known = read_manifest(self.folder)
         own = set(known.files) if known else None
         gone = []
@@ -102,7 +102,7 @@ class BundleWriter:
         return gone
 
     def _remove_leftovers(self, parent: Path) -> None:
-        """Staging folders of runs that were killed; one that is locked belongs to a run that lives."""
+        """Remove the staging folders of runs that were killed. A locked folder belongs to a running program."""
         for leftover in parent.glob(f"{glob.escape(self._prefix)}*"):
             with suppress(OSError), _opened(leftover) as handle:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,7 +110,7 @@ class BundleWriter:
 
 
 def compare(folder: Path, path: str, content: bytes) -> bool:
-    """Whether a bundle has this file with these bytes."""
+    """Whether a bundle has a file with these bytes."""
     return _same(folder / path, content)
 
 
@@ -122,7 +122,7 @@ def _same(file: Path, content: bytes) -> bool:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Everything below a folder that is no folder itself; a symbolic link counts as a file, wherever it leads."""
+    """The paths of all files below a folder. A symbolic link is a file, also if it refers to a folder."""
     for base, folders, names in os.walk(folder):
         links = [name for name in folders if (Path(base) / name).is_symlink()]
         for name in (*names, *links):
@@ -156,7 +156,7 @@ def _put_in_place(staging: Path, folder: Path) -> None:
 
 
 def _swap_in_two_steps(staging: Path, folder: Path) -> None:
-    """Where the file system cannot exchange two folders: for an instant there is no bundle, and never half of one."""
+    """For file systems that cannot exchange two folders. For an instant there is no bundle, but never half of one."""
     _log.warning("%s: this file system cannot exchange folders; replacing it in two steps", folder)
     aside = staging.with_name(f"{staging.name}-old")
     folder.rename(aside)

@@ -1,1 +1,1 @@
-"""One module per verb: parse, call, format, exit code."""
+"""The command line: a module per verb parses the options, calls the API, and prints the result."""

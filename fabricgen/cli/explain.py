@@ -1,4 +1,4 @@
-"""`fabricgen explain`: what a code means, or how a rendered value came to be."""
+"""`fabricgen explain`: the meaning of a code, or the origin of a rendered value."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import click
 from fabricgen.bundle.hosts import ObservedHosts
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle, read_bytes
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import tell
+from fabricgen.cli.streams import write
 from fabricgen.codes import explain_code
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
@@ -19,7 +19,9 @@ from fabricgen.report.explain import explain_option, explain_value
 @click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD | PLANE:OPTION | hosts/GROUP:FILE|SETTING]")
 @verb
 def command(settings: Settings, subject: str, value: str | None) -> int:
-    """Explain a finding's CODE, or a value of a BUNDLE: where it came from, step by step.
+    """Explain the code of a finding, or the origin of a value of a bundle, step by step.
+
+    SUBJECT is a code or a bundle.
 
     \b
     fabricgen explain FG512
@@ -28,9 +30,9 @@ def command(settings: Settings, subject: str, value: str | None) -> int:
     fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
     if value is None:
-        tell(_code_page(subject))
+        write(_code_page(subject))
     else:
-        tell("\n".join(_value_lines(Path(subject), value)))
+        write("\n".join(_value_lines(Path(subject), value)))
     return 0
 
 
@@ -40,8 +42,8 @@ def _code_page(code: str) -> str:
     page = explain_text(code) or explain_code(code)
     if page is None:
         if Path(code).exists():
-            raise UsageError(f"what of {code}? Name a value, such as 'leaf1:PORT|Ethernet0|mtu'")
-        raise UsageError(f"no finding has the code {code!r}; docs/findings.md lists them all")
+            raise UsageError(f"{code} is a path: add a value, for example 'leaf1:PORT|Ethernet0|mtu'")
+        raise UsageError(f"no finding has the code {code!r}; docs/findings.md lists all codes")
     return page
 
 
@@ -66,7 +68,7 @@ def _value_lines(folder: Path, value: str) -> list[str]:
 
 
 def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[str]:
-    """An option of the opensm.conf of PLANE, of PLANE/SUBNET, of a standby, PLANE/standby-1, or of PLANE/mlnx-sm-5."""
+    """The lines on an option of opensm.conf. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or /mlnx-sm-5."""
     lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(conf).decode().splitlines()]
     found = {words[0]: (number, words[1].strip()) for number, words in enumerate(lines, 1) if len(words) == 2}
     if option not in found:
@@ -78,7 +80,7 @@ def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[
 
 
 def _setting_lines(bundle: Bundle, hosts: ObservedHosts, path: str) -> list[str]:
-    """A setting of the files of hosts."""
+    """The lines on a setting of the files of hosts."""
     file, _, key = path.partition("|")
     text = hosts.value(file, key) if file in hosts.files else None
     if text is None:
@@ -89,7 +91,7 @@ def _setting_lines(bundle: Bundle, hosts: ObservedHosts, path: str) -> list[str]
 
 
 def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:
-    """TABLE, key and field of a path; keys may hold '|' themselves, so the file decides."""
+    """Table, key and field of a path. Keys may contain '|', so the rows of the file decide."""
     table, _, rest = path.partition("|")
     for key, row in device.table(table).items():
         field = rest.removeprefix(f"{key}|")
@@ -99,5 +101,5 @@ def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:
     fields = device.row(table, key)
     known = ", ".join(list(fields or device.table(table))[:5])
     inside = f"{table}|{key} has fields" if fields else f"{table} has rows"
-    hint = f"{inside} such as {known}" if known else f"there is no table {table!r}"
+    hint = f"{inside} such as {known}" if known else f"table {table!r} does not exist"
     raise UsageError(f"{device.name} has no value {path!r}: {hint}")

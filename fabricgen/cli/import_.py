@@ -1,4 +1,4 @@
-"""`fabricgen import`: what a site has already, as parts of an inventory."""
+"""`fabricgen import`: the files of an existing site as an inventory."""
 
 import csv
 import io
@@ -8,14 +8,15 @@ from pathlib import Path
 
 import click
 
+from fabricgen.api.judgement import open_observed
 from fabricgen.atomic import new_files, write_atomically
-from fabricgen.cli.judge import link_options, open_observed
-from fabricgen.cli.output import platform_option, print_result
+from fabricgen.cli.options import link_options, platform_option
+from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import tell
+from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, in_order
-from fabricgen.report.concise import concise_report
+from fabricgen.report.formats.concise import concise_report
 from fabricgen.report.summary import Counts
 from fabricgen.sonic.secrets import shown_key
 
@@ -24,37 +25,48 @@ DIFFERENCES = "differences.csv"
 
 @click.group("import")
 def command() -> None:
-    """Make inventory parts of what a site has already."""
+    """Convert the files of an existing site into an inventory or a platform entry."""
 
 
 @command.command("sonic-device")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--hwsku", default="", help="One SKU of a platform folder; for a SKU's own folder, how it is called.")
-@click.option("--name", default="", help="Name of the platform in inventories. [default: vendor-model]")
-@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File for the entry.")
-@click.option("--onie-platform", default="", help="Where the folder's name does not say it: x86_64-vendor_model-r0.")
-@click.option("--asic", default="", help="Chip, e.g. Tomahawk5.")
-@click.option("--asic-vendor", default="", help="broadcom, nvidia, marvell …")
-@click.option("--cell-bytes", type=click.IntRange(1), help="Size of a buffer cell.")
-@click.option("--mmu-bytes", type=click.IntRange(1), help="Packet memory of the chip.")
-@click.option("--source", default="", help="What the tree is called in sources, e.g. sonic-buildimage@086b03bd70f9.")
+@click.option(
+    "--hwsku", default="", help="Import only this SKU of a platform folder. For the folder of one SKU: its name."
+)
+@click.option("--name", default="", help="Name of the platform in inventories.  [default: vendor-model]")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the entry to this file instead of standard output.",
+)
+@click.option(
+    "--onie-platform",
+    default="",
+    help="ONIE platform, for example x86_64-vendor_model-r0.  [default: name of the folder]",
+)
+@click.option("--asic", default="", help="Name of the ASIC, for example Tomahawk5.")
+@click.option("--asic-vendor", default="", help="Vendor of the ASIC, for example broadcom, nvidia or marvell.")
+@click.option("--cell-bytes", type=click.IntRange(1), help="Size of a buffer cell of the ASIC, in bytes.")
+@click.option("--mmu-bytes", type=click.IntRange(1), help="Packet memory of the ASIC, in bytes.")
+@click.option("--source", default="", help="Source of the folder, for example sonic-buildimage@086b03bd70f9.")
 @verb
 def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | None, **facts: object) -> int:
-    """Write a platform entry for a folder of sonic-buildimage's device/: a platform with its SKUs, or one SKU.
+    """Convert DIR, a folder of a platform or of a SKU below device/ of sonic-buildimage, into a platform entry.
 
-    The entry goes to standard output and the notes to standard error. Name its file under `platforms:` of an inventory,
-    and the platform under `platform:` of a tier.
+    The entry is printed to standard output, and notes to standard error. To use it, name its file under `platforms:` of
+    an inventory, and the platform under `platform:` of a tier.
     """
     from fabricgen.platforms.entry_text import switch_entry_text
     from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
 
     platform, findings = import_device(folder, hwsku, DeviceFacts(**facts))  # type: ignore[arg-type]
-    _tell(settings, findings)
+    _print_notes(settings, findings)
     if platform is None:
         return 1
     text = switch_entry_text(platform)
     if output is None:
-        tell(text, nl=False)
+        write(text, nl=False)
         return 0
     write_atomically(output, text.encode())
     kept = ", ".join(layout.name for layout in platform.layouts)
@@ -65,9 +77,12 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
 @command.command("config-db")
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
 @click.option(
-    "--output", "-o", type=click.Path(path_type=Path, file_okay=False), help="A new folder for the inventory."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="New folder for the inventory. By default, one self-contained file is printed to standard output.",
 )
-@click.option("--fabric", default="", help="Name of the fabric. [default: the folder's name]")
+@click.option("--fabric", default="", help="Name of the fabric.  [default: name of the folder]")
 @platform_option
 @link_options
 @verb
@@ -80,18 +95,17 @@ def config_db(
     links: Path | None,
     lldp: Path | None,
 ) -> int:
-    """Write an explicit inventory of the fabric that config_db.json files, or folders of them, are of.
+    """Convert config_db.json files, or folders of them, into an explicit inventory of their fabric.
 
-    It renders the same rows; those that differ are told on standard error and stand in differences.csv. Without
-    --output one self-contained file goes to standard output.
+    The inventory renders the same rows. Rows that differ are reported on standard error and listed in differences.csv.
     """
     from fabricgen.adopt.adopt import FILE_NAME, adopt, fabric_name
     from fabricgen.platforms.catalog import layout_by_hwsku, load_switch_platform
 
     if output is not None and output.is_dir() and any(output.iterdir()):
-        raise UsageError(f"{output} is not empty; import starts in a new folder")
+        raise UsageError(f"{output} is not empty; import needs a new folder")
     if output is None and platform_files:
-        raise UsageError("an inventory with a platform of its own is a folder: name it with --output")
+        raise UsageError("--platform needs --output: an inventory with a platform entry is a folder")
     platforms = [load_switch_platform(file) for file in platform_files]
     own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
     entries = {
@@ -108,11 +122,11 @@ def config_db(
     )
     if not adopted.files:
         counts = Counts(devices=len(bundle.devices), links=len(bundle.links))
-        print_result(settings, adopted.findings, counts, fmt="text", output=None)
-        return 1
-    _tell(settings, adopted.findings)
+        print_findings(settings, adopted.findings, counts)
+        return EXIT_FINDINGS
+    _print_notes(settings, adopted.findings)
     if output is None:
-        tell(adopted.files[FILE_NAME], nl=False)
+        write(adopted.files[FILE_NAME], nl=False)
         return 0
     with new_files(output, {**adopted.files, DIFFERENCES: _listed(adopted.differences)}):
         pass
@@ -123,12 +137,12 @@ def config_db(
     return 0
 
 
-def _tell(settings: Settings, findings: Sequence[Finding]) -> None:
-    tell(concise_report(in_order(findings), settings.paints(sys.stderr)), err=True, nl=False)
+def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
+    write(concise_report(in_order(findings), settings.paints(sys.stderr)), err=True, nl=False)
 
 
 def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:
-    """device,table,key,reason: a line for each row, keys that are secrets not shown."""
+    """CSV with device, table, key and reason of each row; a key that is a secret is masked."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(("device", "table", "key", "reason"))

@@ -1,4 +1,4 @@
-"""`fabricgen init`: an inventory that renders at once."""
+"""`fabricgen init`: a first inventory that can be rendered."""
 
 import json
 import re
@@ -12,10 +12,11 @@ import yaml
 
 from fabricgen.allocation.lock import write_lock
 from fabricgen.atomic import new_files
-from fabricgen.cli.output import print_result
+from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import tell
-from fabricgen.design.first_layout import FIRST_DESIGNS, NoLayoutError, first_layout
+from fabricgen.cli.streams import write
+from fabricgen.design.first_layout import NoLayoutError
+from fabricgen.design.registry import designs
 from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
 from fabricgen.inventory.load import LOCK_NAME
@@ -31,8 +32,7 @@ TWO_PORT_MODEL = "dgx-b300"
 MODEL = "dgx-h100"
 FILE_NAME = "fabric.yaml"
 DEFAULT_PLATFORM = {"roce": "arista-7060x6-64pe", "infiniband": "nvidia-qm9700"}
-# A lossless class of shortest paths closes cycles on these.
-CYCLIC_WITH_ROCE = ("dragonfly", "torus", "mesh")
+_LISTED, _LISTED_AS = "explicit", "rail-optimized"  # a list of links is made from a design that has a first layout
 _SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
 
 
@@ -40,29 +40,31 @@ _SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
     "--design",
-    type=click.Choice([*FIRST_DESIGNS, "explicit"]),
+    type=click.Choice([name for name, design in designs().items() if design.first_layout or name == _LISTED]),
     default="rail-optimized",
     show_default=True,
-    help="How switches and links come to be.",
+    help="Topology of the fabric.",
 )
-@click.option("--hosts", type=click.IntRange(1), default=32, show_default=True, help="Hosts of 8 GPUs.")
-@click.option("--platform", help="Switch model of all tiers.")
+@click.option("--hosts", type=click.IntRange(1), default=32, show_default=True, help="Hosts with 8 GPUs each.")
+@click.option("--platform", help="Switch platform of all tiers.  [default: by technology]")
 @click.option(
     "--technology", type=click.Choice(list(DEFAULT_PLATFORM)),
-    help="roce, but for dragonfly, torus and mesh, which are infiniband.",
+    help="Technology of the fabric.  [default: roce; infiniband for the designs that can deadlock with RoCE: "
+    + ", ".join(name for name, design in designs().items() if design.cyclic) + "]",
 )  # fmt: skip
 @verb
 def command(
     settings: Settings, folder: Path, design: str, hosts: int, platform: str | None, technology: str | None
 ) -> int:
-    """Write an inventory and its lock file into DIR."""
+    """Write a first inventory and its lock file into the new folder DIR."""
     existing = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
     if existing:
-        raise UsageError(f"{folder} holds {existing[0].name} already; init starts in a new folder")
-    technology = technology or ("infiniband" if design in CYCLIC_WITH_ROCE else "roce")
-    if technology == "roce" and design in CYCLIC_WITH_ROCE:
+        raise UsageError(f"{folder} already contains {existing[0].name}; init needs a new folder")
+    cyclic = designs()[design].cyclic
+    technology = technology or ("infiniband" if cyclic else "roce")
+    if technology == "roce" and cyclic:
         raise UsageError(
-            f"RoCE on a {design} deadlocks: one lossless class closes cycles; use --technology infiniband, "
+            f"RoCE on a {design} can deadlock: one lossless class forms cycles; use --technology infiniband, "
             "or --design dragonfly-plus, fat-tree or rail-optimized"
         )
     start = _Start(folder, design, hosts, platform or DEFAULT_PLATFORM[technology], technology)
@@ -74,18 +76,20 @@ def command(
     if has_errors(plans.findings):
         for name in files:
             (folder / name).unlink()
-        print_result(settings, plans.findings, Counts(), fmt="text", output=None)
-        return 1
+        print_findings(settings, plans.findings, Counts())
+        return EXIT_FINDINGS
     written = ", ".join(str(folder / name) for name in files)
     gpus = sum(host.model.gpus for host in plans.fabric.hosts)
-    tell(f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs")
-    tell(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
+    write(
+        f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs"
+    )
+    write(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
     return 0
 
 
 @dataclass(frozen=True)
 class _Start:
-    """What was asked for."""
+    """The options of a new inventory."""
 
     folder: Path
     design: str
@@ -94,27 +98,28 @@ class _Start:
     technology: str
 
     def files(self) -> dict[str, str]:
-        """name -> text of each file of the inventory. Raises UsageError where there is no such layout."""
-        if self.design != "explicit":
+        """name -> text of each file of the inventory. Raises UsageError if the options do not fit together."""
+        if self.design != _LISTED:
             return {FILE_NAME: self._inventory(self.design)}
         with tempfile.TemporaryDirectory(prefix="fabricgen-init-") as aside:
-            (Path(aside) / FILE_NAME).write_text(self._inventory("rail-optimized"), encoding="utf-8")
+            (Path(aside) / FILE_NAME).write_text(self._inventory(_LISTED_AS), encoding="utf-8")
             plans = make_plans(Path(aside))
         (laid_out,) = plans.fabric.planes
         return {
-            FILE_NAME: self._inventory("explicit"),
+            FILE_NAME: self._inventory(_LISTED),
             "switches.csv": switches_csv(laid_out, plans.allocation),
             "links.csv": links_csv(laid_out, plans.allocation),
         }
 
     def _inventory(self, design: str) -> str:
-        model = TWO_PORT_MODEL if design == "dual-tor" else MODEL
+        model = TWO_PORT_MODEL if designs()[design].nic_ports > 1 else MODEL
         layout = self._layout(model)
-        laid_out_as = "rail-optimized" if design == "explicit" else design
+        first_layout = designs()[_LISTED_AS if design == _LISTED else design].first_layout
+        assert first_layout, "the choices of --design have a first layout"
         try:
-            first = first_layout(laid_out_as, self.hosts, len(layout.fabric_ports))
+            first = first_layout(self.hosts, len(layout.fabric_ports))
         except NoLayoutError as problem:
-            raise UsageError(f"{problem}; another --design, --hosts or --platform") from None
+            raise UsageError(f"{problem}; choose another --design, --hosts or --platform") from None
         environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
         template = resource("templates", "init", "fabric.yaml.j2").read_text(encoding="utf-8")
         return environment.from_string(template).render(
@@ -129,15 +134,15 @@ class _Start:
         )
 
     def _layout(self, model: str) -> Layout:
-        """The layout with ports as fast as the hosts' NICs. Raises UsageError."""
+        """The layout whose ports have the speed of the NICs of the hosts. Raises UsageError."""
         platform, host = catalog.switch_platform(self.platform), catalog.host_model(model)
         assert host is not None, "the catalog has the models of this module"
         if platform is None:
             known = ", ".join(catalog.switch_names())
-            raise UsageError(f"no switch platform is called {self.platform!r}; known: {known}")
+            raise UsageError(f"unknown switch platform {self.platform!r}; known: {known}")
         if not platform.serves(_SERVED[self.technology]):
             kind = "an InfiniBand" if self.technology == "roce" else "an Ethernet"
-            raise UsageError(f"{self.platform} is {kind} switch; this is a fabric with --technology {self.technology}")
+            raise UsageError(f"{self.platform} is {kind} switch, and --technology is {self.technology}")
         speed_mbps = host.nics[0].speed_mbps
         fitting = [layout for layout in platform.layouts if layout.speed_mbps == speed_mbps]
         if not fitting:
@@ -147,12 +152,12 @@ class _Start:
         lossless = [layout for layout in fitting if layout.buffers or self.technology == "infiniband"]
         if not lossless:
             raise UsageError(
-                f"{self.platform} is for counting only: no buffer facts are known, so it cannot be lossless"
+                f"{self.platform} can only be counted: its buffers are not known, so it cannot be lossless"
             )
         return lossless[0]
 
 
 def _fabric_name(folder: Path) -> str:
-    """The folder's name as far as it can name a fabric, in quotes where YAML would read something else than text."""
+    """The name of the folder as the name of a fabric, in quotes if YAML would not read it as text."""
     name = re.sub("[^A-Za-z0-9_.-]", "-", folder.resolve().name).lstrip("-_.")[:63] or "fabric"
     return name if isinstance(yaml.safe_load(name), str) else json.dumps(name)

@@ -1,4 +1,4 @@
-"""The command `fabricgen`: verbs are imported when they are called, errors become exit codes."""
+"""The command `fabricgen`: it imports a verb when it is called, and turns errors into exit codes."""
 
 import gc
 import importlib
@@ -19,7 +19,7 @@ from fabricgen.cli.settings import (
     read_settings,
     refuse_unknown_keys,
 )
-from fabricgen.cli.streams import tell
+from fabricgen.cli.streams import write
 from fabricgen.errors import FabricgenError
 
 EXIT_FINDINGS = 1
@@ -27,27 +27,27 @@ EXIT_USAGE = 2
 EXIT_BUG = 3
 EXIT_INTERRUPTED = 130
 
-# verb -> (module, one line). The line stands here, so that help imports no verb.
+# verb -> (module, summary). With the summaries here, --help does not import the verbs.
 _VERBS = {
-    "init": ("fabricgen.cli.init", "Start an inventory that renders at once."),
-    "render": ("fabricgen.cli.render", "Render an inventory into a bundle of switch configuration."),
-    "validate": ("fabricgen.cli.validate", "Judge rendered files, or any config_db.json files, by rules."),
-    "simulate": ("fabricgen.cli.simulate", "Prove what the fabric does, from rendered files alone."),
-    "check": ("fabricgen.cli.check", "The pre-merge gate: render aside, then validate and simulate."),
-    "capacity": ("fabricgen.cli.capacity", "Count switches, links, cables and ports of an inventory."),
-    "diff": ("fabricgen.cli.diff", "Tell how bundles differ, or what runs differs from a bundle."),
-    "handoff": ("fabricgen.cli.handoff", "Hand a bundle to the tools that deploy it."),
-    "import": ("fabricgen.cli.import_", "Make inventory parts of what a site has already."),
-    "explain": ("fabricgen.cli.explain", "Explain a finding's code."),
+    "init": ("fabricgen.cli.init", "Write a first inventory that can be rendered."),
+    "render": ("fabricgen.cli.render", "Render an inventory into a bundle of configuration files."),
+    "validate": ("fabricgen.cli.validate", "Check rendered files, or any config_db.json, with the rules."),
+    "simulate": ("fabricgen.cli.simulate", "Prove or simulate the behavior of a fabric, from its files."),
+    "check": ("fabricgen.cli.check", "Check an inventory before a merge: render, validate, simulate."),
+    "capacity": ("fabricgen.cli.capacity", "Count the switches, links, cables and ports of an inventory."),
+    "diff": ("fabricgen.cli.diff", "Show how two bundles, or a bundle and a running fabric, differ."),
+    "handoff": ("fabricgen.cli.handoff", "Write a bundle as files for the tools that deploy it."),
+    "import": ("fabricgen.cli.import_", "Convert the files of an existing site into an inventory."),
+    "explain": ("fabricgen.cli.explain", "Explain the code of a finding, or the origin of a value."),
     "schema": ("fabricgen.cli.schema", "Print a JSON Schema."),
 }
 
 
-_FILE = "fabricgen.settings"  # where a context keeps the settings file
+_FILE = "fabricgen.settings"  # the key of the settings file in a context
 
 
 def _known_keys(group: click.Command) -> set[str]:
-    """Every option of fabricgen and of its verbs, and the verbs."""
+    """All options of fabricgen and of its verbs, and the verbs."""
     members = [importlib.import_module(module).command for module, _ in _VERBS.values()]
     return set(_VERBS).union(option_names(group), *map(option_names, members))
 
@@ -56,11 +56,11 @@ class Verbs(click.Group):
     """The verbs, imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All verbs, in the order in which one meets them."""
+        """All verbs, in the order of their use."""
         return list(_VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A verb; with --help of the group only its one line is needed."""
+        """A verb; --help of the group needs its summary only."""
         if cmd_name not in _VERBS:
             return None
         command: click.Command = importlib.import_module(_VERBS[cmd_name][0]).command
@@ -79,12 +79,14 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with a suggestion for a verb that does not exist."""
+        """The verb of the arguments. A verb that does not exist is an error with a suggestion."""
         if args and args[0] not in _VERBS and not args[0].startswith("-"):
             from difflib import get_close_matches
 
             close = get_close_matches(args[0], list(_VERBS), n=1)
-            raise click.UsageError(f"no command {args[0]!r}" + (f"; did you mean {close[0]!r}?" if close else ""), ctx)
+            raise click.UsageError(
+                f"unknown command {args[0]!r}" + (f"; did you mean {close[0]!r}?" if close else ""), ctx
+            )
         return super().resolve_command(ctx, args)
 
 
@@ -93,9 +95,9 @@ class Verbs(click.Group):
 @common_options
 @click.pass_context
 def main(ctx: click.Context, /, **given: object) -> None:
-    """One inventory in, a judged AI-cluster network out.
+    """Render the network of an AI cluster from an inventory, and prove it lossless before the merge.
 
-    Two commands to a fabric:  fabricgen init my-fabric,  then  fabricgen check my-fabric.
+    To start:  fabricgen init my-fabric,  then  fabricgen check my-fabric.
     """
     ctx.obj = replace(Settings().updated(given), file=ctx.meta[_FILE])
 
@@ -105,10 +107,10 @@ name_variables(main)
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
-    gc.disable()  # trees of parsed files hold no cycles; looking for some costs a quarter of the time
+    gc.disable()  # trees of parsed files have no cycles; a search for them takes a quarter of the time
     debug = "--debug" in (sys.argv[1:] if arguments is None else arguments) or bool(os.environ.get("FABRICGEN_DEBUG"))
     code = _exit_code(arguments, debug)
-    gc.freeze()  # nor at exit, when the system takes all of it back at once
+    gc.freeze()  # no search at exit either
     sys.exit(code)
 
 
@@ -122,19 +124,19 @@ def _exit_code(arguments: Sequence[str] | None, debug: bool) -> int:
         error.show()
         return EXIT_USAGE
     except FabricgenError as error:
-        tell(f"error: {error}", err=True)
+        write(f"error: {error}", err=True)
         return EXIT_USAGE
     except (KeyboardInterrupt, click.Abort):
-        tell("interrupted; nothing was left half-written", err=True)
+        write("interrupted; nothing was left half-written", err=True)
         return EXIT_INTERRUPTED
     except OSError as error:
-        tell(f"error: {error.filename or 'output'}: {error.strerror or error}", err=True)
+        write(f"error: {error.filename or 'output'}: {error.strerror or error}", err=True)
         return EXIT_USAGE
-    except Exception as error:  # noqa: BLE001 (whatever is left is a bug of ours)
+    except Exception as error:  # noqa: BLE001 (all other exceptions are bugs)
         if debug:
-            import traceback  # costs more than the rest of --help
+            import traceback  # takes longer than the rest of --help
 
             traceback.print_exc()
-        tell(f"fabricgen has a bug: {type(error).__name__}: {error}", err=True)
-        tell("Please report it with the command and the output of the same with --debug.", err=True)
+        write(f"fabricgen has a bug: {type(error).__name__}: {error}", err=True)
+        write("Please report it with the command and its output with --debug.", err=True)
         return EXIT_BUG

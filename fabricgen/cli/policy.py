@@ -1,4 +1,4 @@
-"""What a settings file says about findings: `[severity]`, code by code, and `[[suppressions]]`."""
+"""The tables of a settings file about findings: `[severity]` by code, and `[[suppressions]]`."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -19,19 +19,19 @@ def severities(file: SettingsFile) -> dict[str, str]:
     """code -> error | warning | note | off. Raises UsageError."""
     table = file.content.get("severity", {})
     if not isinstance(table, Mapping):
-        raise UsageError(f'{file.name}: severity is a table, such as FG593 = "note"')
+        raise UsageError(f'{file.name}: severity must be a table, for example FG593 = "note"')
     for code, level in table.items():
         _check_code(file, "severity", code)
         if level not in _LEVELS:
-            raise UsageError(f"{file.name}: severity.{code} is {level!r}; it takes {', '.join(_LEVELS)}")
+            raise UsageError(f"{file.name}: severity.{code} is {level!r}; it must be one of {', '.join(_LEVELS)}")
     return {code: str(level) for code, level in table.items()}
 
 
 def suppressions(file: SettingsFile) -> list[Suppression]:
-    """Those of [[suppressions]]. Raises UsageError."""
+    """The suppressions of [[suppressions]]. Raises UsageError."""
     items = file.content.get("suppressions", [])
     if not isinstance(items, list):
-        raise UsageError(f"{file.name}: suppressions is a list of tables, [[suppressions]]")
+        raise UsageError(f"{file.name}: suppressions must be a list of tables, [[suppressions]]")
     return [_suppression(file, f"suppressions[{index}]", item) for index, item in enumerate(items)]
 
 
@@ -39,12 +39,12 @@ def _suppression(file: SettingsFile, name: str, item: Any) -> Suppression:
     given = {key: _text(value) for key, value in item.items()} if isinstance(item, Mapping) else {}
     for key, value in given.items():
         if key not in _KEYS or not isinstance(value, str):
-            raise UsageError(f"{file.name}: {name} has {key} = {value!r}; it takes texts for {', '.join(_KEYS)}")
+            raise UsageError(f"{file.name}: {name} has {key} = {value!r}; it takes text for {', '.join(_KEYS)}")
     _check_code(file, f"{name}.code", given.get("code", ""))
     if not given.get("reason", "").strip():
-        raise UsageError(f"{file.name}: {name} has no reason; a suppression needs one")
+        raise UsageError(f"{file.name}: {name} has no reason; every suppression needs a reason")
     if "expires" in given and not is_day(given["expires"]):
-        raise UsageError(f"{file.name}: {name}.expires is {given['expires']!r}; write a day as 2027-01-31")
+        raise UsageError(f"{file.name}: {name}.expires is {given['expires']!r}; write a date such as 2027-01-31")
     path, _, prefix = file.name.partition("#")
     return Suppression(place=f"{path}#{'.'.join(filter(None, (prefix, name)))}", **given)
 
@@ -55,4 +55,4 @@ def _text(value: object) -> Any:
 
 def _check_code(file: SettingsFile, name: str, code: str) -> None:
     if code not in pages():
-        raise UsageError(f"{file.name}: {name}: no finding has the code {code!r}; docs/findings.md lists them all")
+        raise UsageError(f"{file.name}: {name}: no finding has the code {code!r}; docs/findings.md lists all codes")

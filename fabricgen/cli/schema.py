@@ -1,9 +1,12 @@
-"""`fabricgen schema`: the JSON Schema of what people write and pipelines read."""
+"""`fabricgen schema`: the JSON Schemas of inventories, reports and scenarios."""
+
+import json
 
 import click
 
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import tell
+from fabricgen.cli.streams import write
+from fabricgen.design.registry import schema_for_editors
 from fabricgen.resources import resource
 
 NAMES = ("inventory", "findings", "scenario")
@@ -13,6 +16,9 @@ NAMES = ("inventory", "findings", "scenario")
 @click.argument("name", type=click.Choice(NAMES))
 @verb
 def command(settings: Settings, name: str) -> int:
-    """Print the JSON Schema (2020-12) of an inventory, of what judging verbs print, or of a scenario file."""
-    tell(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
+    """Print the JSON Schema (2020-12) of an inventory, of a JSON report, or of a scenario file."""
+    if name == "inventory":
+        write(json.dumps(schema_for_editors(), indent=2))
+    else:
+        write(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
     return 0

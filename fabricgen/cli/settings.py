@@ -1,9 +1,9 @@
-"""Options that every verb takes, before or after it, and where their defaults come from.
+"""Options that every verb has, before or after its name, and the defaults of all options.
 
-The command line beats the environment (FABRICGEN_<OPTION>), which beats fabricgen.toml or [tool.fabricgen] in
-pyproject.toml of the working directory. There, a key names an option for every verb that has it; a table names a verb.
-What it says about findings, `severity` and `suppressions`, is read in policy.py.
-The one option without a variable is the --output of judging verbs: FABRICGEN_OUTPUT is the bundle's folder.
+The command line overrides the environment (FABRICGEN_<OPTION>), which overrides fabricgen.toml or [tool.fabricgen] in
+pyproject.toml of the working directory. There, a key is an option of every verb that has it, and a table is a verb. The
+tables about findings, `severity` and `suppressions`, are read in policy.py. Only the --output of a report has no
+variable: FABRICGEN_OUTPUT is the folder of the bundle.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from fabricgen.cli.streams import is_terminal, tell
+from fabricgen.cli.streams import is_terminal, write
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 
@@ -26,7 +26,7 @@ TABLES_OF_FINDINGS = ("severity", "suppressions")
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """fabricgen.toml, or a part of pyproject.toml: its name, with the tables that lead to the part, and its content."""
+    """fabricgen.toml, or a table of pyproject.toml: its name, with the path of the table, and its content."""
 
     name: str
     content: Mapping[str, Any]
@@ -34,7 +34,7 @@ class SettingsFile:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to talk, and how hard to work."""
+    """The options that every verb has, and the settings file."""
 
     verbose: int = 0
     quiet: bool = False
@@ -44,32 +44,32 @@ class Settings:
     file: "SettingsFile" = field(default_factory=lambda: SettingsFile("", {}))
 
     def updated(self, given: Mapping[str, object]) -> "Settings":
-        """With the options that were given."""
+        """The settings with the given options."""
         names = {each.name for each in fields(self)}
         return replace(self, **{name: value for name, value in given.items() if name in names and value})  # type: ignore[arg-type]
 
     def start_logging(self) -> None:
-        """Log to standard error, as much as was asked for."""
-        import logging  # a quarter of the time that --help takes
+        """Log to standard error, at the level of the options."""
+        import logging  # takes a quarter of the time of --help
 
         level = logging.ERROR if self.quiet else [logging.WARNING, logging.INFO][min(self.verbose, 1)]
         form = "%(levelname)s: %(message)s"
         logging.basicConfig(level=logging.DEBUG if self.debug else level, format=form, force=True)
 
     def paints(self, stream: Any) -> bool:
-        """Whether text on a stream is coloured."""
+        """Whether text on a stream is colored."""
         if self.color != "auto":
             return self.color == "always"
         return not os.environ.get("NO_COLOR") and is_terminal(stream)
 
     def say(self, text: str) -> None:
-        """A line about the work, for people: on standard error, silent with -q."""
+        """Print a line about the progress to standard error; nothing with -q."""
         if not self.quiet:
-            tell(text, err=True, color=self.paints(sys.stderr))
+            write(text, err=True, color=self.paints(sys.stderr))
 
 
 def several(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Some click options as one decorator; help shows them in this order."""
+    """Click options as one decorator; --help shows them in this order."""
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -80,18 +80,18 @@ def several(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
 
 
 common_options = several(
-    click.option("-v", "--verbose", count=True, help="Say more."),
-    click.option("-q", "--quiet", is_flag=True, help="Say nothing but findings and results."),
+    click.option("-v", "--verbose", count=True, help="Show more log messages."),
+    click.option("-q", "--quiet", is_flag=True, help="Show only findings and results."),
     click.option(
-        "--color", type=click.Choice(["auto", "always", "never"]), help="Colour of text output. [default: auto]"
+        "--color", type=click.Choice(["auto", "always", "never"]), help="Color the text output. [default: auto]"
     ),
-    click.option("--jobs", type=click.IntRange(1), help="Processes to use. [default: 1]"),
-    click.option("--debug", is_flag=True, help="Show tracebacks."),
+    click.option("--jobs", type=click.IntRange(1), help="Number of processes. [default: 1]"),
+    click.option("--debug", is_flag=True, help="Show the traceback of an internal error."),
 )
 
 
 def name_variables(command: click.Command) -> None:
-    """Give every option of a command, and of its members, its environment variable."""
+    """Give every option of a command and of its subcommands an environment variable."""
     for each in command.commands.values() if isinstance(command, click.Group) else ():
         name_variables(each)
     for option in _options(command).values():
@@ -100,7 +100,7 @@ def name_variables(command: click.Command) -> None:
 
 
 def option_names(command: click.Command) -> set[str]:
-    """The long names of the options of a command and of its members."""
+    """The long names of the options of a command and of its subcommands."""
     members = command.commands.values() if isinstance(command, click.Group) else ()
     return set(_options(command)).union(*map(option_names, members))
 
@@ -114,13 +114,13 @@ def _long_name(option: click.Option) -> str:
 
 
 def verb(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A verb's function gets `settings` first; the common options that stand after the verb count, too."""
+    """Decorate the function of a verb: it gets the settings first, with the common options after the verb."""
 
     @common_options
     @click.pass_context
     @wraps(function)
     def wrapped(ctx: click.Context, /, **given: Any) -> Any:
-        common = {name: value for name, value in given.items() if not _beaten(ctx, name)}
+        common = {name: value for name, value in given.items() if not _overridden(ctx, name)}
         settings = (ctx.obj or Settings()).updated(common)
         settings.start_logging()
         own = {name: value for name, value in given.items() if name not in {each.name for each in fields(Settings)}}
@@ -129,19 +129,19 @@ def verb(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _beaten(ctx: click.Context, name: str) -> bool:
-    """Whether an option stood before the verb, while the verb itself has it from the environment or a file."""
+def _overridden(ctx: click.Context, name: str) -> bool:
+    """Whether an option is given before the verb, and the verb has it only from the environment or a file."""
     given = ParameterSource.COMMANDLINE
     return ctx.find_root().get_parameter_source(name) is given is not ctx.get_parameter_source(name)
 
 
 def read_settings() -> SettingsFile:
-    """fabricgen.toml, else [tool.fabricgen]; empty where there is neither. Raises UnreadableInputError."""
+    """The content of fabricgen.toml, else of [tool.fabricgen], else empty. Raises UnreadableInputError."""
     for name, keys in (("fabricgen.toml", ()), ("pyproject.toml", ("tool", "fabricgen"))):
         file = Path(name)
         if not file.is_file():
             continue
-        import tomllib  # few working directories have such a file
+        import tomllib  # most working directories do not have such a file
 
         try:
             content: Any = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -150,7 +150,7 @@ def read_settings() -> SettingsFile:
         for key in keys:
             content = content.get(key, {}) if isinstance(content, dict) else content
         if not isinstance(content, dict):
-            raise UnreadableInputError(f"{'.'.join(keys)} is no table", Location(name))
+            raise UnreadableInputError(f"{'.'.join(keys)} is not a table", Location(name))
         if content:
             return SettingsFile("#".join([name, *[".".join(keys)] * bool(keys)]), content)
     return SettingsFile("", {})
@@ -159,9 +159,9 @@ def read_settings() -> SettingsFile:
 def file_defaults(
     command: click.Command, name: str, content: Mapping[str, Any], above: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """click's default map for a verb: what is set for all verbs (`above`), then what its own table says.
+    """The default map of click for a verb: the settings for all verbs (`above`), then those of its own table.
 
-    Raises UsageError for a key of its own table that is none of its options.
+    Raises UsageError for a key of its own table that is not one of its options.
     """
     own = content.get(name, {})
     if not isinstance(own, dict):
@@ -177,14 +177,14 @@ def file_defaults(
 
 
 def refuse_unknown_keys(file: SettingsFile, known: Callable[[], Collection[str]]) -> None:
-    """Raises UsageError for a key at the top of the file that neither names an option nor a table; `known` are all."""
-    strange = [key for key in file.content if key.replace("_", "-") not in TABLES_OF_FINDINGS]
-    if not strange:
+    """Raises UsageError for a key at the top of the file that is neither an option nor a table; `known` returns all."""
+    unknown = [key for key in file.content if key.replace("_", "-") not in TABLES_OF_FINDINGS]
+    if not unknown:
         return
     names = known()
-    for key in strange:
+    for key in unknown:
         if key.replace("_", "-") not in names:
-            from difflib import get_close_matches  # only those who err need it
+            from difflib import get_close_matches  # needed for mistakes only
 
             close = get_close_matches(key, [*names, *TABLES_OF_FINDINGS], n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -192,5 +192,5 @@ def refuse_unknown_keys(file: SettingsFile, known: Callable[[], Collection[str]]
 
 
 def interactive() -> bool:
-    """Whether a person watches: progress bars are for them only."""
+    """Whether a person watches the progress: standard error is a terminal, and this is not CI."""
     return is_terminal(sys.stderr) and not os.environ.get("CI")

@@ -1,41 +1,79 @@
-"""`fabricgen simulate`: what a fabric does, from its rendered files."""
+"""`fabricgen simulate`: the behavior of a fabric, from its rendered files."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from fabricgen.atomic import write_atomically
-from fabricgen.cli import packets
-from fabricgen.cli.clock import Clock
-from fabricgen.cli.failures import FailureChoice, failure_options
-from fabricgen.cli.judge import codes_of, conclude, link_options, open_verdicts, simulate_congestion, simulate_deadlock
-from fabricgen.cli.output import exit_code, expand_option, inventory_option, output_options, print_result
-from fabricgen.cli.proof import proof_options, write_proof
+from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
+from fabricgen.api.deadlock import FailureOptions, simulate_deadlock
+from fabricgen.cli import simulate_packets
+from fabricgen.cli.options import (
+    expand_option,
+    inventory_option,
+    link_options,
+    message_bytes,
+    policy_of,
+    print_patterns,
+    require_one_source,
+    traffic_options,
+)
+from fabricgen.cli.output import output_options, report
+from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.traffic import lists_patterns, message_bytes, require_one_source, traffic_options
 from fabricgen.errors import UsageError
-from fabricgen.report.summary import Counts
-from fabricgen.results import CongestionResult
+from fabricgen.report.congestion import congestion_lines, congestion_object
+from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+from fabricgen.report.packets import packets_lines, packets_object
+from fabricgen.vocabulary import Repair
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.group("simulate")
 def command() -> None:
-    """Prove what the fabric does, from rendered files alone."""
+    """Prove or simulate the behavior of a fabric, from its rendered files."""
 
 
 @command.command("deadlock")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
-@failure_options
-@click.option("--plane", help="Only this plane.")
+@click.option(
+    "--failures",
+    type=click.IntRange(0, 3),
+    help="Prove every set of up to this many links that fail at the same time.  [default: 0; 1 with "
+    "--switch-failures or --repair local]",
+)
+@click.option("--switch-failures", is_flag=True, help="Let switches fail as well as links.")
+@click.option(
+    "--repair",
+    type=click.Choice([word.value for word in Repair]),
+    default=Repair.NONE.value,
+    show_default=True,
+    help="local: a switch next to a failure sends packets to another neighbor at once (fast reroute).",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for samples of failure sets.")
+@click.option("--scheduler", metavar="URL", help="Use the workers of the Dask scheduler at tcp://HOST:PORT.")
+@click.option("--plane", help="Prove only this plane.")
 @click.option(
     "--lfts",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder with dumps of OpenSM or ibdiagnet to judge, instead of running OpenSM.",
+    type=_FOLDER,
+    help="Folder with dumps of OpenSM or ibdiagnet, which replace a run of OpenSM.",
 )
 @click.option("--demonstrate", is_flag=True, help="Run flows around a cycle packet by packet, and show the freeze.")
-@proof_options
+@click.option(
+    "--certificate",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the proof to this file: the order of channels, and the tables of InfiniBand planes.",
+)
+@click.option(
+    "--routes",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the next hops to this file, as JSON by switch and prefix, or by InfiniBand port GUID.",
+)
+@click.option("--svg", type=_FOLDER, metavar="DIR", help="Write a picture of each cycle into this folder.")
 @expand_option
 @inventory_option
 @output_options
@@ -62,34 +100,32 @@ def deadlock(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Prove that no cyclic buffer dependency can exist, or show the cycle that can freeze the fabric.
+    """Prove that no cyclic buffer dependency can exist, or show a cycle that can freeze the fabric.
 
-    InfiniBand planes are proved on the real OpenSM under ibsim where both are installed, else by their wiring.
-    """
-    if not paths and lfts is None:
-        raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
-    clock = Clock(settings)
-    verdicts = open_verdicts(settings, paths, links, lldp)
-    if lfts is None:
-        from fabricgen.simulate.plane.names import require_plane
-
-        require_plane(verdicts.bundle, plane)
-    wanted = FailureChoice(failures, switch_failures, repair, seed, scheduler)
-    results = simulate_deadlock(settings, verdicts, plane, lfts, wanted)
-    of_failures = [
-        name for name, given in {"--failures": failures, "--switch-failures": switch_failures}.items() if given
-    ]
-    of_tables = [name for name, given in {"--certificate": certificate, "--routes": routes}.items() if given]
-    if of_failures or of_tables:
-        from fabricgen.simulate.deadlock.infiniband.findings import left_out
-
-        verdicts.findings += left_out(results, of_failures, of_tables)
-    write_proof(verdicts.bundle, results, certificate, routes, svg)
-    clock.lap("simulated", f"routes and buffer dependencies of {len(verdicts.bundle.devices)} devices")
-    if demonstrate:
-        packets.demonstrate(settings, verdicts, results)
-    return conclude(
-        settings, verdicts, inventory, verb="simulate deadlock", expand=expand, fmt=fmt, output=output, fail_on=fail_on
+    InfiniBand planes are proved with OpenSM and ibsim if both are installed, otherwise by their wiring.
+    """  # fmt: skip
+    found = simulate_deadlock(
+        paths,
+        links=links,
+        lldp=lldp,
+        plane=plane,
+        failures=FailureOptions(failures, switch_failures, Repair(repair), seed, scheduler, settings.jobs),
+        lfts=lfts,
+        demonstrate=demonstrate,
+        certificate=certificate,
+        routes=routes,
+        svg=svg,
+        inventory=inventory,
+        policy=policy_of(settings, expand),
+        progress=TerminalProgress(settings),
+    )
+    own: dict[str, object] = {"deadlock": deadlock_object(found.planes)}
+    lines = [*deadlock_lines(found.planes)]
+    if found.packets is not None:
+        own["packets"] = packets_object(found.packets)
+        lines += packets_lines(found.packets)
+    return report(
+        settings, found, verb="simulate deadlock", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines
     )
 
 
@@ -97,21 +133,29 @@ def deadlock(
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
 @traffic_options
-@click.option("--size", metavar="BYTES", help="Buffer of one rank, as 64MB or 256MiB.  [default: 256MiB]")
+@click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 256MiB.  [default: 256MiB]")
 @click.option(
     "--placement",
     default="aligned",
     show_default=True,
     metavar="HOW",
-    help="aligned, fragmented, or a file with a host on each line in the order of ranks.",
+    help="Hosts of the ranks: aligned, fragmented, or a file with one host per line in the order of ranks.",
 )
 @click.option(
-    "--queue-pairs", type=click.IntRange(1, 64), default=1, show_default=True, help="Of a connection, hashed apart."
+    "--queue-pairs",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Queue pairs of a connection. Each is hashed by itself.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of hashes, shuffles, permutations.")
-@click.option("--draws", type=click.IntRange(1), default=1, show_default=True, help="Hashes to draw for the load.")
-@click.option("--plane", help="Only this plane.")
-@click.option("--svg", type=click.Path(path_type=Path, file_okay=False), help="Folder for pictures of the trees.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for hashes, shuffles and permutations."
+)
+@click.option(
+    "--draws", type=click.IntRange(1), default=1, show_default=True, help="Number of hashes drawn for the link loads."
+)
+@click.option("--plane", help="Simulate only this plane.")
+@click.option("--svg", type=_FOLDER, help="Write pictures of the congestion trees into this folder.")
 @expand_option
 @inventory_option
 @output_options
@@ -136,67 +180,34 @@ def congestion(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Say who would hold up whom: link loads, fair rates, congestion trees and victims under PFC, by arithmetic."""
-    if lists_patterns(pattern):
+    """Compute which flows delay which: link loads, fair rates, congestion trees and victims under PFC."""  # fmt: skip
+    if print_patterns(pattern):
         return 0
     require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane)
-    clock = Clock(settings)
     if scenario is not None:
-        return _congestion_of_scenario(settings, scenario, svg, fmt, output, fail_on)
-    from fabricgen.simulate.congestion.analysis import Options
-    from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern
-
-    check_pattern(pattern or DEFAULT_PATTERN)
-    size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
-    options = Options(pattern or DEFAULT_PATTERN, size_bytes, _placement(placement), queue_pairs, seed, draws)
-    verdicts = open_verdicts(settings, paths, links, lldp)
-    results = simulate_congestion(verdicts, options, plane)
-    clock.lap("simulated", f"{options.pattern} on {len(verdicts.bundle.devices)} devices")
-    _draw(svg, results)
-    return conclude(
-        settings,
-        verdicts,
-        inventory,
-        verb="simulate congestion",
-        expand=expand,
-        fmt=fmt,
-        output=output,
-        fail_on=fail_on,
-    )
-
-
-def _congestion_of_scenario(
-    settings: Settings, file: Path, svg: Path | None, fmt: str, output: Path | None, fail_on: str
-) -> int:
-    from fabricgen.report.congestion import congestion_lines, congestion_object
-    from fabricgen.simulate.congestion.analysis import analyse_scenario
-    from fabricgen.simulate.congestion.findings import congestion_findings
-    from fabricgen.simulate.scenario import read_scenario
-    from fabricgen.simulate.scenario_check import check_scenario
-
-    if mistakes := check_scenario(file):
-        print_result(settings, mistakes, Counts(), fmt=fmt, output=output, verb="simulate congestion", fail_on=fail_on)
-        return exit_code(mistakes, fail_on)
-    scenario = read_scenario(file)
-    results = [analyse_scenario(scenario)]
-    findings = congestion_findings(None, results)
-    _draw(svg, results)
-    counts = Counts(sum(node.kind == "switch" for node in scenario.nodes), len(scenario.links))
-    print_result(
-        settings, findings, counts, fmt=fmt, output=output, own={"congestion": congestion_object(results)},
-        lines=list(congestion_lines(results)), verb="simulate congestion", codes=codes_of("FG7"), fail_on=fail_on,
+        found = simulate_congestion_of_scenario(scenario, svg=svg)
+    else:
+        found = simulate_congestion(
+            paths,
+            links=links,
+            lldp=lldp,
+            pattern=pattern,
+            size_bytes=None if size is None else message_bytes(size),
+            placement=_placement(placement),
+            queue_pairs=queue_pairs,
+            seed=seed,
+            draws=draws,
+            plane=plane,
+            svg=svg,
+            inventory=inventory,
+            policy=policy_of(settings, expand),
+            progress=TerminalProgress(settings),
+        )
+    own = {"congestion": congestion_object(found.planes)} if found.planes or scenario is None else {}
+    return report(
+        settings, found, verb="simulate congestion", fmt=fmt, output=output, fail_on=fail_on, own=own,
+        lines=[*congestion_lines(found.planes)],
     )  # fmt: skip
-    return exit_code(findings, fail_on)
-
-
-def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
-    if folder is None:
-        return
-    from fabricgen.report.congestion_svg import tree_pictures
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in tree_pictures(results):
-        write_atomically(folder / name, picture.encode())
 
 
 def _placement(text: str) -> str | tuple[str, ...]:
@@ -207,4 +218,4 @@ def _placement(text: str) -> str | tuple[str, ...]:
     return tuple(filter(None, map(str.strip, Path(text).read_text(encoding="utf-8").splitlines())))
 
 
-command.add_command(packets.command)
+command.add_command(simulate_packets.command)

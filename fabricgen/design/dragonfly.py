@@ -1,185 +1,34 @@
-"""Dragonfly and dragonfly+: groups that are wired within, and every pair of groups joined alike.
+"""Dragonfly: groups of leaves that are fully joined within, and links between all groups (`groups`)."""
 
-A group is a scalable unit. Of G planned groups:
-
-- Dragonfly: a group is `switches` (a) leaves, each joined to every other by `local_links`; each has `global_links` (h)
-  to other groups. A switch needs p endpoints + (a - 1) x local_links + h ports.
-- Dragonfly+: a group is `leaves` x `spines`, each leaf joined to every spine by `local_links`; each spine has
-  `global_links` (h). A leaf needs p + spines x local_links ports, a spine leaves x local_links + h.
-- A group has K = a x h (spines x h) global links, so G is at most K + 1. Each pair of groups has floor(K / (G - 1))
-  links, the rest is spare; which ports they take is `arrangement`'s. Links to groups that are not built are left out.
-
-Ports: endpoints first, then local links by the number of the far switch; global links are the last h ports.
-
-ASNs: a leaf has its own. The spines of a dragonfly+ group share one, as RFC 7938 has it for a tier: a path from spine
-to leaf to another spine of the group holds that ASN twice and is refused, so no leaf becomes transit. All leaves still
-reach each other, by leaf, spine, spine, leaf, for every leaf joins all spines of its group and every pair of groups is
-joined. Along such a path links only go up, then between groups, then down: no cycle of buffer dependencies while every
-pair has a link. A pair that loses its last one is cut off, or goes over spines of a third group; ASNs for each spine
-would send it through leaves instead, where traffic turns upwards again. So lossless planes want two links a pair.
-
-Sources: Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology (ISCA 2008); Shpiner et al.,
-Dragonfly+: Low Cost Topology for Scaling Datacenters (HiPINEB 2017); RFC 7938 section 5.2.
-"""
-
-from collections.abc import Iterator
+from functools import partial
 from math import ceil
 
-from fabricgen.design.arrangement import global_links, links_per_pair
-from fabricgen.design.endpoints import Endpoints, half_of_hosts_gbps, host_links, place_endpoints
-from fabricgen.design.model import Block, Identity, Link, PlaneDesign, Switch
-from fabricgen.design.parts import PartsList, TierParts, make_switch
-from fabricgen.inventory.plane import DragonflySpec, Plane
-from fabricgen.inventory.references import error
+from fabricgen.design.design import Design
+from fabricgen.design.first_layout import GLOBAL_CABLE, MOST_GROUPS, NICS, FirstLayout, NoLayoutError, planned_units
+from fabricgen.design.graph import Graph
+from fabricgen.design.group_checks import check_groups
+from fabricgen.design.groups import expand_groups
 
 
-def design_dragonfly(plane: Plane, parts: PartsList) -> PlaneDesign | None:
-    """The plane laid out; None, with findings, when it cannot be."""
-    group, unit = plane.dragonfly, plane.unit
-    roles = ("leaf", "spine") if plane.design == "dragonfly-plus" else ("leaf",)
-    tiers = {role: tier for role in roles if (tier := parts.tier(plane, role))}
-    if unit is None or group is None or plane.speed_mbps is None or len(tiers) < len(roles):
-        return None  # reported where it is missing
-    endpoints = place_endpoints(plane, unit, group.leaves, parts)
-    if endpoints is None:
-        return None
-    groups = unit.planned or endpoints.used[-1] + 1
-    if endpoints.used[-1] >= groups:
-        made = f"{len(endpoints.hosts)} hosts at {unit.hosts} to a group make {endpoints.used[-1] + 1} groups"
-        hint = f"`planned: {endpoints.used[-1] + 1}` or more; it moves the global links, so plan ahead"
-        parts.findings.append(error("FG207", f"{made}, `planned` is {groups}", unit, "planned", hint=hint))
-        return None
-    ports = {role: len(tier.layout.ports_at(plane.speed_mbps)) for role, tier in tiers.items()}
-    fits = [_groups_can_be_joined(group, groups, parts), _ports_suffice(plane, group, endpoints, ports, parts)]
-    if not all(fits):
-        return None
-    return _Build(plane, group, endpoints, groups, tiers).design()
+def first_layout(hosts: int, radix: int) -> FirstLayout:
+    """A host on each switch, and the smallest group that needs at most MOST_GROUPS groups. Raises NoLayoutError."""
+    for switches in (4, 8, 16, 32):
+        planned = planned_units(ceil(hosts / switches))
+        links = ceil((planned - 1) / switches)
+        if planned <= MOST_GROUPS and NICS + switches - 1 + links <= radix:
+            keys = {"dragonfly": f"{{switches: {switches}, global_links: {links}}}"}
+            cables = {"host-leaf": "5m", "peer": "10m", **GLOBAL_CABLE}
+            return FirstLayout(("leaf",), cables, switches, ceil(hosts / switches), planned, keys)
+    raise NoLayoutError(f"no dragonfly of up to {MOST_GROUPS} groups holds {hosts} hosts on switches of {radix} ports")
 
 
-def _groups_can_be_joined(group: DragonflySpec, groups: int, parts: PartsList) -> bool:
-    carriers = group.spines or group.leaves
-    most = carriers * group.global_links + 1
-    if groups > most:
-        message = (
-            f"{groups} groups need {groups - 1} global links from each; a group has {carriers} x "
-            f"{group.global_links} = {most - 1}"
-        )
-        hint = f"at most {most} groups, or `global_links: {ceil((groups - 1) / carriers)}`"
-        parts.findings.append(error("FG201", message, group, "global_links", hint=hint))
-    return groups <= most
-
-
-def _ports_suffice(
-    plane: Plane, group: DragonflySpec, endpoints: Endpoints, radixes: dict[str, int], parts: PartsList
-) -> bool:
-    """Whether each tier's platform has the ports; what is told counts them by purpose."""
-    own, local, far = endpoints.per_switch, group.local_links, group.global_links
-    others = group.leaves - 1
-    if group.spines:
-        needed = {
-            "leaf": (own + group.spines * local, f"{own} endpoints + {group.spines} spines x {local}"),
-            "spine": (group.leaves * local + far, f"{group.leaves} leaves x {local} + {far} global links"),
-        }
-    else:
-        told = f"{own} endpoints + {others} switches x {local} + {far} global links"
-        needed = {"leaf": (own + others * local + far, told)}
-    fits = True
-    for role, (ports, told) in needed.items():
-        if ports > radixes[role]:
-            message = f"a {role} needs {ports} ports ({told}), its platform has {radixes[role]}"
-            hint = "smaller groups, fewer hosts of a group or fewer global links"
-            parts.findings.append(error("FG201", message, plane.tiers[role], "platform", hint=hint))
-            fits = False
-    return fits
-
-
-class _Build:
-    """Switches and links of one plane."""
-
-    def __init__(
-        self, plane: Plane, group: DragonflySpec, endpoints: Endpoints, groups: int, tiers: dict[str, TierParts]
-    ) -> None:
-        self.plane, self.group, self.endpoints, self.groups = plane, group, endpoints, groups
-        self.leaves = {
-            (unit, number): make_switch(Identity(plane.name, "leaf", number, su=unit), tiers["leaf"])
-            for unit in endpoints.used
-            for number in range(group.leaves)
-        }
-        self.spines = {
-            (unit, number): make_switch(
-                Identity(plane.name, "spine", number, su=unit), tiers["spine"], f"{plane.name}/su{unit}/spine"
-            )
-            for unit in endpoints.used
-            for number in range(group.spines)
-        }
-
-    def design(self) -> PlaneDesign:
-        """The plane."""
-        hosts = host_links(self.plane, self.endpoints, lambda unit, number: self.leaves[unit, number])
-        links = (*hosts, *(self.leaf_spine() if self.spines else self.peers()), *self.between_groups())
-        planned = {"leaf": self.groups * self.group.leaves, "spine": self.groups * self.group.spines, "core": 0}
-        switches = (*self.leaves.values(), *self.spines.values())
-        bisection = min(
-            half_of_hosts_gbps(self.plane, self.endpoints), self._cut() * (self.plane.speed_mbps or 0) // 1000
-        )
-        return PlaneDesign(
-            self.plane, switches, links, self.endpoints.hosts, planned, self.endpoints.units, bisection_gbps=bisection
-        )
-
-    def _cut(self) -> int:
-        """Links between two halves of the built groups; of a single group, between two halves of it."""
-        built, group = len(self.endpoints.used), self.group
-        if built > 1:
-            ports = (group.spines or group.leaves) * group.global_links
-            return (built // 2) * (built - built // 2) * links_per_pair(self.groups, ports)
-        if group.spines:
-            return group.leaves * group.spines * group.local_links // 2
-        return (group.leaves // 2) * (group.leaves - group.leaves // 2) * group.local_links
-
-    def peers(self) -> Iterator[Link]:
-        """Every pair of switches of a group; the lower number is the lower end."""
-        parallel, first = self.group.local_links, self.endpoints.per_switch
-        for (unit, number), low in self.leaves.items():
-            above = range(number + 1, self.group.leaves)
-            block = Block(f"{low.key}/peers", self.plane.name, "links", len(above) * parallel, low.key)
-            for slot in range(len(above) * parallel):
-                far, lane = above[slot // parallel], slot % parallel
-                near_port = first + (far - 1) * parallel + lane
-                far_port = first + number * parallel + lane
-                high = self.leaves[unit, far]
-                yield self._link(f"{low.key}/peer{slot}", "peer", low, near_port, high, far_port, block, slot)
-
-    def leaf_spine(self) -> Iterator[Link]:
-        """Every leaf with every spine of its group."""
-        parallel, first = self.group.local_links, self.endpoints.per_switch
-        count = self.group.spines * parallel
-        for (unit, number), leaf in self.leaves.items():
-            block = Block(f"{leaf.key}/uplinks", self.plane.name, "links", count, leaf.key)
-            for slot in range(count):
-                spine, far_port = self.spines[unit, slot // parallel], number * parallel + slot % parallel
-                yield self._link(f"{leaf.key}/up{slot}", "leaf-spine", leaf, first + slot, spine, far_port, block, slot)
-
-    def between_groups(self) -> Iterator[Link]:
-        """Every global link whose two groups are built; the lower group has the lower end."""
-        each, carriers = self.group.global_links, self.spines or self.leaves
-        ports = each * (self.group.spines or self.group.leaves)
-        built = set(self.endpoints.used)
-        for unit, port, far_unit, far in global_links(self.group.arrangement, self.groups, ports):
-            if unit in built and far_unit in built:
-                low, high = carriers[unit, port // each], carriers[far_unit, far // each]
-                slot = port % each
-                block = Block(f"{low.key}/global", self.plane.name, "links", each, low.key)
-                name = f"{low.key}/global{slot}"
-                yield self._link(name, "global", low, slot - each, high, far % each - each, block, slot)
-
-    def _link(
-        self, name: str, kind: str, low: Switch, port: int, high: Switch, far_port: int, block: Block, slot: int
-    ) -> Link:
-        near, far = (
-            switch.layout.ports_at(self.plane.speed_mbps or 0)[number]
-            for switch, number in ((low, port), (high, far_port))
-        )
-        return Link(
-            name, self.plane.name, kind, low, near.name, high, far.name, near.speed_mbps, self.plane.cables[kind],
-            block, slot,
-        )  # fmt: skip
+DESIGN = Design(
+    name="dragonfly",
+    summary="hosts fill the switches of a group one after the other; all switches of a group and all groups are joined",
+    expand=partial(expand_groups, roles=("leaf",)),
+    needs=("hosts", "scalable_unit", "dragonfly", "leaf", "speed"),
+    check=partial(check_groups, counts=("switches",)),
+    first_layout=first_layout,
+    graph=lambda _: Graph.DRAGONFLY,
+    cyclic=True,
+)

@@ -1,5 +1,6 @@
-"""Fat tree: a unit is the hosts below one leaf, whatever their rails; or below a few (`leaves_per_unit`), over which a
-host's NICs are dealt out evenly: two for hosts that are dual-homed.
+"""Fat tree: a unit is the hosts below one leaf, independent of their rails, or below a few (`leaves_per_unit`).
+
+A host's NICs are spread evenly over the leaves of its unit: two leaves for dual-homed hosts.
 
 Any arity: two tiers, or three once the leaves outnumber a spine's ports, with all leaves of `pod: {units: n}` to a pod
 (`clos`). Oversubscription is set for each tier: `{leaf: 0.5, spine: 7}` is twice the bandwidth above the leaf, and a
@@ -9,7 +10,34 @@ Sources: Al-Fares et al. (SIGCOMM 2008); Gangidi et al., RDMA over Ethernet for 
 (SIGCOMM 2024): racks of 16 GPUs, pods of 192 racks, 7:1 at the top.
 """
 
+from math import ceil
+
+from fabricgen.design.clos_checks import CLOS_KEYS, CLOS_TIER_KEYS, JOINED_CLOS_KEYS, check_clos
 from fabricgen.design.clos_design import ClosDesign
+from fabricgen.design.design import Design
+from fabricgen.design.first_layout import NICS, FirstLayout, NoLayoutError, clos_layout, planned_units
+from fabricgen.design.graph import clos_graph
 from fabricgen.design.sockets import host_sockets
 
-design_fat_tree = ClosDesign(host_sockets, pods_by_column=False, column="leaves")
+
+def first_layout(hosts: int, radix: int) -> FirstLayout:
+    """Half of a leaf's ports for hosts. Raises NoLayoutError where that is less than one host needs."""
+    unit = radix // 2 // NICS
+    if not unit:
+        raise NoLayoutError(f"half of {radix} ports are too few for the {NICS} NICs of a host")
+    units = ceil(hosts / unit)
+    planned = planned_units(units)
+    return clos_layout(unit, units, planned, core=planned > radix)
+
+
+DESIGN = Design(
+    name="fat-tree",
+    summary="all NICs of a host go to one leaf, or to a few; spines of a pod and cores join the leaves",
+    expand=ClosDesign(host_sockets, pods_by_column=False, column="leaves"),
+    needs=("hosts", "scalable_unit", "leaf", "spine", "speed"),
+    takes=(*CLOS_KEYS, *JOINED_CLOS_KEYS, "leaves_per_unit"),
+    tier_takes=CLOS_TIER_KEYS,
+    check=check_clos,
+    first_layout=first_layout,
+    graph=clos_graph,
+)

@@ -1,12 +1,39 @@
-"""Rail-only: as rail-optimized, and nothing joins the rails. Traffic between rails stays inside a host (NVLink).
+"""Rail-only: as rail-optimized, without links between the rails. Traffic between rails stays inside a host (NVLink).
 
-Each rail is a two-tier Clos of its own: the leaves of all units, and the spines that join them. With one unit the leaf
-of a rail is all there is, and no spine is needed.
+Each rail is a separate two-tier Clos: the leaves of all units, and the spines that connect them. With one unit a rail
+is a single leaf and needs no spine.
 
 Source: Wang et al., Rail-only: A Low-Cost High-Performance Network for Training LLMs (arXiv 2307.12169).
 """
 
+from functools import partial
+from math import ceil
+
+from fabricgen.design.clos_checks import CLOS_KEYS, CLOS_TIER_KEYS, check_clos
 from fabricgen.design.clos_design import ClosDesign
+from fabricgen.design.design import Design
+from fabricgen.design.first_layout import FirstLayout, NoLayoutError, clos_layout, planned_units, unit_of_rails
+from fabricgen.design.graph import clos_graph
 from fabricgen.design.sockets import rail_sockets
 
-design_rail_only = ClosDesign(rail_sockets, pods_by_column=True, column="rails", joined=False)
+
+def first_layout(hosts: int, radix: int) -> FirstLayout:
+    """The rails as two tiers each. Raises NoLayoutError where a rail has more leaves than a spine has ports."""
+    unit = unit_of_rails(hosts, radix)
+    units = ceil(hosts / unit)
+    if units > radix:
+        raise NoLayoutError(f"{units} units of {unit} hosts are more than the {radix} ports of a rail's spine")
+    return clos_layout(unit, units, min(radix, planned_units(units)), core=False)
+
+
+DESIGN = Design(
+    name="rail-only",
+    summary="each NIC goes to the leaf of its rail; spines join the leaves of one rail, nothing joins the rails",
+    expand=ClosDesign(rail_sockets, pods_by_column=True, column="rails", joined=False),
+    needs=("hosts", "scalable_unit", "leaf", "speed"),
+    takes=(*CLOS_KEYS, "spine", "rails_per_leaf"),
+    tier_takes=CLOS_TIER_KEYS,
+    check=partial(check_clos, joined=False),
+    first_layout=first_layout,
+    graph=clos_graph,
+)

@@ -1,13 +1,27 @@
-"""Rail-optimized: NIC r of every host of a unit goes to the leaf of rail r, and spines join the rails.
+"""Rail-optimized: NIC r of every host of a unit goes to the leaf of rail r, and spines connect the rails.
 
-A unit has one leaf to a rail, or to `rails_per_leaf` rails side by side. Two tiers join all leaves; in three tiers a
-pod is the leaves of one rail, so that a rail stays below its own spines (`clos`). With `subplanes`, port p of every NIC
-leads to subplane p, a copy of the whole that shares no switch with the others.
+A unit has one leaf for each rail, or for `rails_per_leaf` adjacent rails. Two tiers connect all leaves; in three tiers
+a pod is the leaves of one rail, so that each rail has its own spines (`clos`). With `subplanes`, port p of every NIC
+goes to subplane p, a copy of the fabric that shares no switch with the others.
 
 Sources: NVIDIA DGX SuperPOD reference architectures H100, B200 (one plane) and B300 (twin planes), network fabrics.
 """
 
+from fabricgen.design.clos_checks import CLOS_KEYS, CLOS_TIER_KEYS, JOINED_CLOS_KEYS, check_clos
 from fabricgen.design.clos_design import ClosDesign
+from fabricgen.design.design import Design
+from fabricgen.design.first_layout import rails_layout
+from fabricgen.design.graph import clos_graph
 from fabricgen.design.sockets import rail_sockets
 
-design_rail_optimized = ClosDesign(rail_sockets, pods_by_column=True, column="rails")
+DESIGN = Design(
+    name="rail-optimized",
+    summary="each NIC goes to the leaf of its rail; spines, and cores in three tiers, join all rails",
+    expand=ClosDesign(rail_sockets, pods_by_column=True, column="rails"),
+    needs=("hosts", "scalable_unit", "leaf", "spine", "speed"),
+    takes=(*CLOS_KEYS, *JOINED_CLOS_KEYS, "rails_per_leaf"),
+    tier_takes=CLOS_TIER_KEYS,
+    check=check_clos,
+    first_layout=rails_layout,
+    graph=clos_graph,
+)

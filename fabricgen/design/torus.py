@@ -1,103 +1,18 @@
-"""Torus and mesh of one to three dimensions: a switch at every point of a grid, joined to its next in each dimension.
+"""Torus: the grid of `grid`, each dimension a ring."""
 
-- Switches: the product of `size`, all built from the first day. Switch n has the coordinates x = n mod X,
-  y = n / X mod Y, z = n / (X x Y). A scalable unit is the hosts of one switch, and has its number.
-- A hop has `links` parallel links, of all dimensions or of each. In a torus the last switch of a dimension is joined to
-  the first; where the size is 2 it is the next one already, so there is one hop and no ring (OpenSM has it so, too).
-- Links of a dimension: rows x hops x parallel; rows are the product of the other sizes, hops are size in a ring of more
-  than 2, else size - 1.
-- A switch needs p endpoints + 2 x parallel ports for each dimension, at the rim of a mesh as well: ports are the
-  endpoints, then for each dimension those to the next switch and those to the one before.
-- Bisection: the narrowest cut across one dimension, rows x parallel, twice that through rings.
+from functools import partial
 
-Each switch has an ASN of its own. `datelines` are for routing by dimension with virtual lanes (control_plane.opensm).
+from fabricgen.design.design import Design
+from fabricgen.design.grid import expand_grid
+from fabricgen.design.grid_designs import GRID_NEEDS, check_grid, grid_graph, grid_layout
 
-Sources: Dally, Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks (1987); opensm 3.3.23
-torus-2QoS(8), torus-2QoS.conf(5) and osm_torus.c ("a torus of radix two is also a mesh of radix two").
-"""
-
-from collections.abc import Iterator
-from math import prod
-
-from fabricgen.design.endpoints import Endpoints, half_of_hosts_gbps, host_links, place_endpoints
-from fabricgen.design.model import Block, Identity, Link, PlaneDesign, Switch
-from fabricgen.design.parts import PartsList, TierParts, make_switch
-from fabricgen.inventory.plane import Plane, ScalableUnit, TorusSpec
-from fabricgen.inventory.references import error
-
-
-def design_torus(plane: Plane, parts: PartsList) -> PlaneDesign | None:
-    """The plane laid out; None, with findings, when it cannot be."""
-    leaf, grid, unit = parts.tier(plane, "leaf"), plane.torus, plane.unit
-    if leaf is None or grid is None or unit is None or plane.speed_mbps is None:
-        return None  # reported where it is missing
-    if len(grid.links) != len(grid.size):
-        return None
-    endpoints = place_endpoints(plane, unit, 1, parts)
-    if endpoints is None or not (
-        _has_room(unit, grid, endpoints, parts) and _ports_suffice(plane.speed_mbps, grid, endpoints, leaf, parts)
-    ):
-        return None
-    switches = [make_switch(Identity(plane.name, "leaf", number), leaf) for number in range(prod(grid.size))]
-    links = (
-        *host_links(plane, endpoints, lambda unit, _: switches[unit]),
-        *_grid_links(plane, grid, endpoints.per_switch, switches),
-    )
-    cut = min(
-        prod(grid.size) // size * parallel * (2 if is_ring(plane, size) else 1)
-        for size, parallel in zip(grid.size, grid.links, strict=True)
-    )
-    bisection = min(half_of_hosts_gbps(plane, endpoints), cut * plane.speed_mbps // 1000)
-    planned = {"leaf": len(switches), "spine": 0, "core": 0}
-    return PlaneDesign(plane, tuple(switches), links, endpoints.hosts, planned, endpoints.units, bisection)
-
-
-def is_ring(plane: Plane, size: int) -> bool:
-    """Whether a dimension of that size closes into a ring."""
-    return plane.design == "torus" and size > 2
-
-
-def _has_room(unit: ScalableUnit, grid: TorusSpec, endpoints: Endpoints, parts: PartsList) -> bool:
-    """Whether every unit has a switch; the size is the plan, another one is refused."""
-    switches = prod(grid.size)
-    told = f"{' x '.join(map(str, grid.size))} = {switches} switches"
-    if unit.planned is not None and unit.planned != switches:
-        message = f"`planned` is {unit.planned}, `size` has {told}"
-        hint = "leave `planned` out: all switches of the size are built"
-        parts.findings.append(error("FG207", message, unit, "planned", hint=hint))
-        return False
-    needed = endpoints.used[-1] + 1
-    if needed > switches:
-        message = f"{len(endpoints.hosts)} hosts at {unit.hosts} to a switch need {needed} switches, `size` has {told}"
-        hint = "a larger size, or more hosts on a switch"
-        parts.findings.append(error("FG207", message, grid, "size", hint=hint))
-    return needed <= switches
-
-
-def _ports_suffice(speed_mbps: int, grid: TorusSpec, endpoints: Endpoints, leaf: TierParts, parts: PartsList) -> bool:
-    hops = " + ".join(f"2 x {parallel}" for parallel in grid.links)
-    needed, radix = endpoints.per_switch + 2 * sum(grid.links), len(leaf.layout.ports_at(speed_mbps))
-    if needed > radix:
-        message = f"a switch needs {needed} ports ({endpoints.per_switch} endpoints + {hops}), its platform has {radix}"
-        hint = "fewer hosts on a switch, or fewer parallel links"
-        parts.findings.append(error("FG201", message, leaf.tier, "platform", hint=hint))
-    return needed <= radix
-
-
-def _grid_links(plane: Plane, grid: TorusSpec, first_port: int, switches: list[Switch]) -> Iterator[Link]:
-    """From every switch to the next one of each dimension, which has it as the one before."""
-    for number, low in enumerate(switches):
-        block = Block(f"{low.key}/peers", plane.name, "links", sum(grid.links), low.key)
-        step, slot, port = 1, 0, first_port
-        for size, parallel in zip(grid.size, grid.links, strict=True):
-            place = number // step % size
-            if place + 1 < size or is_ring(plane, size):
-                high = switches[number + ((place + 1) % size - place) * step]
-                low_ports, high_ports = (switch.layout.ports_at(plane.speed_mbps or 0) for switch in (low, high))
-                for lane in range(parallel):
-                    near, far = low_ports[port + lane], high_ports[port + parallel + lane]
-                    yield Link(
-                        f"{low.key}/peer{slot + lane}", plane.name, "peer", low, near.name, high, far.name,
-                        near.speed_mbps, plane.cables["peer"], block, slot + lane,
-                    )  # fmt: skip
-            step, slot, port = step * size, slot + parallel, port + 2 * parallel
+DESIGN = Design(
+    name="torus",
+    summary="all NICs of a host go to the switch of its unit; a ring of switches in each dimension",
+    expand=expand_grid,
+    needs=GRID_NEEDS,
+    check=check_grid,
+    first_layout=partial(grid_layout, dimensions=3),
+    graph=grid_graph,
+    cyclic=True,
+)

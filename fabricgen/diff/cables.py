@@ -1,5 +1,6 @@
-"""The cables that were meant beside those that were seen: missing, extra, misplaced and swapped ones."""
+"""Expected and observed cables: missing, extra, misplaced and swapped ones."""
 
+import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,129 +12,158 @@ from fabricgen.observed.lldp import Pair, read_lldp, resolved
 from fabricgen.sonic.canonical import natural_key
 
 
+class Fault(enum.StrEnum):
+    """How a cable differs from the plan."""
+
+    MISSING = "missing"  # expected, and neither end has a neighbour
+    EXTRA = "extra"  # observed, and no cable is expected at either end
+    MISPLACED = "misplaced"  # observed, and an end is expected to have another far end
+    SWAPPED = "swapped"  # two observed cables with exchanged far ends
+
+
+class Detail(enum.StrEnum):
+    """More about a misplaced or swapped cable."""
+
+    OTHER_PORT = "other-port"  # misplaced, between the expected devices
+    OTHER_DEVICE = "other-device"
+    ONE_DEVICE = "one-device"  # swapped at one device, such as a host with two NICs
+    NONE = ""
+
+
+class Observer(enum.StrEnum):
+    """How cables were observed."""
+
+    LLDP = "lldp"
+    IBNETDISCOVER = "ibnetdiscover"
+
+
 @dataclass(frozen=True, slots=True)
 class Miscabling:
-    """Cables that are not as meant; ends by their natural order.
+    """Cables that differ from the plan: the observed and the expected pairs of ends, in natural order."""
 
-    kind: missing (meant, no neighbour at either end), extra (seen, neither end was meant to have a cable), misplaced
-    (seen, and not what its ends were meant for), swapped (two seen cables whose far ends change places).
-    """
-
-    kind: str
+    kind: Fault
     seen: tuple[Pair, ...]
-    meant: tuple[Pair, ...]
+    expected: tuple[Pair, ...]
 
     @property
     def device(self) -> str:
-        """The one device two of whose cables are swapped, such as a host with two NICs; "" elsewhere."""
-        near, far = ({name for name, _ in pair} for pair in self.seen) if self.kind == "swapped" else (set(), set())
+        """The device at which two cables are swapped; "" for a swap between devices and for other faults."""
+        near, far = ({name for name, _ in pair} for pair in self.seen) if self.kind is Fault.SWAPPED else (set(), set())
         return next(iter(near & far)) if len(near & far) == 1 else ""
 
     @property
-    def detail(self) -> str:
-        """one-device for such a swap; of a misplaced cable other-port (the devices are right) or other-device."""
-        if self.kind == "misplaced":
-            devices = [{name for name, _ in pair} for pair in self.meant]
-            return "other-port" if {name for name, _ in self.seen[0]} in devices else "other-device"
-        return "one-device" if self.device else ""
+    def detail(self) -> Detail:
+        """Which kind of a misplaced or swapped cable it is."""
+        if self.kind is Fault.MISPLACED:
+            devices = [{name for name, _ in pair} for pair in self.expected]
+            return Detail.OTHER_PORT if {name for name, _ in self.seen[0]} in devices else Detail.OTHER_DEVICE
+        return Detail.ONE_DEVICE if self.device else Detail.NONE
 
 
 @dataclass(frozen=True, slots=True)
-class Stranger:
-    """A node that the bundle does not know by its GUID. `meant` is the GUID of the switch it says it is, or ""."""
+class UnknownNode:
+    """A node whose GUID is not in the bundle. `expected` is the GUID of the bundle's switch with this name, or ""."""
 
     guid: str
     name: str
-    meant: str
+    expected: str
 
 
 @dataclass(frozen=True)
 class CableDifference:
-    """What was seen. `silent` are switches of the bundle without an LLDP dump, or that ibnetdiscover did not see."""
+    """The result of a comparison. `correct` counts the cables as planned.
+
+    `silent` are the switches of the bundle without an LLDP dump, or without a node in the output of ibnetdiscover.
+    """
 
     miscablings: tuple[Miscabling, ...]
-    right: int
+    correct: int
     silent: tuple[str, ...]
-    strangers: tuple[Stranger, ...] = ()
-    seen_by: str = "lldp"  # | ibnetdiscover
+    unknown: tuple[UnknownNode, ...] = ()
+    observer: Observer = Observer.LLDP
 
     @property
     def differs(self) -> bool:
-        """Whether anything is not as meant. ibnetdiscover sees every switch that is there, LLDP is asked one by one."""
-        return bool(self.miscablings or self.strangers or (self.silent and self.seen_by == "ibnetdiscover"))
+        """Whether a cable or node differs. Silent switches differ for ibnetdiscover, which reads whole subnets."""
+        return bool(self.miscablings or self.unknown or (self.silent and self.observer is Observer.IBNETDISCOVER))
 
 
 def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
-    """Compare a bundle's links with an LLDP dump or a folder of them.
+    """Compare the links of a bundle with an LLDP dump or a folder of dumps.
 
-    A host is not missed: many run no LLDP. One that does is known by its name. Raises UnreadableInputError for what is
-    no dump, UsageError where no dump is of a switch of the bundle.
+    A link to a host without LLDP is not missing, because many hosts do not run LLDP. Raises UnreadableInputError for a
+    file that is not a dump, UsageError if no dump belongs to a switch of the bundle.
     """
     readings = read_lldp(path)
-    telling = {near[0] for near, _ in readings} & bundle.devices.keys()
-    if not telling:
+    dumped = {near[0] for near, _ in readings} & bundle.devices.keys()
+    if not dumped:
         raise UsageError(
-            f"{path}: no dump is of a switch of the bundle; a dump is called DEVICE.json or DEVICE/lldp.json"
+            f"{path}: no dump belongs to a switch of the bundle; name a dump DEVICE.json or DEVICE/lldp.json"
         )
-    meant = {link.a: link.b for link in bundle.links} | {link.b: link.a for link in bundle.links}
+    far_ends = {link.a: link.b for link in bundle.links} | {link.b: link.a for link in bundle.links}
     nics: dict[str, list[Endpoint]] = {}
     for link in bundle.host_links:
         nics.setdefault(link.a[0], []).append(link.a)
     seen = {
-        pair_of(near, _plugged(near, resolved(far, bundle.devices), meant, nics))
+        pair_of(near, _plugged(near, resolved(far, bundle.devices), far_ends, nics))
         for near, far in readings
-        if near[0] in telling
+        if near[0] in dumped
     }
-    expected = (pair_of(link.a, link.b) for link in bundle.switch_links if telling & {link.a[0], link.b[0]})
-    found, right = miscablings(seen, meant, expected)
-    silent = tuple(name for name in bundle.devices if name not in telling)
-    return CableDifference(found, right, silent)
+    expected = (pair_of(link.a, link.b) for link in bundle.switch_links if dumped & {link.a[0], link.b[0]})
+    found, correct = miscablings(seen, far_ends, expected)
+    silent = tuple(name for name in bundle.devices if name not in dumped)
+    return CableDifference(found, correct, silent)
 
 
 def miscablings(
-    seen: set[Pair], meant: Mapping[Endpoint, Endpoint], expected: Iterable[Pair]
+    seen: set[Pair], far_ends: Mapping[Endpoint, Endpoint], expected: Iterable[Pair]
 ) -> tuple[tuple[Miscabling, ...], int]:
-    """What is not as meant, in natural order, and how many cables are. `meant` has every end, `expected` the pairs that
-    would have been seen."""
-    right = {pair for pair in seen if meant.get(pair[0]) == pair[1]}
+    """The faults in natural order, and the number of correct cables.
+
+    `far_ends` maps each planned end to its far end; `expected` are the planned cables that the observer can report.
+    """
+    correct = {pair for pair in seen if far_ends.get(pair[0]) == pair[1]}
     busy = {end for pair in seen for end in pair}
     missing = [pair for pair in expected if busy.isdisjoint(pair)]
-    found = [*_wrong(seen - right, meant), *(Miscabling("missing", (), (pair,)) for pair in missing)]
-    found.sort(key=lambda item: [[_order(end) for end in pair] for pair in (*item.seen, *item.meant)])
-    return tuple(found), len(right)
+    found = [*_wrong(seen - correct, far_ends), *(Miscabling(Fault.MISSING, (), (pair,)) for pair in missing)]
+    found.sort(key=lambda item: [[_order(end) for end in pair] for pair in (*item.seen, *item.expected)])
+    return tuple(found), len(correct)
 
 
 def _plugged(
-    near: Endpoint, far: Endpoint, meant: Mapping[Endpoint, Endpoint], nics: Mapping[str, Sequence[Endpoint]]
+    near: Endpoint, far: Endpoint, far_ends: Mapping[Endpoint, Endpoint], nics: Mapping[str, Sequence[Endpoint]]
 ) -> Endpoint:
-    """The far end in the plan's words. A host announces its own names of NICs: which one it is follows from the switch,
-    where the plan has one of the host's at this port, or only one at this switch."""
+    """The far end by its name in the plan.
+
+    A host announces its own NIC names. The NIC is the one that the plan has at this port of the switch, or the only one
+    of the host at this switch.
+    """
     name = far[0] if far[0] in nics else far[0].partition(".")[0]
-    if name not in nics or (name, far[1]) in meant:
+    if name not in nics or (name, far[1]) in far_ends:
         return (name, far[1]) if name in nics else far
-    here = [nic for nic in nics[name] if meant[nic][0] == near[0]]
-    if meant.get(near) in here:
-        return meant[near]
+    here = [nic for nic in nics[name] if far_ends[nic][0] == near[0]]
+    if far_ends.get(near) in here:
+        return far_ends[near]
     return here[0] if len(here) == 1 else (name, far[1])
 
 
-def _wrong(seen: Iterable[Pair], meant: Mapping[Endpoint, Endpoint]) -> Iterator[Miscabling]:
+def _wrong(seen: Iterable[Pair], far_ends: Mapping[Endpoint, Endpoint]) -> Iterator[Miscabling]:
     left = dict.fromkeys(sorted(seen, key=lambda pair: [_order(end) for end in pair]))
     for pair in list(left):
         if pair not in left:
             continue
         del left[pair]
-        wanted = tuple(pair_of(end, meant[end]) for end in pair if end in meant)
-        partners = pair_of(meant[pair[0]], meant[pair[1]]) if len(wanted) == 2 else None
+        expected = tuple(pair_of(end, far_ends[end]) for end in pair if end in far_ends)
+        partners = pair_of(far_ends[pair[0]], far_ends[pair[1]]) if len(expected) == 2 else None
         if partners in left:
             del left[partners]
-            yield Miscabling("swapped", (pair, partners), wanted)
+            yield Miscabling(Fault.SWAPPED, (pair, partners), expected)
         else:
-            yield Miscabling("misplaced" if wanted else "extra", (pair,), wanted)
+            yield Miscabling(Fault.MISPLACED if expected else Fault.EXTRA, (pair,), expected)
 
 
 def pair_of(one: Endpoint, other: Endpoint) -> Pair:
-    """Both ends, by their natural order."""
+    """Both ends in natural order."""
     first, second = sorted((one, other), key=_order)
     return first, second
 

@@ -1,4 +1,4 @@
-"""What a comparison comes to: devices, rows and fields that differ, and what it costs to bring them over."""
+"""The counts of a comparison: devices, rows and fields that differ, and the cost of the changes."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ _KINDS = {("add", False): "rows_added", ("remove", False): "rows_removed", ("add
 class Counts:
     """`changes` by kind (rows_added … fields_changed), `costs` of all changes, `routes` of the changed devices.
 
-    `flaps` and `patch_seconds` (of the slowest) are of those that are
-    patched: one that reloads takes all its ports down anyway.
+    `flaps` (ports that go down) and `patch_seconds` (of the slowest device) cover the patched devices only: a reload
+    takes all ports down. `made` counts rows that switches add; `withheld` counts changes that a patch does not show.
     """
 
     devices: Mapping[str, int]

@@ -1,5 +1,6 @@
-"""Two bundles, or a bundle and what runs, compared table by table over all their switches."""
+"""The comparison of all switches of two bundles, or of a bundle and a running fabric, table by table."""
 
+import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,15 +15,24 @@ from fabricgen.diff.patch import Operation, holds_secret, operations, patch_seco
 from fabricgen.diff.sides import Side
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+from fabricgen.observed.running import InputForm
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.tables import ConfigDb
 from fabricgen.sonic.updater import Cost
 
 
+class FileChange(enum.StrEnum):
+    """How a file differs between two bundles."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
 @dataclass(frozen=True)
 class DeviceDifference:
-    """One switch that both sides have and whose files differ."""
+    """A switch of both sides whose files differ."""
 
     name: str
     drift: Drift
@@ -31,17 +41,17 @@ class DeviceDifference:
 
     @property
     def changes(self) -> Sequence[Change]:
-        """What differs, without what the switch made."""
+        """The changes, without the rows that the switch adds."""
         return self.drift.changes
 
     @cached_property
     def patch(self) -> list[Operation]:
-        """What turns the old configuration into the new one."""
+        """The operations that change the old configuration into the new one."""
         return operations(self.changes, self.old, self.new)
 
     @cached_property
     def cost(self) -> Cost:
-        """What the changes cost together."""
+        """The highest cost of the changes."""
         return worst({change.verdict.cost for change in self.changes})
 
     @property
@@ -51,19 +61,22 @@ class DeviceDifference:
 
     @cached_property
     def patch_seconds(self) -> int:
-        """About how long `apply-patch` takes: a step for each row that changes."""
+        """The approximate time of `apply-patch`: a step for each changed row."""
         return patch_seconds(self.changes)
 
     @cached_property
     def withheld(self) -> int:
-        """Changes that no patch shows, since they hold a secret."""
+        """The number of changes that contain a secret, which no patch shows."""
         return sum(map(holds_secret, self.changes))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """All that differs. `names` are all devices in natural order; `unseen` those of a bundle of which no running
-    configuration was given; `added` and `removed` have the number of rows of their devices."""
+    """The result of a comparison. `names` are all devices in natural order.
+
+    `unseen` are devices of a bundle without a running configuration. `added` and `removed` map devices to their numbers
+    of rows, `files` the other files of the bundles to their changes.
+    """
 
     old: Side
     new: Side
@@ -72,45 +85,45 @@ class Difference:
     added: Mapping[str, int]
     removed: Mapping[str, int]
     unseen: Sequence[str]
-    files: Mapping[str, str]  # path of another file of the bundles -> added | removed | changed
+    files: Mapping[str, FileChange]
 
     @property
     def is_drift(self) -> bool:
-        """Whether a file is compared with what runs."""
+        """Whether a bundle is compared with a running configuration."""
         return self.old.form != self.new.form
 
     @property
     def is_plan(self) -> bool:
-        """Whether people may want to go from OLD to NEW; from a bundle to what drifted from it they do not."""
-        return not (self.is_drift and self.new.form == "running")
+        """Whether OLD is to become NEW. A bundle does not become the running configuration that drifted from it."""
+        return not (self.is_drift and self.new.form is InputForm.RUNNING)
 
     @cached_property
     def changed(self) -> Sequence[DeviceDifference]:
-        """The devices with changes that count."""
+        """The devices with changes."""
         return tuple(device for device in self.devices if device.changes)
 
     @property
     def differs(self) -> bool:
-        """Whether there is any difference."""
+        """Whether anything differs."""
         return bool(self.changed or self.added or self.removed or self.files)
 
     @property
     def alike(self) -> int:
-        """How many devices both sides have without a difference."""
-        apart = len(self.changed) + len(self.added) + len(self.removed) + len(self.unseen)
-        return len(self.names) - apart
+        """The number of equal devices of both sides."""
+        different = len(self.changed) + len(self.added) + len(self.removed) + len(self.unseen)
+        return len(self.names) - different
 
 
 def compare(old: Side, new: Side) -> Difference:
     """Compare two sides.
 
-    Raises UsageError for two fabrics without a device in common, UnreadableInputError for a file that is no JSON or
-    holds no tables of rows.
+    Raises UsageError for two fabrics without a common device, UnreadableInputError for a file that is not JSON or does
+    not contain tables of rows.
     """
     common = old.files.keys() & new.files.keys()
     if not common and old.files and new.files and (old.form != new.form or old.fabric != new.fabric):
         raise UsageError(
-            f"{old.path} and {new.path} have no device in common: they are of two fabrics{_names(old, new)}"
+            f"{old.path} and {new.path} have no common device: they belong to different fabrics{_names(old, new)}"
         )
     loader = TableLoader()
     drift = old.form != new.form
@@ -118,7 +131,7 @@ def compare(old: Side, new: Side) -> Difference:
     devices = [device for name in names if name in common and (device := _device(name, old, new, loader))]
     gone = [name for name in names if name not in new.files]
     come = [name for name in names if name not in old.files]
-    unseen = (gone if old.form == "bundle" else come) if drift else []
+    unseen = (gone if old.form is InputForm.BUNDLE else come) if drift else []
     return Difference(
         old,
         new,
@@ -146,7 +159,7 @@ def _device(name: str, old: Side, new: Side, loader: TableLoader) -> DeviceDiffe
         raise UnreadableInputError(
             f"cannot be compared: {error}", Location(f"{old.files[name]}, {new.files[name]}")
         ) from error
-    drift = Drift(found) if old.form == new.form else sort_out(found, running_is_new=new.form == "running")
+    drift = Drift(found) if old.form == new.form else sort_out(found, running_is_new=new.form is InputForm.RUNNING)
     return DeviceDifference(name, drift, before, after)
 
 
@@ -162,7 +175,7 @@ def _parse(text: bytes, file: Path, loader: TableLoader) -> ConfigDb:
     except TypeError as error:
         raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
     if not config and text.strip() != b"{}":
-        raise UnreadableInputError("holds no table of CONFIG_DB", Location(str(file), 1, 1))
+        raise UnreadableInputError("contains no table of CONFIG_DB", Location(str(file), 1, 1))
     return config
 
 
@@ -170,11 +183,11 @@ def _rows(config: ConfigDb) -> int:
     return sum(map(len, config.values()))
 
 
-def _files(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _files(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[str, FileChange]]:
     for path in sorted(old.keys() | new.keys()):
         if path not in old:
-            yield path, "added"
+            yield path, FileChange.ADDED
         elif path not in new:
-            yield path, "removed"
+            yield path, FileChange.REMOVED
         elif old[path] != new[path]:
-            yield path, "changed"
+            yield path, FileChange.CHANGED

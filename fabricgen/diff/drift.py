@@ -1,5 +1,4 @@
-"""What of a running configuration is drift: not the rows that the switch makes by itself, and no secret that the file
-only refers to."""
+"""Drift of a running configuration: without rows that the switch adds, and without secrets that the file refers to."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,19 +11,19 @@ from fabricgen.sonic.updater import Cost, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The changes between a file and what runs, sorted out. `secrets` counts values that a placeholder stands for."""
+    """The changes from a file to the running configuration. `secrets` counts values with a placeholder in the file."""
 
     changes: Sequence[Change]
-    made: Sequence[Change] = ()  # the reason of their verdict is what makes them
+    made: Sequence[Change] = ()  # rows that the switch adds; the reason of the verdict names their origin
     secrets: int = 0
 
 
 def sort_out(found: Iterable[Change], running_is_new: bool) -> Drift:
-    """Drift among the changes between a bundle's file and a running configuration, whichever of them is the old one."""
+    """The drift among the changes between a bundle's file and a running configuration; either can be the old one."""
     left, made, secrets = [], [], 0
-    meant, running = ("remove", "add") if running_is_new else ("add", "remove")
+    filed, running = ("remove", "add") if running_is_new else ("add", "remove")
     found = list(found)
-    placeholders = {(change.table, change.key) for change in found if change.op == meant and _refers(change.key)}
+    placeholders = {(change.table, change.key) for change in found if change.op == filed and _refers(change.key)}
     filled = _filled(found, placeholders, running)
     for change in found:
         value = change.new if running_is_new else change.old
@@ -39,15 +38,15 @@ def sort_out(found: Iterable[Change], running_is_new: bool) -> Drift:
 
 
 def _filled(found: Sequence[Change], placeholders: set[tuple[str, str]], running: str) -> set[tuple[str, str]]:
-    """The rows whose key is a placeholder, and the running rows of the same table and fields that fill them."""
+    """The rows whose key is a placeholder, and the running rows with the same table and fields that match them."""
     filled: set[tuple[str, str]] = set()
-    for meant in (change for change in found if (change.table, change.key) in placeholders):
-        fields = meant.old if meant.new is None else meant.new
+    for planned in (change for change in found if (change.table, change.key) in placeholders):
+        fields = planned.old if planned.new is None else planned.new
         for change in found:
             place = (change.table, change.key)
-            same_row = change.op == running and change.field is None and change.table == meant.table
+            same_row = change.op == running and change.field is None and change.table == planned.table
             if same_row and place not in filled and fields == (change.new if change.old is None else change.old):
-                filled |= {place, (meant.table, meant.key)}
+                filled |= {place, (planned.table, planned.key)}
                 break
     return filled
 

@@ -1,4 +1,4 @@
-"""The same change on many devices, and on many rows of them, told once."""
+"""Equal changes of many devices and rows as one."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from fabricgen.diff.changes import Change
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A change, the keys of the rows that it happens to, and their fields (none: the rows as a whole)."""
+    """A change, the keys of its rows, and their fields. Without fields, the change is of whole rows."""
 
     change: Change
     keys: tuple[str, ...]
@@ -17,7 +17,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Devices that share changes: those of these devices and of no others."""
+    """The changes that exactly these devices have in common."""
 
     devices: tuple[str, ...]
     rows: tuple[Rows, ...]

@@ -1,4 +1,4 @@
-"""The two sides of a comparison: a bundle, or what runs on switches."""
+"""The two sides of a comparison: a bundle, or the running configuration of switches."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
@@ -7,33 +7,36 @@ from pathlib import Path
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.observed.running import bundle_files, running_files
+from fabricgen.observed.running import InputForm, bundle_files, running_files
 
-# What a bundle makes of its wiring: the switches' own tables say the same.
+# Files that repeat the tables of the switches.
 _DERIVED = ("fabric.json", "sources.json")
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side. `files` are those of the switches, `digests` those of the bundle's other files."""
+    """One side. `files` are the switches' files by name, `digests` the SHA-256 of the bundle's other files."""
 
     path: Path
-    form: str  # bundle | running
+    form: InputForm
     files: Mapping[str, Path]
     fabric: str = ""
     digests: Mapping[str, str] = field(default_factory=dict)
 
 
-def open_side(path: Path, form: str, known: Container[str] = ()) -> Side:
-    """A side in the given form; `known` are device names that a file may be called by. Raises UnreadableInputError."""
+def open_side(path: Path, form: InputForm, known: Container[str] = ()) -> Side:
+    """A side in the form of a bundle or a running configuration.
+
+    `known` are the device names that a file name can be. Raises UnreadableInputError.
+    """
     if not path.exists():
         raise UnreadableInputError("no such file or folder", Location(str(path)))
-    if form == "running":
+    if form is InputForm.RUNNING:
         return Side(path, form, running_files(path, known))
     files, manifest = bundle_files(path), read_manifest(path)
     if not files and manifest is None:
         raise UnreadableInputError(
-            "no bundle: it holds neither manifest.json nor sonic/DEVICE/config_db.json", Location(str(path))
+            "is not a bundle: it contains neither manifest.json nor sonic/DEVICE/config_db.json", Location(str(path))
         )
     others = manifest.files if manifest else {}
     digests = {

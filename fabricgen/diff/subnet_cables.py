@@ -1,11 +1,11 @@
-"""The cables of InfiniBand planes that were meant beside those that ibnetdiscover saw."""
+"""The expected cables of InfiniBand planes and those in the output of ibnetdiscover."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from fabricgen.bundle.read import Bundle, read_bytes
 from fabricgen.bundle.wiring import Endpoint
-from fabricgen.diff.cables import CableDifference, Stranger, miscablings, pair_of
+from fabricgen.diff.cables import CableDifference, Observer, UnknownNode, miscablings, pair_of
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.joined import joined
@@ -16,29 +16,29 @@ from fabricgen.sonic.canonical import natural_key
 
 
 def compare_subnet_cables(bundle: Bundle, path: Path) -> CableDifference:
-    """Compare a bundle's InfiniBand planes with the output of ibnetdiscover, or a folder with that of several subnets.
+    """Compare the InfiniBand planes of a bundle with the output of ibnetdiscover, or a folder with one file per subnet.
 
-    Only subnets that a switch of the output belongs to are compared. Switches of them that were not seen are `silent`,
-    which is a difference; their cables are not told one by one. Raises UnreadableInputError for what has no cable,
-    UsageError where the bundle has no InfiniBand plane or knows no switch of the output.
+    Only subnets with a switch in the output are compared. A switch of such a subnet that is not in the output is
+    `silent`, and its cables are not reported one by one. Raises UnreadableInputError for a file without a cable,
+    UsageError if the bundle has no InfiniBand plane or no switch of the output.
     """
     wiring = bundle.wiring
     ports = WiredPorts(wiring) if wiring else None
     if ports is None or not ports.switches:
-        raise UsageError(f"{bundle.root or 'OLD'} has no InfiniBand plane that ibnetdiscover could have seen")
+        raise UsageError(f"{bundle.root or 'OLD'} has no InfiniBand plane to compare with ibnetdiscover")
     ends = _Ends(ports)
     seen = {pair_of(ends.named(near), ends.named(far)) for near, far in _read(path)}
     subnet = _subnets_of(ports, {name for pair in seen for name, _ in pair})
     if not subnet:
-        raise UsageError(f"{path}: no switch of the output is one of the bundle, by GUID or by name")
+        raise UsageError(f"{path}: no switch of the output is in the bundle, by GUID or by name")
     links = [link for link in ports.links if link.b[0] in subnet]
     switches = {name for name, _ in ends.met if name in subnet}
-    there = switches | {host.name for host in (wiring.hosts if wiring else ())}
-    meant = {link.a: link.b for link in links} | {link.b: link.a for link in links}
-    expected = [pair_of(link.a, link.b) for link in links if {link.a[0], link.b[0]} <= there]
-    found, right = miscablings(seen, meant, expected)
+    present = switches | {host.name for host in (wiring.hosts if wiring else ())}
+    far_ends = {link.a: link.b for link in links} | {link.b: link.a for link in links}
+    expected = [pair_of(link.a, link.b) for link in links if {link.a[0], link.b[0]} <= present]
+    found, correct = miscablings(seen, far_ends, expected)
     silent = tuple(sorted(subnet - switches, key=natural_key))
-    return CableDifference(found, right, silent, ends.strangers(), "ibnetdiscover")
+    return CableDifference(found, correct, silent, ends.unknown(), Observer.IBNETDISCOVER)
 
 
 def _read(path: Path) -> Iterator[tuple[PortEnd, PortEnd]]:
@@ -50,12 +50,12 @@ def _read(path: Path) -> Iterator[tuple[PortEnd, PortEnd]]:
             if {one.kind for one in pair} <= {NodeKind.SWITCH, NodeKind.ADAPTER}
         ]
         if not cables:
-            raise UnreadableInputError("has no cable in the form of ibnetdiscover", Location(str(file)))
+            raise UnreadableInputError("does not contain a cable in the format of ibnetdiscover", Location(str(file)))
         yield from cables
 
 
 def _subnets_of(ports: WiredPorts, names: set[str]) -> set[str]:
-    """The switches that hang together with one of these."""
+    """The switches that are connected with one of these."""
     switches = [one.name for one in ports.switches.values()]
     known = set(switches)
     pairs = ((link.a[0], link.b[0]) for link in ports.links if link.a[0] in known and link.b[0] in known)
@@ -63,13 +63,12 @@ def _subnets_of(ports: WiredPorts, names: set[str]) -> set[str]:
 
 
 class _Ends:
-    """What was seen, by the names of the bundle. A GUID that it does not know is told, and a switch then taken by the
-    name it gives itself."""
+    """Observed ends by the names of the bundle. A switch with an unknown GUID is known by its node description."""
 
     def __init__(self, ports: WiredPorts) -> None:
         self._ports = ports
         self._by_name = {one.name: guid for guid, one in ports.switches.items()}
-        self._strangers: dict[int, Stranger] = {}
+        self._unknown: dict[int, UnknownNode] = {}
         self.met: set[Endpoint] = set()
 
     def named(self, end: PortEnd) -> Endpoint:
@@ -84,7 +83,7 @@ class _Ends:
         if wired is None:
             guid = self._by_name.get(end.name)
             expected = guid_text(guid) if guid else ""
-            self._strangers[end.node_guid] = Stranger(guid_text(end.node_guid), end.name, expected)
+            self._unknown[end.node_guid] = UnknownNode(guid_text(end.node_guid), end.name, expected)
             name = end.name if guid else f"{end.name} ({guid_text(end.node_guid)})"
         return name, self._ports.port_names.get((name, end.port), str(end.port))
 
@@ -93,9 +92,9 @@ class _Ends:
         if known:
             return known
         guid = end.port_guid or end.node_guid
-        self._strangers[guid] = Stranger(guid_text(guid), end.name, "")
+        self._unknown[guid] = UnknownNode(guid_text(guid), end.name, "")
         return f"{end.name} ({guid_text(guid)})", str(end.port)
 
-    def strangers(self) -> tuple[Stranger, ...]:
-        """Nodes with a GUID that is not the bundle's, by their names."""
-        return tuple(sorted(self._strangers.values(), key=lambda one: (natural_key(one.name), one.guid)))
+    def unknown(self) -> tuple[UnknownNode, ...]:
+        """Nodes whose GUID is not in the bundle, by name."""
+        return tuple(sorted(self._unknown.values(), key=lambda one: (natural_key(one.name), one.guid)))

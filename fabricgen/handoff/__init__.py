@@ -1,5 +1,52 @@
-"""A bundle to the tools that deploy it."""
+"""Handoffs: a bundle as files for the tools that deploy it.
 
+Each is one module here, with a `HANDOFF`; installed packages add theirs by entry points (fabricgen.handoffs).
+This module imports none of them, so a handoff can import `Handoff` and `Option` from here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from fabricgen.extensions import HANDOFFS, registered
 from fabricgen.handoff.folder import write_folder
 
-__all__ = ["write_folder"]
+__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs", "write_folder"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of `fabricgen handoff NAME`, and the keyword argument of `Handoff.files` with the same name."""
+
+    name: str
+    help: str
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+
+
+ONLY_SWITCHES = Option("only", "Only switches whose names match; separate several patterns by commas.", metavar="GLOB")
+ONLY_HOSTS = Option("only", "Only hosts whose names match; separate several patterns by commas.", metavar="GLOB")
+
+
+@dataclass(frozen=True)
+class Handoff:
+    """A command `fabricgen handoff NAME BUNDLE --output FOLDER`.
+
+    `files(bundle, **options)` yields (relative path, bytes); it raises UsageError if the bundle does not fit.
+    `next_step` is what the person does next, with {bundle}, {output} and the options as fields. `notes` returns lines
+    that the person must read, given the files.
+    """
+
+    name: str
+    summary: str
+    files: Callable[..., Iterable[tuple[str, bytes]]]
+    options: tuple[Option, ...] = ()
+    next_step: str = ""
+    notes: Callable[[Mapping[str, bytes]], Iterable[str]] = lambda _: ()
+
+
+@cache
+def handoffs() -> Mapping[str, Handoff]:
+    """name -> handoff. Raises UsageError for an extension that cannot be loaded or repeats a name."""
+    return registered(__name__, "HANDOFF", HANDOFFS, Handoff)

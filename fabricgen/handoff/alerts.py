@@ -1,7 +1,7 @@
-"""Alerts that match the plan: rules for Prometheus with the figures of the rendered files, and a gNMI subscription.
+"""Alerts with the thresholds of the rendered files: rules for Prometheus, and a gNMI subscription.
 
-A port's own name in the path makes sonic-gnmi (5ec1c20b, sonic_data_client/virtual_db.go) answer by that name; a
-wildcard would answer by aliases. gnmic (5977503) collects, names and exports what the rules ask for.
+The subscription names each port, because sonic-gnmi (5ec1c20b, sonic_data_client/virtual_db.go) answers a wildcard with
+aliases. gnmic (5977503) collects the counters and exports them under the names that the rules use.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled, yaml_bytes
@@ -16,7 +17,7 @@ from fabricgen.handoff.watched import HEADROOM_SHARE, PAUSED_SHARE, Ports, Watch
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_speed
 
-DEFAULT_GNMI_PORT = "8080"  # of SONiC's server where no table names another
+DEFAULT_GNMI_PORT = "8080"  # of SONiC's gNMI server, if no table sets another
 _DIRECTIONS = {
     "rx": ("PfcPausedByNeighbor", "is paused by its neighbour"),
     "tx": ("PfcPausesNeighbor", "pauses its neighbour"),
@@ -26,22 +27,22 @@ Rule = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What one rule says. `threshold` is the figure of the rendered files that it hangs on, with its unit."""
+    """The text of one rule. `threshold` is the value of the rendered files that it uses, with its unit."""
 
     name: str
     threshold: str
     severity: str
     summary: str
     description: str
-    lasting: str = ""  # how long it must last before anybody is told
+    lasting: str = ""  # the time before the alert fires
 
 
-Clause = tuple[Alert, str]  # with the expression for switches that are alike
+Clause = tuple[Alert, str]  # with the expression for equal switches
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The switches of a rail; above the rails, those of a role."""
+    """The switches of a rail, or above the rails of a role."""
 
     labels: dict[str, str]
     devices: tuple[str, ...]
@@ -53,7 +54,7 @@ class Stage:
 
 
 def alerts_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """(relative path, bytes): rules.yml for Prometheus, gnmic.yml and its script, blind.txt with what no rule sees."""
+    """(relative path, bytes): rules.yml for Prometheus, gnmic.yml and its script, blind.txt with the gaps."""
     devices = {device.name: device for device in chosen_devices(bundle, only)}
     plans = {name: watched(device) for name, device in devices.items()}
     stages = list(_stages(devices.values()))
@@ -88,7 +89,7 @@ def _labels(device: ObservedDevice) -> dict[str, str]:
 
 
 def _rules(stage: Stage, plans: Mapping[str, Watched]) -> Iterator[Rule]:
-    """One rule for each alert and threshold; switches that are alike share an expression in it."""
+    """One rule for each alert and threshold; equal switches share an expression."""
     alike: dict[Watched, list[str]] = {}
     for name in stage.devices:
         alike.setdefault(plans[name], []).append(name)
@@ -104,8 +105,8 @@ def _rules(stage: Stage, plans: Mapping[str, Watched]) -> Iterator[Rule]:
             "PfcStormsSpread",
             "2 switches",
             "critical",
-            f"the watchdog broke storms on several switches of {stage.title}",
-            "pauses spread; look for the one port that does not drain, and for a cycle: fabricgen simulate deadlock",
+            f"the watchdog stopped storms on several switches of {stage.title}",
+            "pauses spread; look for the port that does not drain, and for a cycle with fabricgen simulate deadlock",
         )
         found[alert] = [f"count(sum by (device) ({storms}) > 0) >= 2"]
     for alert, exprs in found.items():
@@ -120,12 +121,12 @@ def _pauses(plan: Watched, names: list[str]) -> Iterator[Clause]:
     for part in plan.pauses:
         where = _match(device=names, interface=part.ports, priority=part.priorities)
         rate = part.frames_per_second
-        for direction, (name, told) in _DIRECTIONS.items():
+        for direction, (name, event) in _DIRECTIONS.items():
             alert = Alert(
                 name,
                 f"{rate} frames/s",
                 "warning",
-                f"{{{{ $labels.device }}}} {{{{ $labels.interface }}}} {told} on priority {{{{ $labels.priority }}}}",
+                f"{{{{ $labels.device }}}} {{{{ $labels.interface }}}} {event} on priority {{{{ $labels.priority }}}}",
                 f"{rate} pause frames/s can hold {format_speed(part.speed_mbps)} {PAUSED_SHARE:.0%} of the time",
                 "2m",
             )
@@ -140,14 +141,14 @@ def _headrooms(plan: Watched, names: list[str]) -> Iterator[Clause]:
             f"{part.watermark_bytes} bytes",
             "critical",
             "{{ $labels.device }} {{ $labels.interface }} used {{ $value }} bytes of PG {{ $labels.pg }}'s headroom",
-            f"{HEADROOM_SHARE:.0%} of xoff {part.xoff_bytes}: beyond it frames are lost; is the cable longer than "
-            "CABLE_LENGTH says, does the far end react late?",
+            f"{HEADROOM_SHARE:.0%} of xoff {part.xoff_bytes}: frames are lost beyond it; check whether the cable is "
+            "longer than in CABLE_LENGTH and whether the far end reacts late",
         )
         yield alert, f"max_over_time(sonic_pg_headroom_watermark_bytes{{{where}}}[5m]) >= {part.watermark_bytes}"
 
 
 def _markings(plan: Watched, names: list[str]) -> Iterator[Clause]:
-    """ECN should speak before PFC does: each of the two without the other tells something."""
+    """ECN marks should come before pauses: alerts for marks without pauses, and for pauses without marks."""
     for part in plan.markings:
         where = _match(device=names, interface=part.ports, queue=part.queues)
         marks = f"sum by (device) (rate(sonic_queue_ecn_marked_packets_total{{{where}}}[10m]))"
@@ -157,8 +158,8 @@ def _markings(plan: Watched, names: list[str]) -> Iterator[Clause]:
             "EcnMarksWithoutPfc",
             kmin,
             "info",
-            "{{ $labels.device }} marks packets and pauses nobody: congestion that ECN holds",
-            f"marking starts at {kmin}; look at the traffic if it lasts, not at the switch",
+            "{{ $labels.device }} marks packets and sends no pauses: ECN controls the congestion",
+            f"marking starts at {kmin}; if it lasts, check the traffic, not the switch",
             "10m",
         )
         yield held, f"({marks} > 0 unless on (device) {pauses} > 0)"
@@ -167,8 +168,8 @@ def _markings(plan: Watched, names: list[str]) -> Iterator[Clause]:
             kmin,
             "warning",
             "{{ $labels.device }} pauses its neighbours and marks no packet",
-            f"marking should start at {kmin}, before a pause: do hosts send ECN-capable packets (ToS), is their DSCP "
-            "mapped to the lossless queue?",
+            f"marking should start at {kmin}, before a pause; check that hosts send ECN-capable packets (ToS) and that "
+            "their DSCP maps to the lossless queue",
             "10m",
         )
         yield unmarked, f"({pauses} > 0 and on (device) {marks} == 0)"
@@ -180,15 +181,15 @@ def _watchdogs(plan: Watched, names: list[str]) -> Iterator[Clause]:
             "PfcStorm",
             f"{part.detection_ms} ms",
             "critical",
-            "the watchdog broke a storm on {{ $labels.device }} {{ $labels.interface }} queue {{ $labels.queue }}",
-            f"the queue was paused for {part.detection_ms} ms and more; action {part.action}",
+            "the watchdog stopped a storm on {{ $labels.device }} {{ $labels.interface }} queue {{ $labels.queue }}",
+            f"the queue was paused for at least {part.detection_ms} ms; action {part.action}",
         )
         where = _match(device=names, interface=part.ports)
         yield alert, f"increase(sonic_pfcwd_storms_total{{{where}}}[10m]) > 0"
 
 
 def _match(**labels: Iterable[object]) -> str:
-    """Label matchers for lists of values; names hold nothing but dots that means something to an expression."""
+    """Label matchers for lists of values. A dot is the only special character that names contain."""
     found = []
     for name, values in labels.items():
         texts = [str(value) for value in values]
@@ -223,7 +224,7 @@ def _gnmic(devices: Mapping[str, ObservedDevice], plans: Mapping[str, Watched], 
 
 
 def _address(device: ObservedDevice) -> str:
-    """Where its gNMI server listens; by name where the file has no address of eth0."""
+    """Where its gNMI server listens; the device name if the file has no address of eth0."""
     tables = ("GNMI", "TELEMETRY")
     port = next(filter(None, (device.text_of(table, "gnmi", "port") for table in tables)), DEFAULT_GNMI_PORT)
     for address, _ in management_addresses(device):
@@ -240,3 +241,18 @@ def _subscription(ports: Ports) -> dict[str, Any]:
         "stream-mode": "sample",
         "sample-interval": "10s",
     }
+
+
+def _notes(files: Mapping[str, bytes]) -> Iterator[str]:
+    if files["blind.txt"]:
+        yield "blind.txt lists what no alert can detect, and why"
+
+
+HANDOFF = Handoff(
+    "alerts",
+    "Write alerts: Prometheus rules with thresholds from the rendered files, and the gnmic subscription for them.",
+    alerts_files,
+    (ONLY_SWITCHES,),
+    "promtool check rules {output}/rules.yml; gnmic --config gnmic.yml sub",
+    _notes,
+)

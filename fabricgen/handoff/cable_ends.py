@@ -1,4 +1,4 @@
-"""What is plugged in where: the ends of every cable with their place, and the transceivers that they need."""
+"""The ends of each cable with rack, unit and labels, and the connectors that need transceivers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from fabricgen.bundle.wiring import Endpoint, WiredCable, WiredDevice, WiredLink
 from fabricgen.platforms.catalog import host_model, nic_model, switch_platform
 from fabricgen.units import format_speed
 
-PLUGGED = ("mmf", "smf")  # fibre, into a transceiver at each end; other cables bring their own
+PLUGGED = ("mmf", "smf")  # fibre with a transceiver at each end; other cables include theirs
 
 
 @dataclass(frozen=True, slots=True)
 class CableEnd:
-    """One end of a cable, or of one arm of a cable that fans out. `labels` are what the front panel says."""
+    """One end of a cable, or of one arm of a breakout cable. `labels` are those of the front panel."""
 
     device: str
     ports: tuple[str, ...]
@@ -24,7 +24,7 @@ class CableEnd:
 
 @dataclass(frozen=True, slots=True)
 class CableRun:
-    """A cable between two devices; an arm of one that fans out."""
+    """A cable between two devices, or one arm of a breakout cable."""
 
     id: str
     plane: str
@@ -47,7 +47,7 @@ class Plant:
         self.cables = wiring.cables
 
     def runs(self) -> Iterator[CableRun]:
-        """Every cable, by the order of fabric.json."""
+        """Every cable in the order of fabric.json."""
         for cable in self.cables:
             arms: dict[tuple[str, str], list[WiredLink]] = {}
             for link in self.links_of(cable):
@@ -63,7 +63,7 @@ class Plant:
         return [self._links[name] for name in cable.links]
 
     def connector(self, end: Endpoint) -> Endpoint:
-        """What a cable is plugged into at this end: the cage of a split port, or of two ports of a NIC, once."""
+        """The connector at this end. Split ports share a cage, and so do the ports of some NICs."""
         name, port = end
         if device := self._devices.get(name):
             return name, self._cage(device, port)
@@ -74,7 +74,7 @@ class Plant:
         return name, f"{nic.plane}/{nic.rail}" if nic and shared else port
 
     def _cage(self, device: WiredDevice, port: str) -> str:
-        """The catalog's word, else the cage's number in the file."""
+        """The cage by the catalog, else by the index in the file."""
         platform = switch_platform(device.platform)
         layout = next((each for each in platform.layouts if each.name == device.layout), None) if platform else None
         if layout and port in layout.port_by_name:

@@ -1,4 +1,4 @@
-"""Sheets for the people who plug cables: lists by rack to print, labels for both ends, and what to order."""
+"""Cabling sheets: printable lists for each rack, labels for both ends of each cable, and an order list."""
 
 import csv
 import re
@@ -9,6 +9,7 @@ from io import StringIO
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.errors import UsageError
+from fabricgen.handoff import Handoff, Option
 from fabricgen.handoff.cable_ends import PLUGGED, CableEnd, CableRun, Plant, lanes
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.templates import filled
@@ -21,15 +22,17 @@ NO_RACK = "no rack"
 def cabling_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes): cables.csv, labels.csv, order.csv, and racks/<rack>.html with an index.
 
-    `only` are shell patterns with commas between, over the devices of either end. Raises UsageError where no file tells
-    of cables, none fits, or two racks would have the same page.
+    `only` are shell patterns for devices at either end, separated by commas. Raises UsageError if the bundle has no
+    cables, no cable matches, or two racks have the same page.
     """
     if bundle.wiring is None:
-        raise UsageError("cables are told by fabric.json, which these files lack: render them with fabricgen")
+        raise UsageError("fabric.json is missing, which lists the cables: render the bundle with fabricgen")
     plant = Plant(bundle, bundle.wiring)
     runs = [run for run in plant.runs() if fits(run.a.device, only) or fits(run.b.device, only)]
     if not runs:
-        raise UsageError("the bundle has no cables" if only is None else f"--only {only}: no cable has such an end")
+        raise UsageError(
+            "the bundle has no cables" if only is None else f"--only {only}: no device at the end of a cable matches"
+        )
     fabric = bundle.wiring.fabric
     yield "cables.csv", _table(_CABLE_COLUMNS, map(_cable_row, runs))
     yield "labels.csv", _table(("cable", "end", "here", "there", "cable_text"), _labels(runs))
@@ -42,7 +45,7 @@ def cabling_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str
     for rack in sorted(racks, key=natural_key):
         page = f"racks/{re.sub(r'[^A-Za-z0-9._-]', '_', rack).lstrip('.') or '_'}.html"
         if other := next((name for name, path in pages.items() if path.lower() == page.lower()), None):
-            raise UsageError(f"racks {other!r} and {rack!r} would share {page}: rename one of them")
+            raise UsageError(f"racks {other!r} and {rack!r} have the same page {page}: rename one of them")
         pages[rack] = page
         plugs = sorted(racks[rack], key=lambda plug: [natural_key(text) for text in (plug[1].device, plug[1].ports[0])])
         yield page, filled("cabling", "rack.html", fabric=fabric, rack=rack, plugs=plugs, length=format_length)
@@ -67,7 +70,7 @@ def _ports(end: CableEnd) -> tuple[str, str]:
 
 
 def _labels(runs: Iterable[CableRun]) -> Iterator[list[str]]:
-    """Two for each cable: what it is plugged into here, where it leads, and which cable it is."""
+    """Two labels for each cable: the port at this end, the far end, and the kind of cable."""
     for run in runs:
         text = f"{run.speed} {run.medium} {format_length(run.length_m)}"
         for name, here, there in (("a", run.a, run.b), ("b", run.b, run.a)):
@@ -81,7 +84,7 @@ def _place(end: CableEnd) -> str:
 
 
 def _order(plant: Plant, runs: list[CableRun]) -> Iterator[list[object]]:
-    """Cables by kind, and transceivers: one for each connector that fibre is plugged into, however many cables."""
+    """Cables by kind, and transceivers: one for each connector of fibre, for any number of cables."""
     wanted = {run.id for run in runs}
     cables: Counter[tuple[str, float, str]] = Counter()
     plugged: dict[Endpoint, list[tuple[str, float, int]]] = {}
@@ -108,3 +111,12 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:
     table.writerow(columns)
     table.writerows(rows)
     return text.getvalue().encode()
+
+
+HANDOFF = Handoff(
+    "cabling",
+    "Write cabling sheets: a page to print for each rack, labels for both ends of each cable, and an order list.",
+    cabling_files,
+    (Option("only", "Only cables of devices whose names match; separate several patterns by commas.", metavar="GLOB"),),
+    "open {output}/index.html; after plugging the cables, fabricgen diff {bundle} LLDP",
+)

@@ -1,7 +1,7 @@
 """A virtual lab of a slice of the fabric for containerlab: switches as sonic-vs, their hosts as Linux containers.
 
-containerlab 39ff2b7 mounts no startup-config into sonic-vs, and starts bgpd only when the links are in: so
-config_db.json is bound where start.sh copies it from, and FRR is told its part by `vtysh -f` after that.
+containerlab 39ff2b7 does not mount a startup-config into sonic-vs, and starts bgpd after it connects the links. So
+config_db.json is bound to the path from which start.sh copies it, and `vtysh -f` then loads the configuration of FRR.
 """
 
 import csv
@@ -12,24 +12,26 @@ from typing import Any
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UsageError
+from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
 from fabricgen.handoff.lab_switch import MOST_PORTS, LabPort, lab_config
 from fabricgen.handoff.templates import filled, yaml_bytes
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.canonical import dump, natural_key
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.dump import dump
 from fabricgen.sonic.tables import split_key
 
-SONIC_IMAGE = "${SONIC_IMAGE:=docker-sonic-vs:latest}"  # containerlab fills in the environment's
+SONIC_IMAGE = "${SONIC_IMAGE:=docker-sonic-vs:latest}"  # containerlab substitutes environment variables
 HOST_IMAGE = "${HOST_IMAGE:=alpine:3}"
 _FRR_FILE = "/etc/frr/fabricgen.conf"
 _HOST_MTU = 9000
 
 
 def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """(relative path, bytes) of the lab: topology, a configuration for each switch, and which port became which.
+    """(relative path, bytes) of the lab: topology, a configuration for each switch, and the translation of ports.
 
-    Its hosts are those plugged into the chosen switches; where `only` fits some of them, these alone. Raises UsageError
-    for a switch with more links in the lab than a virtual switch has ports.
+    The hosts are those at the chosen switches; if `only` matches some of them, only these. Raises UsageError for a
+    switch with more links in the lab than a virtual switch has ports.
     """
     devices = {device.name: device for device in chosen_devices(bundle, only)}
     plugged = {link.a[0] for link in bundle.host_links if link.b[0] in devices}
@@ -37,7 +39,7 @@ def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tupl
     links = [link for link in bundle.links if link.b[0] in devices and link.a[0] in hosts | devices.keys()]
     refuse_strange_names(sorted(hosts), "host name")
     if shared := hosts & devices.keys():
-        raise UsageError(f"{min(shared)} is a host and a switch; a lab needs two names")
+        raise UsageError(f"{min(shared)} is a host and a switch: a lab needs different names")
     ends = sorted({end for link in links for end in (link.a, link.b)}, key=lambda end: tuple(map(natural_key, end)))
     ports = _numbered([end for end in ends if end[0] in devices])
     nics = _numbered([end for end in ends if end[0] in hosts])
@@ -70,7 +72,7 @@ def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tupl
 
 
 def _numbered(ends: list[Endpoint]) -> dict[Endpoint, LabPort]:
-    """The ports of each device, in natural order, as ports of a virtual one."""
+    """The ports of each device in natural order, with the ports of the virtual device."""
     found: dict[Endpoint, LabPort] = {}
     count: dict[str, int] = {}
     for end in ends:
@@ -87,7 +89,7 @@ def _numbered(ends: list[Endpoint]) -> dict[Endpoint, LabPort]:
 def _host_commands(
     link: WiredLink, interface: str, devices: Mapping[str, ObservedDevice], links: list[WiredLink]
 ) -> Iterator[str]:
-    """Addresses of a NIC, and routes over it to the hosts behind the other switches of its rail."""
+    """Commands for the addresses of a NIC, and for routes to the hosts at the other switches of its rail."""
     yield f"ip link set {interface} mtu {_HOST_MTU} up"
     for gateway in _addresses(devices[link.b[0]], link.b[1]):
         address = Address(gateway.version, gateway.number ^ 1, gateway.length)
@@ -108,14 +110,14 @@ def _addresses(device: ObservedDevice, port: str) -> list[Address]:
 
 
 def _host_prefixes(device: ObservedDevice) -> list[Address]:
-    """What the switch announces for its hosts: its discard routes."""
+    """The prefixes that the switch announces for its hosts, from its discard routes."""
     rows = device.table("STATIC_ROUTE")
     keys = [split_key(key)[-1] for key, row in rows.items() if row.get("blackhole") == "true"]
     return sorted(filter(None, map(parse_address, keys)))
 
 
 def _frr(config: Mapping[str, Any]) -> bytes:
-    """FRR's part of the tables: sessions, and the prefixes that the switch announces."""
+    """The configuration of FRR from the tables: sessions, and the prefixes that the switch announces."""
     rows = config.get("BGP_NEIGHBOR", {})
     metadata = config["DEVICE_METADATA"]["localhost"]
     framework = config.get("BGP_GLOBALS", {}).get("default", {})
@@ -144,3 +146,12 @@ def _port_list(ends: list[Endpoint], interfaces: Mapping[Endpoint, str], ports: 
     table.writerow(["node", "port", "lab_interface", "lab_port"])
     table.writerows([*end, interfaces[end], ports[end].name if end in ports else ""] for end in ends)
     return text.getvalue().encode()
+
+
+HANDOFF = Handoff(
+    "containerlab",
+    "Write a virtual lab: SONiC's virtual switches with translated ports, and their hosts, for containerlab.",
+    containerlab_files,
+    (ONLY_SWITCHES,),
+    "containerlab deploy -t {output}/topology.clab.yml",
+)

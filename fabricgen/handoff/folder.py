@@ -1,4 +1,4 @@
-"""A handoff's files in a folder that people share with their own files."""
+"""The files of a handoff, in a folder that can contain other files."""
 
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -14,11 +14,12 @@ FORMAT_VERSION = "1"
 
 
 def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
-    """Write (relative path, bytes) below `folder`; returns how many files the handoff has.
+    """Write (relative path, bytes) below `folder`; returns the number of files.
 
-    Each file is replaced whole. Files of an earlier handoff that this one lacks are removed, all others are kept: the
-    index names which are ours. A run that is killed leaves an index of old and new files together, so that the next
-    one still clears up. Raises UsageError when `folder` is a file, UnreadableInputError for an index that is none.
+    Each file is replaced as a whole. An index lists the files of the handoff: files of an earlier handoff that are not
+    in this one are removed, all other files are kept. A run that is killed leaves an index with old and new files, so
+    the next run removes the old ones. Raises UsageError if `folder` is a file, UnreadableInputError for an invalid
+    index.
     """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; --output names a folder")
@@ -36,7 +37,7 @@ def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
 def _inside(path: str) -> str:
     parts = PurePosixPath(path).parts
     if not parts or parts[0] == "/" or ".." in parts:
-        raise ValueError(f"{path!r} does not lie in the folder")
+        raise ValueError(f"{path!r} is not in the folder")
     return path
 
 
@@ -49,7 +50,7 @@ def _read_index(file: Path) -> set[str]:
             raise ValueError(f"format_version {raw['format_version']!r}, this fabricgen reads {FORMAT_VERSION!r}")
         return {_inside(path) for path in raw["files"]}
     except (ValueError, KeyError, TypeError) as error:
-        problem = f"not an index of a handoff: {error}; remove it, and the files of devices that are gone by hand"
+        problem = f"not an index of a handoff: {error}; remove it, and the files of removed devices, by hand"
         raise UnreadableInputError(problem, Location(str(file))) from error
 
 
@@ -59,17 +60,17 @@ def _dump_index(paths: Iterable[str]) -> bytes:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Put a file in place; one with the same bytes is left alone."""
+    """Write a file unless it has the same bytes."""
     if file.is_file() and file.read_bytes() == content:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.is_symlink():
-        file.unlink()  # what it leads to is not ours
+        file.unlink()  # its target is not a file of the handoff
     write_atomically(file, content)
 
 
 def _remove(folder: Path, path: str) -> None:
-    """A file, and the folders that it leaves empty."""
+    """Remove a file, and its folders if they are then empty."""
     (folder / path).unlink(missing_ok=True)
     for parent in (folder / path).parents:
         if parent == folder or not parent.is_dir() or any(parent.iterdir()):

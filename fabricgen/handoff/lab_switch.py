@@ -1,8 +1,8 @@
-"""A switch's configuration for the virtual switch of SONiC: the same sessions and classes on ports that it has.
+"""The configuration of a switch for SONiC's virtual switch: the same sessions and classes on the virtual ports.
 
-docker-sonic-vs brings up a port only if its lanes are a line of its lane map, and that has a line for each of the 32
+docker-sonic-vs brings up a port only if its lanes are a line of the lane map. The map has a line for each of the 32
 ports of the default SKU, Force10-S6000 (sonic-buildimage 086b03bd, platform/vs/docker-sonic-vs/start.sh).
-Buffers, PFC, watchdog, breakout and management are left out: the chip, its memory and eth0 are not the real ones.
+Buffers, PFC, watchdog, breakout and management are left out, because chip, memory and eth0 differ from the real ones.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _TABLES = (
 _METADATA = ("bgp_asn", "default_bgp_status", "docker_routing_config_mode", "frr_mgmt_framework_config", "hostname",
              "synchronous_mode", "type")  # fmt: skip
 _PORT = ("admin_status", "description", "mtu")
-_PFC = ("pfc_enable", "pfcwd_sw_enable")  # without buffers there is no headroom for it
+_PFC = ("pfc_enable", "pfcwd_sw_enable")  # without buffers, PFC has no headroom
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,12 @@ class LabPort:
 
     @property
     def interface(self) -> str:
-        """ethN, as the lane map has it."""
+        """ethN of the lane map."""
         return f"eth{self.number + 1}"
 
     @property
     def row(self) -> dict[str, str]:
-        """What the SKU says of it, as PORT has it."""
+        """The fields of PORT that the SKU sets."""
         first = FIRST_LANES[self.number]
         lanes = ",".join(str(lane) for lane in range(first, first + 4))
         index = str(self.number)
@@ -62,8 +62,10 @@ class LabPort:
 def lab_config(
     device: ObservedDevice, ports: Mapping[Endpoint, LabPort], neighbors: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The tables on the virtual switch. `ports` are those of all switches of the lab; `neighbors` are port -> far
-    device of those of this one that are in the lab. What hangs on other ports is left out."""
+    """The tables on the virtual switch, without rows of ports outside the lab.
+
+    `ports` are those of all switches of the lab; `neighbors` maps ports of this switch to far devices in the lab.
+    """
     own = {port: ports[device.name, port].name for port in device.table("PORT") if (device.name, port) in ports}
     found = {table: dict(_rows(device, table, own)) for table in _TABLES}
     found["PORT"] = {
@@ -94,13 +96,13 @@ def lab_config(
 
 
 def _rows(device: ObservedDevice, table: str, own: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a table with the lab's port names; without those of ports that the lab has not."""
+    """The rows of a table with the port names of the lab, without rows of other ports."""
     everything = device.table("PORT")
     for key, row in device.table(table).items():
         parts = split_key(key)
-        gone = [part for part in parts if part in everything and part not in own]
+        outside = [part for part in parts if part in everything and part not in own]
         through = str(row.get("ifname", "")).split(",") if table == "STATIC_ROUTE" else []
-        if gone or any(port in everything and port not in own for port in through):
+        if outside or any(port in everything and port not in own for port in through):
             continue
         fields = dict(row)
         if "ifname" in fields:

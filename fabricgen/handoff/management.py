@@ -1,4 +1,4 @@
-"""Addresses of eth0 as the files have them: what DHCP hands out and collectors connect to."""
+"""Addresses of eth0 in the files, for DHCP and collectors."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from fabricgen.sonic.tables import split_key
 
 
 def management_addresses(device: ObservedDevice) -> Iterator[tuple[Address, str]]:
-    """(address, gateway, "" where it is none) of each row of MGMT_INTERFACE, IPv4 before IPv6."""
+    """(address, gateway) of each row of MGMT_INTERFACE, IPv4 before IPv6; "" for no valid gateway."""
     found = []
     for key in sorted(device.table("MGMT_INTERFACE"), key=natural_key):
         parts = split_key(key)

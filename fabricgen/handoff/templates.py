@@ -1,20 +1,31 @@
-"""Templates of the handoff's files: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
+"""Templates of handoffs: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
 
 from typing import Any
 
-import jinja2
 import yaml
 
 from fabricgen.resources import resource
+from fabricgen.yaml_words import WordDumper
 
 
-def yaml_bytes(value: object) -> bytes:
-    """YAML as people write it: keys in the order given, long lines."""
-    return yaml.safe_dump(value, encoding="utf-8", sort_keys=False, allow_unicode=True, width=120)
+def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
+    """YAML with the keys in the given order, and long lines."""
+    dumped: bytes = yaml.dump(
+        value,
+        Dumper=WordDumper,
+        encoding="utf-8",
+        sort_keys=False,
+        explicit_start=explicit_start,
+        allow_unicode=True,
+        width=120,
+    )
+    return dumped
 
 
 def filled(kind: str, name: str, **context: Any) -> bytes:
-    """The file `name` of a handoff; nothing may be undefined in it."""
+    """The file `name` of a handoff. An undefined variable in the template is an error."""
+    import jinja2  # `--help` does not need it
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(resource("templates", "handoff", kind)),
         undefined=jinja2.StrictUndefined,

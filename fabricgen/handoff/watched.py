@@ -1,4 +1,4 @@
-"""What of a switch is worth an alert, and from which figure on, as its file has it."""
+"""What to watch on a switch, with the thresholds of its file."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from fabricgen.physics import full_pause_frames_per_second
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import parse_priorities, split_key
 
-PAUSED_SHARE = 0.05  # of the time: from here on pauses are no bursts
+PAUSED_SHARE = 0.05  # of the time: more pauses than bursts cause
 HEADROOM_SHARE = 0.8  # of xoff
 
 Numbers = tuple[int, ...]
@@ -17,7 +17,7 @@ Ports = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Ports whose PFC frames count, and the rate of them (frames/s) that is too high."""
+    """Ports with PFC, and the rate of pause frames that is too high."""
 
     ports: Ports
     priorities: Numbers
@@ -25,13 +25,13 @@ class Pauses:
 
     @property
     def frames_per_second(self) -> int:
-        """PAUSED_SHARE of what would hold the priority for good."""
+        """PAUSED_SHARE of the rate that holds the priority permanently."""
         return round(PAUSED_SHARE * full_pause_frames_per_second(self.speed_mbps))
 
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """Ports with lossless priority groups of one headroom."""
+    """Ports with lossless priority groups of equal headroom."""
 
     ports: Ports
     groups: Numbers
@@ -45,7 +45,7 @@ class Headroom:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """Ports and queues that mark with ECN from a threshold on."""
+    """Ports and queues with ECN marking from one threshold."""
 
     ports: Ports
     queues: Numbers
@@ -63,7 +63,7 @@ class Watchdog:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """All of it for one switch; switches that are alike are equal. `blind` says what no rule can see, and why."""
+    """All of one switch. `blind` lists what no rule can detect, and why. Switches with equal contents share rules."""
 
     pauses: tuple[Pauses, ...]
     headrooms: tuple[Headroom, ...]
@@ -73,15 +73,15 @@ class Watched:
 
     @property
     def ports(self) -> Ports:
-        """Every port that counts, in natural order."""
-        parts: tuple[Pauses | Headroom | Marking | Watchdog, ...]
-        parts = (*self.pauses, *self.headrooms, *self.markings, *self.watchdogs)
-        found = (port for part in parts for port in part.ports)
+        """Every watched port, in natural order."""
+        groups: tuple[Pauses | Headroom | Marking | Watchdog, ...]
+        groups = (*self.pauses, *self.headrooms, *self.markings, *self.watchdogs)
+        found = (port for group in groups for port in group.ports)
         return tuple(sorted(set(found), key=natural_key))
 
 
 def watched(device: ObservedDevice) -> Watched:
-    """What to watch on a switch. Ports that are down by configuration do not count."""
+    """What to watch on a switch, without the ports that the configuration shuts down."""
     up = [port for port, row in device.table("PORT").items() if row.get("admin_status") == "up"]
     pauses, blind = _pauses(device, up), []
     headrooms, unknown = _headrooms(device, up, pauses)
@@ -108,7 +108,7 @@ def _pauses(device: ObservedDevice, up: list[str]) -> tuple[Pauses, ...]:
 
 
 def _headrooms(device: ObservedDevice, up: list[str], pauses: tuple[Pauses, ...]) -> tuple[tuple[Headroom, ...], int]:
-    """The headrooms that the file tells, and of how many lossless groups it tells none."""
+    """The headrooms in the file, and the number of lossless groups without one."""
     lossless = {port: set(part.priorities) for part in pauses for port in part.ports}
     found: dict[tuple[Numbers, int], list[str]] = {}
     unknown = 0
@@ -151,7 +151,7 @@ def _by_port(device: ObservedDevice, table: str, up: Iterable[str]) -> list[tupl
 
 
 def _counted(device: ObservedDevice, group: str, by_default: bool = True) -> bool:
-    """Whether a group of counters is polled; init_cfg.json enables all but those of WRED."""
+    """Whether a group of counters is polled; init_cfg.json enables all except those of WRED."""
     status = device.text_of("FLEX_COUNTER_TABLE", group, "FLEX_COUNTER_STATUS")
     return status == "enable" if status else by_default
 

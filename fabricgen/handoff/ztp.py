@@ -1,8 +1,8 @@
-"""Zero touch provisioning: ztp.json, a first configuration for each switch, and the DHCP server's side.
+"""Zero touch provisioning: ztp.json, a first configuration for each switch, and the configuration of DHCP servers.
 
-Sections run in the order of their names, and a configdb-json section that does not overwrite the metadata of the device
-keeps its own platform and MAC (sonic-ztp 036c8ea, plugins/configdb-json). The DHCP lease is dropped with the new
-configuration, so the address of eth0 must stand in it.
+Sections run in the order of their names. A configdb-json section without overwriting of device metadata keeps the
+switch's platform and MAC (sonic-ztp 036c8ea, plugins/configdb-json). ZTP drops the DHCP lease with the new
+configuration, so the configuration must contain the address of eth0.
 """
 
 import json
@@ -13,15 +13,17 @@ from typing import Any
 
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.errors import UsageError
+from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.addresses import Address
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from fabricgen.sonic.secrets import PLACEHOLDER
+from fabricgen.units import counted
 
 DEFAULT_URL = "http://ztp"
-IDENTIFIERS = {"hostname": "hostname", "serial": "serial-number"}  # ours -> what ztp.json calls it
+IDENTIFIERS = {"hostname": "hostname", "serial": "serial-number"}  # our name -> name in ztp.json
 USER_CLASS = "SONiC-ZTP"
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 _URL = re.compile(r"(https?|tftp|ftp)://[^\s\"'#,]+")
@@ -29,7 +31,7 @@ _URL = re.compile(r"(https?|tftp|ftp)://[^\s\"'#,]+")
 
 @dataclass(frozen=True)
 class Lease:
-    """What DHCP gives a switch. `mac` and `serial` are "" where nobody told them."""
+    """The DHCP lease of a switch. `mac` and `serial` are "" if they are unknown."""
 
     name: str
     address: Address
@@ -44,7 +46,7 @@ class Lease:
 
     @property
     def netmask(self) -> str:
-        """Its mask, as dnsmasq wants it."""
+        """The mask of the subnet, for dnsmasq."""
         return Address(4, (1 << 32) - (1 << 32 - self.address.length), 32).ip
 
 
@@ -52,25 +54,25 @@ def ztp_files(
     bundle: Bundle,
     only: str | None = None,
     url: str = DEFAULT_URL,
-    identifier: str = "hostname",
+    by: str = "hostname",
 ) -> Iterator[tuple[str, bytes]]:
-    """(relative path, bytes) of what a provisioning server serves; `url` is where it serves the folder.
+    """(relative path, bytes) of the files of a provisioning server that serves the folder at `url`.
 
-    `identifier` is what a switch asks by, a key of IDENTIFIERS. Raises UsageError for a switch that could not be
-    reached afterwards, or that has no serial to ask by.
+    `by` is the identifier with which a switch requests its file, a key of IDENTIFIERS. Raises UsageError for a switch
+    without a management address, or without a serial if that is the identifier.
     """
     if not _URL.fullmatch(url):
-        raise UsageError(f"--url {url}: not the URL of a folder, such as http://10.0.0.1/ztp")
+        raise UsageError(f"--url {url}: not the URL of a folder, for example http://10.0.0.1/ztp")
     devices = chosen_devices(bundle, only)
     serials = {device.name: device.wired.serial if device.wired else "" for device in devices}
     leases = [_lease(device, serials[device.name]) for device in devices]
     _refuse_repeats(leases)
-    names = serials if identifier == "serial" else {device.name: device.name for device in devices}
-    if lacking := [name for name, text in names.items() if not text]:
-        raise UsageError(f"no serial of {', '.join(lacking)}: give `serial` in the inventory, or ask by hostname")
+    names = serials if by == "serial" else {device.name: device.name for device in devices}
+    if missing := [name for name, text in names.items() if not text]:
+        raise UsageError(f"no serial of {', '.join(missing)}: add `serial` in the inventory, or use --by hostname")
     base = url.rstrip("/")
     gateways = sorted({lease.gateway for lease in leases if lease.gateway})
-    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[identifier], gateways))
+    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], gateways))
     for device in devices:
         yield f"sonic/{names[device.name]}/{CONFIG_NAME}", dump(without_secrets(device.config))
     yield "kea-dhcp4.json", _json(_kea(leases, f"{base}/ztp.json"))
@@ -82,7 +84,7 @@ def ztp_files(
 
 
 def without_secrets(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables without what only a vault knows: rows and fields with placeholders, and what they leave empty."""
+    """The tables without rows and fields that contain placeholders for secrets, and without empty rows."""
     found: dict[str, Any] = {}
     for table, rows in config.items():
         kept = {}
@@ -101,10 +103,12 @@ def _lease(device: ObservedDevice, serial: str) -> Lease:
             refuse_strange_names([serial] * bool(serial), f"serial of {device.name}")
             mac = str(device.metadata.get("mac", "")).lower()
             if mac and not _MAC.fullmatch(mac):
-                raise UsageError(f"{device.name} has mac {mac!r} in DEVICE_METADATA: not 02:00:00:00:00:01")
+                raise UsageError(
+                    f"{device.name} has mac {mac!r} in DEVICE_METADATA, expected a form such as 02:00:00:00:00:01"
+                )
             return Lease(device.name, address, gateway, mac, serial)
     raise UsageError(
-        f"{device.name} has no IPv4 address in MGMT_INTERFACE: nobody could reach it once it is configured"
+        f"{device.name} has no IPv4 address in MGMT_INTERFACE: it cannot be reached after its configuration"
     )
 
 
@@ -133,8 +137,8 @@ def _ztp(base: str, identifier: str, gateways: list[str]) -> dict[str, Any]:
 
 
 def _kea(leases: list[Lease], url: str) -> dict[str, Any]:
-    """Reservations by MAC address; where only the serial is known, a pool of one address behind a class: the client id
-    of a switch in ZTP ends in ##SERIAL."""
+    """Reservations by MAC address. If only the serial is known, a pool of one address with a client class: the client
+    identifier of a switch in ZTP ends in ##SERIAL."""
     by_serial = [lease for lease in leases if lease.serial and not lease.mac]
     provisioning = {
         "name": "sonic-ztp",
@@ -180,3 +184,24 @@ def _kea_subnet(number: int, subnet: Address, leases: list[Lease]) -> dict[str, 
 
 def _json(value: object) -> bytes:
     return json.dumps(value, indent=2).encode() + b"\n"
+
+
+def _notes(files: Mapping[str, bytes]) -> Iterator[str]:
+    if unknown := files["dnsmasq.conf"].count(b"# dhcp-host"):
+        switches = counted(unknown, "switch", "switches")
+        yield f"{switches} without a MAC address: add `mac` under `devices` in the inventory"
+    yield "Rows with secrets are left out; `handoff ansible` deploys them."
+
+
+HANDOFF = Handoff(
+    "ztp",
+    "Write ztp.json, a first configuration for each switch, and the files of a DHCP server (Kea, dnsmasq).",
+    ztp_files,
+    (
+        ONLY_SWITCHES,
+        Option("url", "URL of the folder, as the switches reach it.", DEFAULT_URL),
+        Option("by", "Identifier by which a switch requests its configuration.", "hostname", tuple(IDENTIFIERS)),
+    ),
+    "serve it at {url}, and DHCP with kea-dhcp4.json or dnsmasq.conf",
+    _notes,
+)

@@ -1,9 +1,9 @@
-"""Traffic classes: which DSCP goes to which traffic class, priority group, queue and scheduler.
+"""Traffic classes: the traffic class, priority group, queue and scheduler of each DSCP.
 
 A lossless priority p is traffic class p, priority group p and queue p, so that every PFC map is the identity on it.
 Everything else is lossy: best effort in the lowest free class, CNPs in a strict queue that is never lossless, control
-(CS7) above them in queue 7. Without lossless classes no CNP is told apart. BGP leaves SONiC with CS6, the usual DSCP
-of CNPs: both are a trickle of small packets in a strict queue above all bulk queues, so one queue serves both.
+(CS7) above them in queue 7. Without lossless classes CNPs have no class. BGP leaves SONiC with CS6, the usual DSCP of
+CNPs: both are a few small packets in a strict queue above all bulk queues, so one queue serves both.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ TRAFFIC_CLASSES = range(8)
 CONTROL_CLASS = 7
 CONTROL_DSCP = 56  # CS7
 ROUTING_DSCP = 48  # CS6: what FRR sends BGP with
-LOSSLESS_SHARE_PERCENT = 80  # of the bandwidth that strict queues leave, shared by the lossless queues
+LOSSLESS_SHARE_PERCENT = 80  # of the bandwidth that strict queues leave over, for all lossless queues together
 
 
 @dataclass(frozen=True)
 class Classes:
-    """The QoS maps of a plane, row contents as CONFIG_DB has them."""
+    """The QoS maps of a plane, as contents of CONFIG_DB rows."""
 
     lossless: tuple[int, ...]
     strict: tuple[int, ...]
@@ -37,9 +37,9 @@ class Classes:
 
 
 def plan_classes(spec: LosslessSpec) -> Classes:
-    """The maps for the classes that the inventory asks for, which may be none."""
+    """The maps for the lossless classes of the inventory, which may be none."""
     lossless = tuple(sorted(spec.classes))
-    asked = spec.source("classes")
+    source = spec.source("classes")
     lossy = [tc for tc in TRAFFIC_CLASSES if tc not in lossless]
     best_effort = lossy[0]
     cnp = max(tc for tc in lossy if tc != CONTROL_CLASS)
@@ -60,8 +60,8 @@ def plan_classes(spec: LosslessSpec) -> Classes:
     schedulers: dict[str, Mapping[str, Value]] = {}
     lossless_percent = LOSSLESS_SHARE_PERCENT if lossless else 0
     if lossless:
-        schedulers["LOSSLESS"] = _weighted(lossless_percent, len(lossless), "lossless", asked)
-    schedulers["LOSSY"] = _weighted(100 - lossless_percent, len(bulk), "lossy", asked)
+        schedulers["LOSSLESS"] = _weighted(lossless_percent, len(lossless), "lossless", source)
+    schedulers["LOSSY"] = _weighted(100 - lossless_percent, len(bulk), "lossy", source)
     schedulers["STRICT"] = {"type": value("STRICT")}
     kind = {tc: "LOSSLESS" if tc in lossless else "STRICT" if tc in strict else "LOSSY" for tc in TRAFFIC_CLASSES}
     same = {str(tc): value(tc, "identity") for tc in TRAFFIC_CLASSES}
@@ -70,22 +70,22 @@ def plan_classes(spec: LosslessSpec) -> Classes:
         strict=strict,
         dscp_to_tc=dscp_to_tc,
         tc_to_pg={
-            str(tc): value(tc if tc in lossless else best_effort, "its own group if lossless", inventory=asked)
+            str(tc): value(tc if tc in lossless else best_effort, "its own group if lossless", inventory=source)
             for tc in TRAFFIC_CLASSES
         },
-        lossy_pg=value(best_effort, "all lossy classes share one group", inventory=asked),
+        lossy_pg=value(best_effort, "all lossy classes share one group", inventory=source),
         tc_to_queue=same,
         pfc_to_queue=same,
-        pfc_to_pg={str(priority): value(priority, "identity", inventory=asked) for priority in lossless},
+        pfc_to_pg={str(priority): value(priority, "identity", inventory=source) for priority in lossless},
         schedulers=schedulers,
         queue_scheduler={
-            tc: value(kind[tc], f"class {tc} is {kind[tc].lower()}", inventory=asked) for tc in TRAFFIC_CLASSES
+            tc: value(kind[tc], f"class {tc} is {kind[tc].lower()}", inventory=source) for tc in TRAFFIC_CLASSES
         },
-        pfc_enable=joined(lossless, value("", "the lossless priorities", inventory=asked).origin),
+        pfc_enable=joined(lossless, value("", "the lossless priorities", inventory=source).origin),
     )
 
 
-def _weighted(percent: int, queues: int, kind: str, asked: str) -> Mapping[str, Value]:
-    """The scheduler of queues that share a part of the bandwidth evenly."""
-    weight = value(max(1, percent // queues), f"{percent} % / {queues} {kind} queues", inventory=asked)
+def _weighted(percent: int, queues: int, kind: str, source: str) -> Mapping[str, Value]:
+    """The scheduler of queues that share a percentage of the bandwidth evenly."""
+    weight = value(percent // queues, f"{percent} % / {queues} {kind} queues", inventory=source)
     return {"type": value("DWRR"), "weight": weight}

@@ -15,7 +15,7 @@ REFERENCE_MAX_BYTES = 262_144
 MARK_PROBABILITY_PERCENT = 5
 _ECN_SOURCE = "sonic-buildimage@086b03bd70f9 Arista-7060X6-64PE-O128S2/qos.json.j2"
 
-# sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports begun, poll at most 1 s.
+# sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports or part of them, poll at most 1 s.
 WATCHDOG_STEP_MS = 200
 WATCHDOG_PORTS_PER_STEP = 32
 WATCHDOG_MAX_POLL_MS = 1000
@@ -27,7 +27,7 @@ def wred_name(speed_mbps: int) -> str:
 
 
 def wred_profile(spec: EcnSpec, speed_mbps: int) -> Mapping[str, Value]:
-    """A WRED_PROFILE row that marks and never drops: all colours alike, since RoCE traffic is green."""
+    """A WRED_PROFILE row that marks and never drops. All colours are equal, because RoCE traffic is green."""
     marks = {
         "min_threshold": _threshold(spec, "min", spec.min_bytes, REFERENCE_MIN_BYTES, speed_mbps),
         "max_threshold": _threshold(spec, "max", spec.max_bytes, REFERENCE_MAX_BYTES, speed_mbps),
@@ -40,11 +40,11 @@ def wred_profile(spec: EcnSpec, speed_mbps: int) -> Mapping[str, Value]:
     return row
 
 
-def _threshold(spec: EcnSpec, key: str, asked_bytes: int | None, reference_bytes: int, speed_mbps: int) -> Value:
-    at_400g = reference_bytes if asked_bytes is None else asked_bytes
+def _threshold(spec: EcnSpec, key: str, own_bytes: int | None, reference_bytes: int, speed_mbps: int) -> Value:
+    at_400g = reference_bytes if own_bytes is None else own_bytes
     scaled = at_400g * speed_mbps // REFERENCE_SPEED_MBPS
     step = f"{at_400g} B at 400G x {format_speed(speed_mbps)} / 400G = {scaled} B"
-    if asked_bytes is None:
+    if own_bytes is None:
         return value(scaled, step, platform=_ECN_SOURCE)
     return value(scaled, step, inventory=spec.source(key))
 
@@ -57,22 +57,22 @@ def _probability(spec: EcnSpec) -> Value:
 
 @dataclass(frozen=True)
 class Watchdog:
-    """PFC_WD rows: the one for every lossless port, and GLOBAL."""
+    """Rows of PFC_WD: the row of every lossless port, and the poll interval of GLOBAL."""
 
     port: Mapping[str, Value]
     poll: Value
 
 
 def plan_watchdog(spec: WatchdogSpec, ports: int) -> Watchdog:
-    """Timers as SONiC's own default scales them by the number of ports; what the inventory says goes first."""
+    """Timers that scale with the number of ports as SONiC's own default; values of the inventory take precedence."""
     scale = max(1, (ports - 1) // WATCHDOG_PORTS_PER_STEP + 1)
     default_ms = WATCHDOG_STEP_MS * scale
     begun = f"{scale} times {WATCHDOG_PORTS_PER_STEP} ports begun with {ports} ports"
     step = f"{WATCHDOG_STEP_MS} ms x {scale} ({begun}), as pfcwd start_default"
     poll_ms = min(default_ms, WATCHDOG_MAX_POLL_MS)
 
-    def timer(key: str, asked_ms: int | None, fallback_ms: int) -> Value:
-        return value(fallback_ms, step) if asked_ms is None else value(asked_ms, inventory=spec.source(key))
+    def timer(key: str, own_ms: int | None, fallback_ms: int) -> Value:
+        return value(fallback_ms, step) if own_ms is None else value(own_ms, inventory=spec.source(key))
 
     return Watchdog(
         port={

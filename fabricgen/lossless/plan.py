@@ -1,11 +1,11 @@
 """The lossless plan of a switch: buffers, maps, marking and watchdog for its platform, role and cables.
 
-Two buffer models. Traditional: pools of the SKU, and for each speed and cable the very profile that buffermgrd derives.
-Dynamic (NVIDIA): profile NULL, no sizes; the switch works them out from CABLE_LENGTH, the port's MTU and the traffic
+Two buffer models. Traditional: pools of the SKU, and for each speed and cable the same profile that buffermgrd derives.
+Dynamic (NVIDIA): profile NULL, no sizes; the switch computes them from CABLE_LENGTH, the port's MTU and the traffic
 pattern.
 
-On a plane without PFC the SKU's pools and lossy profiles stay; what makes a group, queue or port lossless is left out.
-Where the platform has no buffer facts such a switch has no buffer tables, and keeps what its SAI sets up by itself.
+A plane without PFC has the SKU's pools and lossy profiles, and nothing that makes a group, queue or port lossless.
+Without buffer facts of the platform such a switch has no buffer tables and keeps the defaults of its SAI.
 """
 
 from collections.abc import Mapping
@@ -19,25 +19,29 @@ from fabricgen.lossless.classes import Classes, plan_classes
 from fabricgen.lossless.congestion import Watchdog, plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import Headroom, find_headroom, whole_metres
 from fabricgen.origin import Value, value
+from fabricgen.physics import ROCE_V2_HEADER_BYTES
 from fabricgen.platforms.model import BufferDefaults
 from fabricgen.sonic.tables import format_ranges
 from fabricgen.units import format_length, format_speed
+from fabricgen.vocabulary import BufferModel
 
-LOSSLESS_POOL = "ingress_lossless_pool"  # buffermgrd knows it by this name only (swss cfgmgr/buffermgr.h)
-ROCE_HEADER_BYTES = 96  # GRH 40, UDP 8, BTH 12, XRC 4, AtomicETH 28, ICRC 4 (linux include/rdma/ib_addr.h)
+LOSSLESS_POOL = "ingress_lossless_pool"  # the only name that buffermgrd supports (swss cfgmgr/buffermgr.h)
 SMALL_PACKET_PERCENT = 50  # as SONiC's own templates assume
-NO_CABLE = "0m"  # what tells buffermgrd to make no headroom; a port without any length is retried for ever
+NO_CABLE = "0m"  # buffermgrd creates no headroom for it; it retries a port without a length for ever
 NO_BUFFERS = BufferDefaults({}, {}, "", "", "", {})
 DEFAULT_DYNAMIC_TH = 0  # alpha 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LosslessPlan:
-    """What all switches of one platform, role and plane are told alike. Rows are CONFIG_DB rows."""
+    """The settings that all switches of one platform, role and plane share. Rows are CONFIG_DB rows.
+
+    A planner makes one plan for equal switches, so plans are compared by identity.
+    """
 
     classes: Classes
     dynamic: bool
-    pools: Mapping[str, Mapping[str, Value]]  # empty, as all that concerns buffers, where no buffer facts are known
+    pools: Mapping[str, Mapping[str, Value]]  # empty, like all buffer settings, where no buffer facts are known
     profiles: Mapping[str, Mapping[str, Value]]
     default_dynamic_th: Value | None  # dynamic model only
     over_subscribe_ratio: Value | None  # of a shared headroom pool, dynamic model only
@@ -51,13 +55,15 @@ class LosslessPlan:
     profile_lists: Mapping[str, Value]  # ingress | egress; empty on Broadcom
     lossless_ranges: tuple[str, ...]  # '3-4'
     lossy_ranges: tuple[str, ...]
-    pfc_to_pg: bool  # the platform takes PFC_PRIORITY_TO_PRIORITY_GROUP_MAP
+    pfc_to_pg: bool  # whether the platform supports PFC_PRIORITY_TO_PRIORITY_GROUP_MAP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PortBuffers:
-    """What one port is told of its cable. In the dynamic model the profile is NULL and has no row; on a plane without
-    PFC there is none, nor marking."""
+    """The settings of one port for its speed and cable. A planner makes one for equal ports, compared by identity.
+
+    In the dynamic model the profile is NULL and has no row. A plane without PFC has no profile and no marking.
+    """
 
     pg_profile: Value | None
     pg_profile_row: Mapping[str, Value] | None
@@ -66,7 +72,7 @@ class PortBuffers:
 
 
 class LosslessPlanner:
-    """Plans for a fabric, each made once; what cannot be planned is collected in `findings`."""
+    """Plans for a fabric, each made once; `findings` collects what cannot be planned."""
 
     def __init__(self, fabric: Fabric) -> None:
         self.fabric = fabric
@@ -75,14 +81,14 @@ class LosslessPlanner:
         self._ports: dict[tuple[object, ...], PortBuffers | None] = {}
 
     def plan(self, switch: Switch) -> LosslessPlan | None:
-        """The plan of a switch; None, with a finding, where the platform's buffers should be known and are not."""
+        """The plan of a switch; None, with a finding, if it needs buffer facts that the platform does not have."""
         key = switch.identity.plane, switch.platform.name, switch.layout.name, switch.role
         if key not in self._plans:
             self._plans[key] = self._make(self.fabric.inventory.planes[key[0]], switch)
         return self._plans[key]
 
     def port(self, switch: Switch, link: Link) -> PortBuffers | None:
-        """What the port at this link is told; None, with a finding, where the SKU has no headroom for it."""
+        """The settings of the port at this link; None, with a finding, where the SKU has no headroom for it."""
         key = (
             switch.platform.name,
             switch.layout.name,
@@ -103,7 +109,7 @@ class LosslessPlanner:
         if defaults is None:
             return None
         self._check_watchdog(plane, switch)
-        dynamic = platform.buffer_model == "dynamic" and bool(defaults.pools)
+        dynamic = platform.buffer_model == BufferModel.DYNAMIC and bool(defaults.pools)
         source = layout.sources.get(f"buffers.{switch.role}", "")
         speeds = sorted({port.speed_mbps for port in layout.fabric_ports})
         mtu = plane.roce_mtu_bytes
@@ -119,8 +125,8 @@ class LosslessPlanner:
             default_dynamic_th=value(DEFAULT_DYNAMIC_TH, "alpha = 2^0 = 1") if dynamic else None,
             over_subscribe_ratio=self._shared_headroom(plane, switch),
             pattern_mtu=value(
-                mtu + ROCE_HEADER_BYTES,
-                f"RoCE MTU {mtu} B + {ROCE_HEADER_BYTES} B of headers = {mtu + ROCE_HEADER_BYTES} B",
+                mtu + ROCE_V2_HEADER_BYTES,
+                f"RoCE MTU {mtu} B + {ROCE_V2_HEADER_BYTES} B of headers = {mtu + ROCE_V2_HEADER_BYTES} B",
                 inventory=plane.source("roce_mtu"),
             )
             if dynamic and lossless
@@ -140,26 +146,26 @@ class LosslessPlanner:
         )
 
     def _defaults(self, switch: Switch, *, lossless: bool) -> BufferDefaults | None:
-        """What the SKU says of buffers; where it says nothing, None on a plane with PFC, and elsewhere nothing."""
+        """The SKU's buffer facts. Without any: None, with a finding, on a plane with PFC, else no buffers at all."""
         layout, platform = switch.layout, switch.platform
         known = layout.buffers.get(switch.role)
         if known is not None:
             return known
         message = f"{platform.name} ({layout.hwsku}) has no buffer facts for a {switch.role}"
         if lossless:
-            hint = "choose a platform whose entry has pools and headroom rows"
+            hint = "choose a platform that has pools and headroom rows"
             self.findings.append(
                 error("FG580", f"{message}, so it cannot be lossless", switch.spec, "platform", hint=hint)
             )
             return None
         if platform.is_product:
-            hint = "nothing to do on a plane without PFC; import the SKU's folder to have them rendered"
-            message += ": no buffer table is rendered, the switch keeps its own defaults"
+            hint = "nothing to do on a plane without PFC; import the SKU's folder to render buffer tables"
+            message += ": no buffer table is rendered, and the switch keeps its defaults"
             self.findings.append(note("FG598", message, switch.spec, "platform", hint=hint))
             return NO_BUFFERS
-        hint = "name the model that will stand there"
+        hint = "name the switch model that will be installed"
         self.findings.append(
-            error("FG599", f"{platform.name} is for counting only: no switch boots its files", switch.spec, "platform",
+            error("FG599", f"{platform.name} is for counting only: no switch loads its files", switch.spec, "platform",
                   hint=hint)
         )  # fmt: skip
         return None
@@ -171,7 +177,7 @@ class LosslessPlanner:
             return PortBuffers(pg_profile=None, pg_profile_row=None, cable=cable, wred=None)
         wred = value(wred_name(link.speed_mbps), f"marking at {format_speed(link.speed_mbps)}")
         cable_source = link.cable.source()
-        if switch.platform.buffer_model == "dynamic":
+        if switch.platform.buffer_model == BufferModel.DYNAMIC:
             metres = whole_metres(link.cable.length_m)
             return PortBuffers(
                 value("NULL", "the switch works the headroom out by itself", inventory=cable_source),
@@ -187,14 +193,13 @@ class LosslessPlanner:
             )
             message = f"{layout.hwsku} has no headroom for {speed} over {length}, so the port would pause and drop"
             self.findings.append(
-                error("FG581", message, link.cable, hint=f"lengths that its table has at {speed}: {offered}")
+                error("FG581", message, link.cable, hint=f"lengths in its table at {speed}: {offered}")
             )
             return None
         table = layout.sources.get("headroom", "")
         if headroom.rounded:
-            message = (
-                f"cables of {length} are planned as {headroom.row.cable_m}m, the next length that {layout.hwsku} has"
-            )
+            row_length = f"{headroom.row.cable_m}m"
+            message = f"cables of {length} are planned as {row_length}, the next length in the table of {layout.hwsku}"
             self.findings.append(
                 note("FG582", message, link.cable, hint="fabric.json and cabling.csv keep the true length")
             )
@@ -208,13 +213,13 @@ class LosslessPlanner:
         )
 
     def _shared_headroom(self, plane: Plane, switch: Switch) -> Value | None:
-        """The ratio that was asked for; a traditional SKU's shared headroom pool is the xoff of its own pool."""
+        """The ratio of the inventory, for dynamic buffers only: other SKUs fix their shared headroom pool."""
         ratio = plane.lossless.shared_headroom
         if ratio is None:
             return None
-        if switch.platform.buffer_model != "dynamic":
-            message = f"{switch.platform.name} sizes no buffers itself: its shared headroom pool is fixed by the SKU"
-            hint = "leave `shared_headroom` out, or give such switches a plane of their own"
+        if switch.platform.buffer_model != BufferModel.DYNAMIC:
+            message = f"{switch.platform.name} does not size its buffers: the SKU fixes its shared headroom pool"
+            hint = "remove `shared_headroom`, or move these switches to another plane"
             self.findings.append(error("FG585", message, plane.lossless, "shared_headroom", hint=hint))
             return None
         return value(
@@ -224,14 +229,14 @@ class LosslessPlanner:
     def _check_watchdog(self, plane: Plane, switch: Switch) -> None:
         action, allowed = plane.lossless.watchdog.action, switch.platform.capabilities.get("watchdog_actions", ())
         if action and allowed and action not in allowed:
-            message = f"{switch.platform.name} does not take the watchdog action {action!r}"
+            message = f"{switch.platform.name} does not support the watchdog action {action!r}"
             self.findings.append(
-                error("FG583", message, plane.lossless.watchdog, "action", hint=f"it takes: {', '.join(allowed)}")
+                error("FG583", message, plane.lossless.watchdog, "action", hint=f"supported: {', '.join(allowed)}")
             )
 
 
 def _only_lossless(defaults: BufferDefaults) -> set[str]:
-    """Profiles that nothing but a lossless queue uses: not those of a port's own lists, which name every pool."""
+    """Profiles that only lossless queues use. The profile lists of ports use one profile of each pool and stay."""
     listed = {name for names in defaults.port_profile_lists.values() for name in names.split(",")}
     return {defaults.lossless_queue_profile} - listed
 

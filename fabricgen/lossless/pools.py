@@ -1,8 +1,8 @@
-"""Whether the pools of a traditional switch carry its lossless groups: the sum, written out.
+"""Whether the pools of a switch with traditional buffers are large enough for its lossless groups, with the sum.
 
-A lossless priority group reserves `size` and may need `xoff` more while it pauses. The second comes out of the shared
-headroom pool (the `xoff` of the pool itself) where there is one, else it is the group's own and counts like a reserve.
-Sums are against the SKU's own pools: of most chips no public source states the whole memory.
+A lossless priority group reserves `size` and may need `xoff` more while it pauses. The shared headroom pool (`xoff` of
+the pool itself) provides the second part. In a pool without shared headroom the group reserves it as well. The sums are
+compared with the SKU's own pools, because no public source states the memory of most chips.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from fabricgen.lossless.plan import LOSSLESS_POOL, LosslessPlan, PortBuffers
 
 
 def pool_problem(plan: LosslessPlan, ports: Sequence[PortBuffers], mmu_bytes: int | None) -> str | None:
-    """Why the pools cannot carry these ports, with the arithmetic; None when they can, or the switch sizes them."""
+    """The reason why the pools are too small, with the sum; None if they suffice or the switch sizes them."""
     if plan.dynamic or LOSSLESS_POOL not in plan.pools or not plan.classes.lossless:
         return None
     pool = plan.pools[LOSSLESS_POOL]
@@ -27,7 +27,7 @@ def pool_problem(plan: LosslessPlan, ports: Sequence[PortBuffers], mmu_bytes: in
         headroom = per_port * sum(_xoff(row) for row in rows)
         if reserved + headroom > size:
             return (
-                f"{groups} lossless groups reserve {reserved} B and need {headroom} B of headroom of their own = "
+                f"{groups} lossless groups reserve {reserved} B and need {headroom} B of own headroom = "
                 f"{reserved + headroom} B, {LOSSLESS_POOL} has {size} B"
             )
     if reserved > size:

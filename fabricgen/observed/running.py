@@ -1,5 +1,6 @@
 """Running configurations: files DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen write them."""
 
+import enum
 import re
 from collections.abc import Container, Mapping
 from pathlib import Path
@@ -10,6 +11,21 @@ from fabricgen.bundle.read import CONFIG_NAME, parse_object, read_bytes
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.sonic.canonical import natural_key
+
+
+class InputForm(enum.StrEnum):
+    """The form of an input that is compared with a bundle."""
+
+    BUNDLE = "bundle"
+    RUNNING = "running"  # config_db.json files of switches
+    LLDP = "lldp"
+    IBNETDISCOVER = "ibnetdiscover"
+
+    @property
+    def is_cabling(self) -> bool:
+        """Whether the input describes the cabling only."""
+        return self in (InputForm.LLDP, InputForm.IBNETDISCOVER)
+
 
 _NODE_GUID = re.compile(rb"^(?:vendid=|(?:switch|ca)guid=0x)", re.MULTILINE)
 BUNDLE_MARKS = ("fabric.json", "manifest.json", "sonic")
@@ -46,15 +62,15 @@ def running_files(path: Path, known: Container[str] = ()) -> Mapping[str, Path]:
     return {name: found[name] for name in sorted(found, key=natural_key)}
 
 
-def form_of(path: Path) -> str:
-    """The form of a file, or of the first file of a folder, by its content.
+def form_of(path: Path) -> InputForm:
+    """The form of a file or folder, by the content of the file or of the first file in the folder.
 
-    Raises UnreadableInputError if it is missing or of an unknown form.
+    Raises UnreadableInputError for a missing path and for another form.
     """
     if not path.exists():
         raise UnreadableInputError("no such file or folder", _at(path))
     if path.is_dir() and is_bundle(path):
-        return "bundle"
+        return InputForm.BUNDLE
     patterns = ("*.json", f"*/{CONFIG_NAME}", "*/*.json", "*.txt", "*/*.txt")
     files = [path] if path.is_file() else [file for pattern in patterns for file in sorted(path.glob(pattern))]
     if not files:
@@ -64,19 +80,19 @@ def form_of(path: Path) -> str:
         return _form_of_text(text, files[0])
     tables = parse_object(text, files[0])
     if "lldp" in tables or any(name.startswith("LLDP_ENTRY_TABLE") for name in tables):
-        return "lldp"
+        return InputForm.LLDP
     if any(name[:1].isupper() for name in tables):
-        return "running"
+        return InputForm.RUNNING
     if any(isinstance(part, dict) and "lldp" in part for part in tables.values()):
-        return "lldp"
+        return InputForm.LLDP
     raise UnreadableInputError("neither a config_db.json nor an LLDP dump", _at(files[0]))
 
 
-def _form_of_text(text: bytes, file: Path) -> str:
+def _form_of_text(text: bytes, file: Path) -> InputForm:
     if text.startswith(b"# Topology file") or _NODE_GUID.search(text):
-        return "ibnetdiscover"
+        return InputForm.IBNETDISCOVER
     if b"RemotePortID" in text:
-        return "lldp"
+        return InputForm.LLDP
     raise UnreadableInputError("neither JSON nor the output of `show lldp table` or ibnetdiscover", _at(file))
 
 

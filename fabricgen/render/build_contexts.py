@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_interface
 
-from fabricgen.control_plane.bgp import LinkEnd
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.design.model import Switch
 from fabricgen.inventory.model import Inventory, Management
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
-from fabricgen.inventory.plane import CableSpec, Plane
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
-from fabricgen.platforms.model import PlatformPort, SwitchPlatform
+from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.render.build_outside import discard_routes, static_routes
 from fabricgen.render.contexts import (
     AllowedSource,
@@ -48,7 +46,7 @@ def switch_context(
     """The context of a switch with that many addresses of each kind."""
     platform, layout = switch.platform, switch.layout
     unnumbered = inventory.planes[switch.identity.plane].bgp == "unnumbered"
-    asked = switch.spec.source("platform")
+    source = switch.spec.source("platform")
     return SwitchContext(
         hostname=Slot("switch.hostname", Origin(inventory="names", steps=_LOCK.steps)),
         asn=Slot("switch.asn", _LOCK) if bgp else None,
@@ -64,19 +62,19 @@ def switch_context(
         ),
         mac=Slot("switch.mac", Origin(inventory="devices")) if mac else None,
         type=value(switch.device_type, f"the device type of a {switch.role}", inventory=switch.spec.source("type")),
-        hwsku=value(layout.hwsku, inventory=asked, platform=layout.sources.get("ports", "")),
-        platform=value(platform.onie_platform, inventory=asked, platform=platform.sources.get("asic", "")),
-        buffer_model=value(platform.buffer_model, inventory=asked, platform=platform.sources.get("buffer_model", "")),
-        ecmp_hash=_ecmp_hash(platform, asked),
+        hwsku=value(layout.hwsku, inventory=source, platform=layout.sources.get("ports", "")),
+        platform=value(platform.onie_platform, inventory=source, platform=platform.sources.get("asic", "")),
+        buffer_model=value(platform.buffer_model, inventory=source, platform=platform.sources.get("buffer_model", "")),
+        ecmp_hash=_ecmp_hash(platform, source),
     )
 
 
-def _ecmp_hash(platform: SwitchPlatform, asked: str) -> tuple[Value, ...]:
+def _ecmp_hash(platform: SwitchPlatform, chosen: str) -> tuple[Value, ...]:
     if not set(ROCE_HASH_FIELDS) <= set(platform.capabilities.get("ecmp_hash_fields", ())):
         return ()
-    source = platform.sources.get("ecmp_hash_fields", "")
+    facts = platform.sources.get("ecmp_hash_fields", "")
     return tuple(
-        value(name, "what tells RoCE flows apart", inventory=asked, platform=source) for name in ROCE_HASH_FIELDS
+        value(name, "what tells RoCE flows apart", inventory=chosen, platform=facts) for name in ROCE_HASH_FIELDS
     )
 
 
@@ -103,15 +101,15 @@ def management_context(management: Management) -> ManagementContext:
         syslog=_texts(management, "syslog", management.syslog),
         dns=_texts(management, "dns", management.dns),
         community=_secret(snmp, "community", snmp.community) if snmp else None,
-        location=_told(snmp, "location", snmp.location) if snmp else None,
-        contact=_told(snmp, "contact", snmp.contact) if snmp else None,
+        location=_optional(snmp, "location", snmp.location) if snmp else None,
+        contact=_optional(snmp, "contact", snmp.contact) if snmp else None,
         allow=tuple(
             AllowedSource(source, f"SRC_IP{'V6' if ip_interface(source).version == 6 else ''}")
             for source in _texts(management, "allow", management.allow)
         ),
         tacacs=_texts(tacacs, "servers", tacacs.servers) if tacacs else (),
         tacacs_key=_secret(tacacs, "key", tacacs.key) if tacacs else None,
-        gnmi_port=_told(gnmi, "port", gnmi.port) if gnmi else None,
+        gnmi_port=_optional(gnmi, "port", gnmi.port) if gnmi else None,
     )
 
 
@@ -119,54 +117,62 @@ def _texts(part: Part, key: str, texts: Iterable[str]) -> tuple[Value, ...]:
     return tuple(value(text, inventory=part.source(key)) for text in texts)
 
 
-def _told(part: Part, key: str, content: object) -> Value | None:
+def _optional(part: Part, key: str, content: object) -> Value | None:
     return None if content is None else value(content, inventory=part.source(key))
 
 
 def _secret(part: Part, key: str, reference: SecretReference | None) -> Value | None:
-    return _told(part, key, placeholder(reference) if reference else None)
+    return _optional(part, key, placeholder(reference) if reference else None)
 
 
-def port_context(switch: Switch, plane: Plane, port: PlatformPort, cable: CableSpec | None) -> PortContext:
-    """The context of all ports of a layout that are alike; `cable` is None where nothing is plugged in."""
-    wired = cable is not None
-    facts = Origin(platform=switch.layout.sources.get("ports", ""))
+def port_context(
+    ports_source: str,
+    speed_mbps: int,
+    fec: str,
+    breakout_mode: str,
+    mtu: tuple[int, str],
+    wired: bool,
+    link_training: tuple[bool, str] | None,
+) -> PortContext:
+    """The context of all ports with these facts. `mtu` (bytes) and `link_training` have their inventory source."""
+    facts = Origin(platform=ports_source)
     slots = {name: Slot(f"port.{name}", facts) for name in ("name", "lanes", "alias", "index", "subport", "parent")}
+    mtu_bytes, mtu_source = mtu
+    training, training_source = link_training or (None, "")
     return PortContext(
         **slots,
         description=Slot("port.description", _WIRING) if wired else None,
-        speed=Value(port.speed_mbps, facts),
-        fec=Value(port.fec, facts) if port.fec else None,
-        mtu=value(plane.mtu_bytes, inventory=plane.source("mtu")),
+        speed=Value(speed_mbps, facts),
+        fec=Value(fec, facts) if fec else None,
+        mtu=value(mtu_bytes, inventory=mtu_source),
         admin_status=value("up", "plugged in") if wired else value("down", "nothing is plugged in"),
-        breakout_mode=Value(port.breakout_mode, facts) if port.breakout_mode else None,
-        link_training=_training(cable) if cable else None,
+        breakout_mode=Value(breakout_mode, facts) if breakout_mode else None,
+        link_training=None if training is None else value("on" if training else "off", inventory=training_source),
     )
 
 
-def _training(cable: CableSpec) -> Value | None:
-    if cable.link_training is None:
-        return None
-    return value("on" if cable.link_training else "off", inventory=cable.source("link_training"))
+def link_context(
+    peer_type: str | None, unnumbered: bool, families: Sequence[tuple[int, bool]], buffers: PortBuffers
+) -> LinkContext:
+    """The context of all links with these facts at this end.
 
-
-def link_context(end: LinkEnd, plane: Plane, buffers: PortBuffers) -> LinkContext:
-    """The context of all links that are alike at this end."""
-    peer = end.peer_switch
+    `peer_type` is the device type of a switch, None for a host; `families` are (prefix length, whether a session runs)
+    of its addresses."""
+    to_switch = peer_type is not None
     return LinkContext(
         peer=Slot("link.peer", _WIRING),
         peer_port=Slot("link.peer_port", _WIRING),
-        peer_type=value(peer.device_type if peer else SERVER_TYPE),
-        peer_hwsku=Slot("link.peer_hwsku", _WIRING) if peer else None,
-        unnumbered=peer is not None and plane.bgp == "unnumbered",
+        peer_type=value(peer_type if to_switch else SERVER_TYPE),
+        peer_hwsku=Slot("link.peer_hwsku", _WIRING) if to_switch else None,
+        unnumbered=to_switch and unnumbered,
         addresses=tuple(
             LinkAddress(
                 local=Slot(f"link.addresses.{index}.local", _LOCK),
-                length=value(address.length),
+                length=value(length),
                 peer=Slot(f"link.addresses.{index}.peer", _LOCK),
-                asn=Slot(f"link.addresses.{index}.asn", _LOCK) if address.peer_asn is not None else None,
+                asn=Slot(f"link.addresses.{index}.asn", _LOCK) if session else None,
             )
-            for index, address in enumerate(end.addresses)
+            for index, (length, session) in enumerate(families)
         ),
         buffers=buffers,
     )

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Value
+from fabricgen.render.context import Context
 from fabricgen.render.forms import Slot
 from fabricgen.sonic.releases import first_release
 
 
-@dataclass(frozen=True)
-class SwitchContext:
+@dataclass(frozen=True, eq=False)
+class SwitchContext(Context):
     """`switch`: one switch. The lists have an entry for each address family."""
 
     hostname: Slot
@@ -25,33 +26,33 @@ class SwitchContext:
     discards: tuple["DiscardRoute", ...]
     statics: tuple["StaticRouteContext", ...]
     management: tuple["ManagementAddress", ...]
-    mac: Slot | None  # None where the inventory does not tell it: the switch fills in its own
+    mac: Slot | None  # None where the inventory has none: the switch uses its own
     type: Value
     hwsku: Value
     platform: Value
     buffer_model: Value
-    ecmp_hash: tuple[Value, ...]  # empty where the platform's entry does not say that the hash can be set
+    ecmp_hash: tuple[Value, ...]  # empty unless the platform's entry says that the hash can be set
 
 
-@dataclass(frozen=True)
-class Prefix:
+@dataclass(frozen=True, eq=False)
+class Prefix(Context):
     """An address with its length, or a prefix. `family` is SONiC's word: ipv4_unicast or ipv6_unicast."""
 
     text: Slot
     family: str
 
 
-@dataclass(frozen=True)
-class DiscardRoute:
-    """A host pool whose packets are dropped where nothing longer is known, so that none follows a default route."""
+@dataclass(frozen=True, eq=False)
+class DiscardRoute(Context):
+    """A host pool. Packets without a longer route are dropped, so that none follows a default route."""
 
     prefix: Value
 
 
-@dataclass(frozen=True)
-class StaticRouteContext:
-    """A static route. `next_hops`, `ports` and `advertise` are lists of one length, joined by commas, as frrcfgd and
-    bgpcfgd want them."""
+@dataclass(frozen=True, eq=False)
+class StaticRouteContext(Context):
+    """A static route. `next_hops`, `ports` and `advertise` are lists of one length, separated by commas, as
+    frrcfgd and bgpcfgd expect."""
 
     prefix: Value
     family: str
@@ -60,17 +61,17 @@ class StaticRouteContext:
     advertise: Value
 
 
-@dataclass(frozen=True)
-class ManagementAddress:
+@dataclass(frozen=True, eq=False)
+class ManagementAddress(Context):
     """An address of eth0 and the gateway of its family."""
 
     address: Slot
     gateway: Value | None
 
 
-@dataclass(frozen=True)
-class ManagementContext:
-    """`management`: what the inventory says of it; None as a whole where it says nothing."""
+@dataclass(frozen=True, eq=False)
+class ManagementContext(Context):
+    """`management`: the management network; None as a whole where the inventory has none."""
 
     vrf: bool
     ntp: tuple[Value, ...]
@@ -79,23 +80,23 @@ class ManagementContext:
     community: Value | None
     location: Value | None
     contact: Value | None
-    allow: tuple["AllowedSource", ...]  # prefixes that may reach SSH and SNMP; empty: everybody
+    allow: tuple["AllowedSource", ...]  # prefixes that may reach SSH and SNMP; empty: all
     tacacs: tuple[Value, ...]
     tacacs_key: Value | None
     gnmi_port: Value | None
 
 
-@dataclass(frozen=True)
-class AllowedSource:
+@dataclass(frozen=True, eq=False)
+class AllowedSource(Context):
     """A prefix that may reach the switch, and the field of an ACL rule that matches its family."""
 
     prefix: Value
     field: str
 
 
-@dataclass(frozen=True)
-class PortContext:
-    """`port`: one port of the layout, plugged in or not."""
+@dataclass(frozen=True, eq=False)
+class PortContext(Context):
+    """`port`: one port of the layout, with a link or without."""
 
     name: Slot
     lanes: Slot
@@ -103,18 +104,18 @@ class PortContext:
     index: Slot
     subport: Slot
     parent: Slot
-    description: Slot | None  # None where nothing is plugged in
+    description: Slot | None  # None without a link
     speed: Value
     fec: Value | None
     mtu: Value
     admin_status: Value
     breakout_mode: Value | None
-    link_training: Value | None  # on | off, where the cable says
+    link_training: Value | None  # on | off, where the cable has the setting
 
 
-@dataclass(frozen=True)
-class LinkContext:
-    """`link`: what is plugged into a port."""
+@dataclass(frozen=True, eq=False)
+class LinkContext(Context):
+    """`link`: the link of a port."""
 
     peer: Slot
     peer_port: Slot
@@ -125,8 +126,8 @@ class LinkContext:
     buffers: PortBuffers
 
 
-@dataclass(frozen=True)
-class LinkAddress:
+@dataclass(frozen=True, eq=False)
+class LinkAddress(Context):
     """One address family of a link; `asn` is None where no session runs."""
 
     local: Slot
@@ -135,8 +136,8 @@ class LinkAddress:
     asn: Slot | None
 
 
-@dataclass(frozen=True)
-class OutsideContext:
+@dataclass(frozen=True, eq=False)
+class OutsideContext(Context):
     """`link` in outside.json.j2: a router or another device that is not configured here."""
 
     peer: Value
@@ -150,10 +151,10 @@ class OutsideContext:
         return tuple(policy for session in self.sessions for policy in session.policies)
 
 
-@dataclass(frozen=True)
-class OutsideSession:
-    """One address family of such a link. `asn` is None where no session runs; `policies` is empty where BGP is
-    numbered: bgpcfgd has none of a neighbour's own."""
+@dataclass(frozen=True, eq=False)
+class OutsideSession(Context):
+    """One address family of such a link. `asn` is None where no session runs; `policies` is empty with
+    numbered BGP: bgpcfgd has no policies for a single neighbour."""
 
     local: Value
     length: Value
@@ -163,8 +164,8 @@ class OutsideSession:
     policies: tuple["Policy", ...]
 
 
-@dataclass(frozen=True)
-class Policy:
+@dataclass(frozen=True, eq=False)
+class Policy(Context):
     """Which prefixes pass. `field` is that of BGP_NEIGHBOR_AF, `mode` is SONiC's word for the family: IPv4 or IPv6."""
 
     name: Value
@@ -174,16 +175,16 @@ class Policy:
     permitted: tuple["PrefixRange", ...]
 
 
-@dataclass(frozen=True)
-class PrefixRange:
-    """A prefix, and the lengths of what it stands for: `exact` or such as `10..32`."""
+@dataclass(frozen=True, eq=False)
+class PrefixRange(Context):
+    """A prefix, and the prefix lengths that it matches: `exact` or a range such as `10..32`."""
 
     prefix: Value
     lengths: str
 
 
-@dataclass(frozen=True)
-class SonicContext:
+@dataclass(frozen=True, eq=False)
+class SonicContext(Context):
     """`sonic`: the target."""
 
     release: int

@@ -1,20 +1,23 @@
-"""What the templates of templates/hosts may use. `roce` is the `NicPlan` of a plane, in roce.conf.j2."""
+"""Contexts of templates/hosts. `roce` is the `NicPlan` of a plane, in roce.conf.j2."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from fabricgen.origin import Value
+from fabricgen.render.context import Context
 from fabricgen.render.forms import Slot
 
 
-class GroupContext(NamedTuple):
-    """`group`, in every template: hosts that are alike. `drivers` are those of its NICs that RoCE runs on."""
+@dataclass(frozen=True, eq=False)
+class GroupContext(Context):
+    """`group`, in every template: equal hosts. `drivers` are the drivers of its NICs with RoCE."""
 
     name: str
     model: str
-    drivers: list[str]
+    drivers: tuple[str, ...]
 
 
-class HostAddress(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class HostAddress(Context):
     """One of `nic.addresses`, one of each family. `gateway` is the switch's end of the pair, the even one; `prefixes`
     are the pools of the plane's hosts."""
 
@@ -22,10 +25,11 @@ class HostAddress(NamedTuple):
     length: Value
     host_length: Value
     gateway: Slot
-    prefixes: list[Value]
+    prefixes: tuple[Value, ...]
 
 
-class InterfaceContext(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class InterfaceContext(Context):
     """`nic`, one of `nics`: an Ethernet port of every host of the group."""
 
     name: Value
@@ -34,12 +38,13 @@ class InterfaceContext(NamedTuple):
     mtu: Value
     table: Value  # the routing table for what leaves from its addresses
     metric: Value | None  # of its routes in the main table; None for a NIC on a rail, which is in its own table alone
-    addresses: list[HostAddress]
+    addresses: tuple[HostAddress, ...]
     ipv6: bool  # whether one of them is
 
 
-class CollectiveContext(NamedTuple):
-    """`collective` of nccl.conf and ucx.conf; None where a variable is to be left out."""
+@dataclass(frozen=True, eq=False)
+class CollectiveContext(Context):
+    """`collective` of nccl.conf and ucx.conf; None where the file omits a variable."""
 
     nccl_devices: Value | None  # RDMA devices of the compute planes, in the order of the rails
     ucx_devices: Value | None  # the same with their port

@@ -1,20 +1,21 @@
-"""The config_db.json of every switch: forms for what switches and ports share, stamped with what is theirs alone."""
+"""The config_db.json of every switch: forms that switches and ports share, stamped with the values of each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from ipaddress import ip_interface
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
 from fabricgen.control_plane.outside import OutsideLink
-from fabricgen.design.model import Fabric, Link, Switch
+from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.outside import discards
+from fabricgen.inventory.plane import CableSpec
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner
 from fabricgen.platforms.model import PlatformPort
 from fabricgen.render.build_contexts import link_context, management_context, port_context, switch_context
 from fabricgen.render.build_outside import outside_context
-from fabricgen.render.contexts import ManagementContext, SonicContext
+from fabricgen.render.contexts import ManagementContext, PortContext, SonicContext
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateLibrary
 
@@ -34,7 +35,7 @@ class RenderedSwitch:
     tables: Tables = field(default_factory=dict)
     forms: list[int] = field(default_factory=list)
     port_forms: dict[int, list[str]] = field(default_factory=dict)
-    stamp: bool = True  # False: the forms are expanded and noted, and `tables` stays empty
+    stamp: bool = True  # False: the forms are expanded and recorded, and `tables` stays empty
 
 
 @dataclass
@@ -47,8 +48,13 @@ class SwitchRenderer:
     planner: LosslessPlanner
     library: TemplateLibrary
 
+    def __post_init__(self) -> None:
+        # Most ports have the same few contexts. The builders see only their arguments, so these are the whole key.
+        self._port_context = cache(port_context)
+        self._link_context = cache(link_context)
+
     def render(self, switch: Switch, *, stamp: bool = True) -> RenderedSwitch | None:
-        """The tables of a switch; None where the planner has reported why there is no plan for it."""
+        """The tables of a switch; None where the planner has reported why it has no plan."""
         plan = self.planner.plan(switch)
         if plan is None:
             return None
@@ -56,14 +62,7 @@ class SwitchRenderer:
         self._render_device(switch, plan, rendered)
         ends = self.control.ends[switch.key]
         for port in switch.layout.ports:
-            end = ends.get(port.name)
-            slots = _port_slots(port, end)
-            self._render_port(switch, port, end, slots, rendered)
-            link = end.link if end else None
-            if isinstance(link, OutsideLink):
-                self._render_outside(switch, port, link, plan, slots, rendered)
-            elif end and link:
-                self._render_link(switch, port, end, link, plan, slots, rendered)
+            self._render_port(switch, port, ends.get(port.name), plan, rendered)
         return rendered
 
     def _render_device(self, switch: Switch, plan: LosslessPlan, rendered: RenderedSwitch) -> None:
@@ -83,98 +82,65 @@ class SwitchRenderer:
         }
         for name, texts in lists.items():
             slots |= {f"switch.{name}.{index}": text for index, text in enumerate(texts)}
-        families = [tuple(ip_interface(text).version for text in texts) for texts in lists.values()]
-        bgp = key in self.control.asns
-        kind = (switch.identity.plane, switch.platform.name, switch.layout.name, switch.role, switch.spec.path)
-        profile: tuple[object, ...] = (*kind, *families, bool(mac), bgp)
-
         routes = self.control.outside.routes.get(key, ())
         own = {*lists["aggregates"], *(route.prefix for route in routes)}
-        kept = tuple(prefix for prefix in self._discards[switch.identity.plane] if prefix not in own)
-        profile = (*profile, kept, tuple((route.prefix, route.next_hop, route.port) for route in routes))
-
-        def context() -> dict[str, object]:
-            own = switch_context(
-                switch, self.fabric.inventory, **lists, discards=kept, routes=routes, mac=bool(mac), bgp=bgp
-            )
-            return {"switch": own, "plan": plan, "management": self._management}
-
+        kept = [prefix for prefix in self._discards[switch.identity.plane] if prefix not in own]
+        context = switch_context(
+            switch,
+            self.fabric.inventory,
+            **lists,
+            discards=kept,
+            routes=routes,
+            mac=bool(mac),
+            bgp=key in self.control.asns,
+        )
         for template in DEVICE_TEMPLATES:
-            rendered.forms.append(self._stamp(rendered, template, profile, slots, context))
+            index = self._stamp(rendered, template, slots, switch=context, plan=plan, management=self._management)
+            rendered.forms.append(index)
 
     def _render_port(
-        self, switch: Switch, port: PlatformPort, end: LinkEnd | None, slots: Slots, rendered: RenderedSwitch
+        self, switch: Switch, port: PlatformPort, end: LinkEnd | None, plan: LosslessPlan, rendered: RenderedSwitch
     ) -> None:
-        plane = self.fabric.inventory.planes[switch.identity.plane]
-        cable = end.link.cable if end else None
-        alike = (plane.name, switch.platform.name, switch.layout.name, port.speed_mbps, port.fec, port.breakout_mode)
+        slots = _port_slots(port, end)
+        context = self._port(switch, port, end.link.cable if end else None)
+        forms = [self._stamp(rendered, PORT_TEMPLATE, slots, port=context)]
+        link = end.link if end else None
+        if isinstance(link, OutsideLink):
+            outside = outside_context(link, self.fabric.inventory.planes[switch.identity.plane])
+            forms.append(self._stamp(rendered, OUTSIDE_TEMPLATE, slots, port=context, link=outside, plan=plan))
+        elif end and link and (buffers := self.planner.port(switch, link)):
+            peer_type = end.peer_switch.device_type if end.peer_switch else None
+            families = tuple((address.length, address.peer_asn is not None) for address in end.addresses)
+            unnumbered = self.fabric.inventory.planes[switch.identity.plane].bgp == "unnumbered"
+            wired = self._link_context(peer_type, unnumbered, families, buffers)
+            forms.append(self._stamp(rendered, LINK_TEMPLATE, slots, port=context, link=wired, plan=plan))
+        for form in forms:
+            rendered.port_forms.setdefault(form, []).append(port.name)
 
-        def context() -> dict[str, object]:
-            return {"port": port_context(switch, plane, port, cable)}
+    def _port(self, switch: Switch, port: PlatformPort, cable: CableSpec | None) -> PortContext:
+        training = None
+        if cable and cable.link_training is not None:
+            training = cable.link_training, cable.source("link_training")
+        mtu = self._mtu[switch.identity.plane]
+        source = switch.layout.sources.get("ports", "")
+        return self._port_context(
+            source, port.speed_mbps, port.fec, port.breakout_mode, mtu, cable is not None, training
+        )
 
-        training = (cable.link_training, cable.path) if cable and cable.link_training is not None else ()
-        index = self._stamp(rendered, PORT_TEMPLATE, (*alike, end is None, training), slots, context)
-        rendered.port_forms.setdefault(index, []).append(port.name)
-
-    def _render_link(
-        self,
-        switch: Switch,
-        port: PlatformPort,
-        end: LinkEnd,
-        link: Link,
-        plan: LosslessPlan,
-        slots: Slots,
-        rendered: RenderedSwitch,
-    ) -> None:
-        buffers = self.planner.port(switch, link)
-        if buffers is None:
-            return
-        plane = self.fabric.inventory.planes[switch.identity.plane]
-        sessions = tuple((address.length, address.peer_asn is None) for address in end.addresses)
-        peer_type = end.peer_switch.device_type if end.peer_switch else None
-
-        def context() -> dict[str, object]:
-            own = port_context(switch, plane, port, end.link.cable)
-            return {"port": own, "link": link_context(end, plane, buffers), "plan": plan}
-
-        index = self._stamp(rendered, LINK_TEMPLATE, (id(plan), id(buffers), peer_type, sessions), slots, context)
-        rendered.port_forms.setdefault(index, []).append(port.name)
-
-    def _render_outside(
-        self,
-        switch: Switch,
-        port: PlatformPort,
-        link: OutsideLink,
-        plan: LosslessPlan,
-        slots: Slots,
-        rendered: RenderedSwitch,
-    ) -> None:
-        plane = self.fabric.inventory.planes[switch.identity.plane]
-
-        def context() -> dict[str, object]:
-            own = port_context(switch, plane, port, link.cable)
-            return {"port": own, "link": outside_context(link, plane), "plan": plan}
-
-        index = self._stamp(rendered, OUTSIDE_TEMPLATE, (id(plan), link.id), slots, context)
-        rendered.port_forms.setdefault(index, []).append(port.name)
-
-    def _stamp(
-        self,
-        rendered: RenderedSwitch,
-        template: str,
-        profile: tuple[object, ...],
-        slots: Mapping[str, str],
-        context: Callable[[], dict[str, object]],
-    ) -> int:
-        """Stamp one form onto the switch; it is expanded first if nobody with that profile came before."""
-
-        def whole() -> dict[str, object]:
-            return {"sonic": SonicContext(self.fabric.inventory.sonic.release), **context()}
-
-        index = self.library.form(template, profile, whole, rendered.name)
+    def _stamp(self, rendered: RenderedSwitch, template: str, slots: Mapping[str, str], **context: Hashable) -> int:
+        """Stamp one form onto the switch; the first switch or port with a context expands it."""
+        index = self.library.form(template, {"sonic": self._sonic, **context}, rendered.name)
         if rendered.stamp:
             self.library.stamp(index, rendered.tables, slots, rendered.name)
         return index
+
+    @cached_property
+    def _sonic(self) -> SonicContext:
+        return SonicContext(self.fabric.inventory.sonic.release)
+
+    @cached_property
+    def _mtu(self) -> Mapping[str, tuple[int, str]]:
+        return {name: (plane.mtu_bytes, plane.source("mtu")) for name, plane in self.fabric.inventory.planes.items()}
 
     @cached_property
     def _discards(self) -> Mapping[str, tuple[str, ...]]:

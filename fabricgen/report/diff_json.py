@@ -1,4 +1,4 @@
-"""A comparison as the JSON object that pipelines read, and its patches as another."""
+"""A comparison as a JSON object, and its patches as another."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ FORMAT_VERSION = "1"
 
 
 def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
-    """format_version, tool, what was compared, summary, and the differences, each with the devices that have it."""
+    """format_version, tool, compared, summary, and the differences, each with its devices."""
     counts = count(difference)
     return {
         **_head(tool_version),
@@ -50,13 +50,13 @@ def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
 
 
 def patch_object(tool_version: str, difference: Difference, counts: Counts) -> dict[str, Any]:
-    """format_version, tool, cost of all, and by device its patch, the class of each operation and the worst."""
+    """format_version, tool, the cost of all changes, and for each device its patch with the cost of each operation."""
     devices = {device.name: _patch(device) for device in difference.changed}
     return {**_head(tool_version), "cost": _cost(difference, counts), "devices": devices}
 
 
 def patch_files(difference: Difference) -> Mapping[str, bytes]:
-    """File name -> bytes of the patch of each device, as `config apply-patch` takes it."""
+    """File name -> patch of a device in the format of `config apply-patch`."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     return {
         f"{device.name}.json": orjson.dumps([operation.json for operation in device.patch], option=options)
@@ -98,7 +98,7 @@ def _patch(device: DeviceDifference) -> dict[str, Any]:
 
 
 def _listed(changes: Mapping[str, Sequence[Change]]) -> Sequence[tuple[Change, tuple[str, ...]]]:
-    """By table, row and field; the same change on fewer devices later."""
+    """By table, row and field; a change of more devices first."""
     return sorted(merged(changes), key=lambda found: (found[0].order, -len(found[1]), found[1]))
 
 

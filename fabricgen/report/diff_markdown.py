@@ -11,13 +11,13 @@ from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.units import counted
 
-MOST_CHARACTERS = 60_000  # GitHub takes comments of 65,536
+MOST_CHARACTERS = 60_000  # GitHub's limit for a comment is 65,536
 _MOST_LINES = 200  # of one group
-_SIGNS = {"add": "+", "remove": "-", "replace": "!"}  # what a diff block colours
+_SIGNS = {"add": "+", "remove": "-", "replace": "!"}  # the signs that a diff block colours
 
 
 def diff_markdown(difference: Difference) -> str:
-    """The counts, then a collapsible part for each group of devices, as many as a comment can hold."""
+    """The counts, then a collapsible section for each group of devices, up to the length limit of a comment."""
     counts = count(difference)
     parts = ["\n".join(_head(difference, counts))]
     groups = grouped({device.name: device.changes for device in difference.changed})
@@ -26,7 +26,7 @@ def diff_markdown(difference: Difference) -> str:
         part = _details(group, difference)
         room -= len(part)
         if room < 0:
-            parts.append(f"_{counted(len(groups) - number, 'more group')} left out: `fabricgen diff` shows all._")
+            parts.append(f"_{counted(len(groups) - number, 'more group')} left out; `fabricgen diff` shows all._")
             break
         parts.append(part)
     return "\n\n".join(parts)
@@ -38,8 +38,8 @@ def _head(difference: Difference, counts: Counts) -> Iterator[str]:
     yield ""
     yield " ".join(filter(None, (words.devices_line(counts), words.changes_line(counts))))
     lines = [*words.way_lines(difference, counts), *words.side_notes(difference, counts)]
-    lines += [f"made by the switch, no drift: {line}" for line in words.made_lines(difference)]
-    for what, devices in (("new", difference.added), ("gone", difference.removed)):
+    lines += [f"added by the switch, not drift: {line}" for line in words.made_lines(difference)]
+    for what, devices in (("new", difference.added), ("removed", difference.removed)):
         if devices:
             names = words.shortened(device_runs(list(devices), difference.names))
             lines.append(f"{what}: {_code(names)} ({counted(sum(devices.values()), 'row')})")

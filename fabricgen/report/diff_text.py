@@ -11,12 +11,12 @@ from fabricgen.units import counted
 
 
 def diff_text(difference: Difference, color: bool = False) -> str:
-    """Groups of devices with what changed on them, then the counts."""
+    """Groups of devices with their changes, then the counts."""
     return "\n".join([*_body(difference, color), *_tail(difference)])
 
 
 def _body(difference: Difference, color: bool) -> Iterator[str]:
-    for sign, devices, what in (("+", difference.added, "new device"), ("-", difference.removed, "device gone")):
+    for sign, devices, what in (("+", difference.added, "new device"), ("-", difference.removed, "removed device")):
         for name, rows in devices.items():
             yield words.painted(sign, f"{sign} {name}  {what}, {counted(rows, 'row')}", color)
         if devices:
@@ -27,7 +27,7 @@ def _body(difference: Difference, color: bool) -> Iterator[str]:
         yield ""
     yield from _groups(difference, color)
     if made := list(words.made_lines(difference)):
-        yield from ("Made by the switch, no drift:", *(f"  {line}" for line in made), "")
+        yield from ("Added by the switch, not drift:", *(f"  {line}" for line in made), "")
 
 
 def _groups(difference: Difference, color: bool) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The words of a comparison that its text and its markdown share."""
+"""The phrases of a comparison that its text and its markdown share."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -35,13 +35,13 @@ def row_words(rows: Rows) -> tuple[str, str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Keys or fields, and how many they are."""
+    """Keys or fields, and their number."""
     number = f" ({len(names)})" if len(names) > 1 else ""
     return f"{shortened(name_runs(list(dict.fromkeys(names))))}{number}"
 
 
 def shown(table: str, field: str, value: Any) -> str:
-    """A value as it may be shown."""
+    """A value as text, masked if it may be a secret."""
     if isinstance(value, list):
         return f"[{', '.join(shown(table, field, item) for item in value)}]"
     value = shown_value(table, field, value)
@@ -51,12 +51,12 @@ def shown(table: str, field: str, value: Any) -> str:
 
 
 def clipped(text: str) -> str:
-    """A text of a length that a line can hold."""
+    """The text, shortened to the length of a line."""
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
 
 def shortened(runs: Sequence[str]) -> str:
-    """Names, not too many of them."""
+    """The first names, and the number of the others."""
     more = len(runs) - _MOST_RUNS
     return ", ".join(runs if more <= 0 else [*runs[:_MOST_RUNS], f"{more} more"])
 
@@ -78,23 +78,23 @@ def changes_line(counts: Counts) -> str:
 
 
 def way_lines(difference: Difference, counts: Counts) -> Iterator[str]:
-    """What it takes to bring the changes to the switches; after a drift, where to find out."""
+    """The cost of the changes; for drift, the command with the patches that undo it."""
     if difference.is_plan:
         yield from cost_lines(counts)
     elif difference.changed:
         sides = f"{difference.new.path} {difference.old.path}"
-        yield f"undo it with the patches of: fabricgen diff {sides} --format jsonpatch"
+        yield f"to undo the drift, apply the patches of: fabricgen diff {sides} --format jsonpatch"
 
 
 def cost_lines(counts: Counts) -> Iterator[str]:
-    """The costs of all changes, and how they come to the switches."""
+    """The costs of all changes, and the ways to apply them."""
     if not any(counts.costs.values()):
         return
     costs = ", ".join(f"{number} {cost}" for cost, number in counts.costs.items() if number)
     yield f"cost: {costs}"
     if patched := counts.routes["apply-patch"]:
-        flaps = f", {counted(counts.flaps, 'port')} down and up" if counts.flaps else ""
-        time = f"about {counts.patch_seconds} s on the slowest"
+        flaps = f", {counted(counts.flaps, 'port')} {'flaps' if counts.flaps == 1 else 'flap'}" if counts.flaps else ""
+        time = f"about {counts.patch_seconds} s on the slowest device"
         yield f"{counted(patched, 'device')} by `config apply-patch`, {time}{flaps}"
     for name, words in (("reload", "`config reload`: traffic stops"), ("reboot", "reboot")):
         if number := counts.routes[name]:
@@ -102,21 +102,21 @@ def cost_lines(counts: Counts) -> Iterator[str]:
 
 
 def side_notes(difference: Difference, counts: Counts) -> Iterator[str]:
-    """What was compared, and what was left aside."""
+    """What the comparison does not cover."""
     if counts.secrets:
-        yield f"{counted(counts.secrets, 'secret')} not compared: the bundle has placeholders"
+        yield f"{counted(counts.secrets, 'secret')} not compared: the bundle has placeholders for them"
     if difference.unseen:
         yield f"{counted(len(difference.unseen), 'device')} of the bundle without a running configuration"
 
 
 def cost_mark(difference: Difference, rows: Rows) -> str:
-    """'  [port flap]' behind a change that is not cheap."""
+    """'  [port flap]' after a change that is not cheap."""
     cost = rows.change.verdict.cost
     return f"  [{cost}]" if difference.is_plan and cost is not Cost.CHEAP else ""
 
 
 def made_lines(difference: Difference) -> Iterator[str]:
-    """A line for each table in which switches made rows or fields."""
+    """A line for each table to which switches added rows or fields."""
     places: dict[tuple[str, str], int] = {}
     devices: dict[tuple[str, str], dict[str, None]] = {}
     for device in difference.devices:
@@ -131,5 +131,5 @@ def made_lines(difference: Difference) -> Iterator[str]:
 
 
 def painted(sign: str, text: str, color: bool) -> str:
-    """A line in the colour of what comes, goes or changes."""
+    """A line in the colour of an addition, removal or change."""
     return f"{_ANSI[sign]}{text}{PLAIN}" if color else text

@@ -1,19 +1,20 @@
-"""One run of a judging verb, as the formats for machines need it, and what they share."""
+"""One run of a verb that judges files, as report formats read it."""
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from fabricgen.findings import Finding, Location, Severity
-from fabricgen.report.concise import places
+from fabricgen.findings import Finding, Severity
 from fabricgen.report.summary import Counts
 
 
 @dataclass(frozen=True)
 class Run:
-    """`codes` are those of the rules that were asked, `threshold` is the least severity that counts as a failure, `own`
-    are the verb's JSON keys."""
+    """What a verb found.
+
+    `findings` are the reported ones, worst first; `suppressed` are those that a suppression accepts. `codes` are those
+    of the rules that ran. `threshold` is the least severity that fails the run. `own` are the JSON keys of the verb,
+    such as deadlock; `lines` are the same results as text. `color`: the output is a terminal that shows colours.
+    """
 
     version: str
     verb: str
@@ -24,29 +25,14 @@ class Run:
     threshold: Severity = Severity.ERROR
     exit_code: int = 0
     own: Mapping[str, object] = field(default_factory=dict)
+    lines: Sequence[str] = ()
+    color: bool = False
 
     @property
     def all_codes(self) -> list[str]:
-        """Codes of all rules that were asked and of all findings, in order."""
+        """Codes of all rules that ran and of all findings, in order."""
         return sorted({*self.codes, *(one.code for one in (*self.findings, *self.suppressed))})
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding is at least as severe as the threshold."""
         return finding.severity.rank <= self.threshold.rank
-
-
-def from_here(file: str) -> str:
-    """A file as CI wants it named: relative to the working directory where it lies below it, else absolute."""
-    path, here = Path(os.path.normpath(Path.cwd() / file)), Path.cwd()
-    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix()
-
-
-def place_from_here(place: Location | None) -> str:
-    """file:line:column, or "" for no place."""
-    return str(Location(from_here(place.file), place.line, place.column)) if place else ""
-
-
-def sentence(finding: Finding) -> str:
-    """The message, at how many places, and what to do, in one text."""
-    told = finding.message + places(finding)
-    return f"{told}\nhelp: {finding.hint}" if finding.hint else told

@@ -99,10 +99,10 @@ class _Groups:
         base = first[self.tracked[own]]
         few[base, own] = 0  # every path that a switch advertises has its own ASN
         mine = np.flatnonzero(self.tracked[self.tail] >= 0)
-        allowed = first[self.tracked[self.tail[mine]]] + self.allowed[mine]
+        layer = first[self.tracked[self.tail[mine]]] + self.allowed[mine]
         while True:
             usable = any_path[self.head]
-            usable[mine] &= few[allowed, self.head[mine]]
+            usable[mine] &= few[layer, self.head[mine]]
             changed = self._grow(any_path, usable, rows, starts)
             for index, planes in enumerate(self.planes.tolist()):
                 inside = (self.tracked[self.tail] == index)[:, None]

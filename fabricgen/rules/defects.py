@@ -1,4 +1,4 @@
-"""What a rule yields: a defect at a place of a file. Lines and columns are looked up only for what is reported."""
+"""What a rule yields: a defect at a place in a file. Lines and columns are computed only for reported findings."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -6,6 +6,7 @@ from typing import Protocol
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Confidence, Finding, Location, Related, Severity
+from fabricgen.findings import Place as FindingPlace
 from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.sonic.secrets import shown_key
 from fabricgen.suppressions import Suppression
@@ -25,19 +26,19 @@ _REFERS_TO = {
 
 
 class Judged(Protocol):
-    """What rules judge: a switch, or a group of hosts, whose files and settings stand for tables and keys."""
+    """What rules judge: a switch, or a group of hosts. For hosts, a file is the table and a setting is the key."""
 
     @property
     def name(self) -> str:
-        """What findings call it."""
+        """The name in findings."""
 
     def locate(self, *path: str) -> Location:
-        """Where a table, key, field (or as much of it as exists) stands."""
+        """The location of a table, key and field, or of the deepest of them that exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row or a field of one device's config_db.json, whether it exists there or is missing."""
+    """A row or a field of one device's config_db.json, present or missing."""
 
     device: Judged
     table: str
@@ -45,9 +46,9 @@ class Place:
     field: str = ""
 
     @property
-    def path(self) -> str:
-        """TABLE|key|field, as far as given; a key that is a secret is not shown."""
-        return "|".join(part for part in (self.table, shown_key(self.table, self.key), self.field) if part)
+    def shown(self) -> FindingPlace:
+        """The place as findings report it; a key that is a secret is masked."""
+        return FindingPlace(self.table, shown_key(self.table, self.key), self.field)
 
     @property
     def location(self) -> Location:
@@ -57,8 +58,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A line of a subnet manager's file. As with a row: `device` is the subnet, `table` the file below its folder,
-    `key` the option, GUID or partition.
+    """A line of a subnet manager's file. `device` is the subnet, `table` the file below the subnet's folder, `key` the
+    option, GUID or partition.
     """
 
     device: SubnetFiles
@@ -69,9 +70,9 @@ class FilePlace:
     column: int = 0
 
     @property
-    def path(self) -> str:
-        """FILE|word."""
-        return "|".join(part for part in (self.table, self.key, self.field) if part)
+    def shown(self) -> FindingPlace:
+        """The place as findings report it."""
+        return FindingPlace(self.table, self.key, self.field)
 
     @property
     def location(self) -> Location:
@@ -81,13 +82,13 @@ class FilePlace:
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One thing that is wrong. Messages name no port: the place does, so that equal defects of a switch group."""
+    """One fault. The message does not name the port: the place does. So equal defects of a switch can be grouped."""
 
     place: Place | FilePlace
     message: str
     hint: str = ""
     related: tuple[tuple[str, Place | FilePlace], ...] = ()
-    severity: Severity | None = None  # None: the rule's own
+    severity: Severity | None = None  # None: that of the rule
     count: int = 1
     suppression: Suppression | None = None
 
@@ -98,7 +99,7 @@ class Defect:
             severity=self.severity or severity,
             message=self.message,
             device=self.place.device.name,
-            path=self.place.path,
+            place=self.place.shown,
             location=self.place.location,
             related=tuple(Related(text, place.location) for text, place in (*self.related, *self._definition())),
             hint=self.hint,
@@ -108,7 +109,7 @@ class Defect:
         )
 
     def _definition(self) -> Iterator[tuple[str, Place]]:
-        """The row that the field refers to, where a rule has not shown it already."""
+        """The row that the field refers to, unless the rule already shows it."""
         place = self.place
         if isinstance(place, FilePlace) or not isinstance(place.device, ObservedDevice):
             return
@@ -121,7 +122,10 @@ class Defect:
 
 
 def grouped(defects: Iterable[Defect]) -> list[Defect]:
-    """Equal defects of one table and field of a device as one, at the first place, counted; suppressed ones apart."""
+    """Merge equal defects of one table and field of a device into one at the first place, with their count.
+
+    Suppressed defects are counted separately.
+    """
     groups: dict[tuple[object, ...], dict[str, Defect]] = {}
     for defect in defects:
         place = defect.place

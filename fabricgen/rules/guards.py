@@ -1,4 +1,4 @@
-"""Which rules guard a value: found by changing it and asking them all."""
+"""Find the rules that guard a value: change the value and run all rules."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ PEERS = 8  # enough for a majority
 
 
 def guards(bundle: Bundle, device: str, table: str, key: str, field: str) -> list[str]:
-    """Codes of the rules that notice another value in this field, in order; empty where none does."""
+    """The codes of the rules that report another value in this field, sorted; empty if no rule does."""
     bundle = _around(bundle, device)
     before = {(one.code, one.device, one.path, one.message) for one in run(bundle)}
     after = run(_changed(bundle, bundle.devices[device], table, key, field))
     noticed = [one for one in after if (one.code, one.device, one.path, one.message) not in before]
-    here = [one.code for one in noticed if one.device == device and one.path.startswith(f"{table}|")]
+    here = [one.code for one in noticed if one.device == device and one.place and one.place.table == table]
     return sorted(set(here or [one.code for one in noticed]))
 
 
 def _around(bundle: Bundle, device: str) -> Bundle:
-    """The device, the switches it is cabled to, and some that should be alike: the rest has no say on one value."""
+    """The device, the switches cabled to it and some of its peers: no other switch affects a rule on one value."""
     near = {end[0] for link in bundle.switch_links if device in (link.a[0], link.b[0]) for end in (link.a, link.b)}
     own = bundle.devices[device].wired
     alike = [name for name, other in bundle.devices.items() if own and other.wired and other.wired.role == own.role]
@@ -41,7 +41,7 @@ def _changed(bundle: Bundle, device: ObservedDevice, table: str, key: str, field
 
 
 def _other(content: object) -> object:
-    """Another value of the same kind: the next number, else another word."""
+    """Another value of the same kind: the next number, or a changed word."""
     if isinstance(content, list):
         return [_other(item) for item in content]
     text = str(content)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import fabricgen.rules
 from fabricgen.extensions import RULES, extensions
+from fabricgen.resources import resource
 from fabricgen.rules.rule import RULES_BY_CODE, Rule
 
 
@@ -18,12 +19,16 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def explain_text(code: str) -> str | None:
-    """The doc page of a rule; None for a code that no rule has."""
-    return next((rule.page for rule in all_rules() if rule.code == code.upper()), None)
+    """The page of a rule, with a bad case for rules of fabricgen (docs/rules); None if no rule has the code."""
+    found = next((rule for rule in all_rules() if rule.code == code.upper()), None)
+    if found is None:
+        return None
+    page = resource("docs", "rules", f"{found.code}.md")
+    return page.read_text(encoding="utf-8") if page.is_file() else found.page
 
 
 def chosen_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """The rules whose code starts with a selected prefix (all when none is given) and with no ignored one."""
+    """The rules whose code starts with a prefix in `select` (empty: all) and with none in `ignore`."""
     wanted = tuple(prefix.upper() for prefix in select) or ("",)
     unwanted = tuple(prefix.upper() for prefix in ignore)
     return tuple(rule for rule in all_rules() if rule.code.startswith(wanted) and not rule.code.startswith(unwanted))

@@ -13,18 +13,18 @@ Check = Callable[[Fabric], Iterable[Defect]]
 
 
 class Basis(enum.IntEnum):
-    """On what ground a rule speaks. A place that one ground has reported is not reported again on a weaker one."""
+    """What a rule bases its findings on. A place reported on one basis is not reported again on a weaker one."""
 
     SCHEMA = 0  # the value is not legal
-    MEANING = 1  # it is legal, and wrong
-    PEERS = 2  # it is unusual among its peers, which is all that is known
-    AGREEMENT = 3  # it disagrees with a file of another kind, which may be the wrong one
-    FORM = 4  # it means the right thing, in a form that will not do
+    MEANING = 1  # it is legal, but wrong
+    PEERS = 2  # it differs from its peers; nothing else is known
+    AGREEMENT = 3  # it disagrees with another kind of file, and either may be wrong
+    FORM = 4  # it has the right meaning in a form that SONiC does not accept
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A check with its code and its usual severity."""
+    """A check with its code and its default severity."""
 
     code: str
     severity: Severity
@@ -34,19 +34,20 @@ class Rule:
 
     @property
     def page(self) -> str:
-        """The rule's doc page, for `fabricgen explain`."""
-        return f"{self.code}  {self.title}  ({self.severity})\n\n{inspect.getdoc(self.check)}\n"
+        """The rule's page without its bad case: title, severity, file and docstring."""
+        head = f"# {self.code}  {self.title}\n\n{self.severity}, {self.check.__module__.replace('.', '/')}.py"
+        return f"{head}\n\n{inspect.getdoc(self.check)}\n"
 
 
 RULES_BY_CODE: dict[str, Rule] = {}
 
 
 def rule(code: str, severity: Severity, title: str, basis: Basis = Basis.MEANING) -> Callable[[Check], Check]:
-    """Register a check under a code that no other rule has."""
+    """Register a check under a code. Raises ValueError if another rule has the code."""
 
     def register(check: Check) -> Check:
         if code in RULES_BY_CODE:
-            raise ValueError(f"{code} is taken by {RULES_BY_CODE[code].title!r}")
+            raise ValueError(f"{code} is already used by {RULES_BY_CODE[code].title!r}")
         RULES_BY_CODE[code] = Rule(code, severity, title, check, basis)
         return check
 

@@ -19,10 +19,10 @@ def run(
     layout_lookup: LayoutLookup | None = None,
     suppressions: Suppressions | None = None,
 ) -> list[Finding]:
-    """Judge a bundle: located findings, worst first, one per defect and device.
+    """Judge a bundle. Returns located findings, worst first, one for each defect and device.
 
-    `layout_lookup` finds a platform's layout by hwsku and defaults to the catalog. What one of the `suppressions`
-    covers is marked with it, and stays in the list. Raises UnreadableInputError when a device's file is no JSON.
+    `layout_lookup` finds a platform's layout by hwsku; the default is the catalog. A finding that one of the
+    `suppressions` covers stays in the list and refers to it. Raises UnreadableInputError if a file is not JSON.
     """
     fabric = Fabric(bundle, layout_lookup)
     rules = chosen_rules(select, ignore)
@@ -33,7 +33,7 @@ def run(
         for rule in (rule for rule in rules if rule.basis is basis):
             defects = [defect for defect in rule.check(fabric) if known.isdisjoint(_covering(defect))]
             if basis is Basis.PEERS:
-                defects = [defect for defect in defects if not _asked_for(bundle, defect)]
+                defects = [defect for defect in defects if not _is_intended(bundle, defect)]
             reported.update(_key(one) for one in defects if (one.severity or rule.severity) is not Severity.NOTE)
             if suppressions and suppressions.given:
                 defects = [_marked(bundle, rule.code, defect, suppressions) for defect in defects]
@@ -51,11 +51,11 @@ def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppression
             return sources.option_causes(place.device.name_of(place.table), place.key)
         return sources.causes(*_key(defect))
 
-    return replace(defect, suppression=suppressions.match(code, place.device.name, place.path, causes))
+    return replace(defect, suppression=suppressions.match(code, place.device.name, str(place.shown), causes))
 
 
-def _asked_for(bundle: Bundle, defect: Defect) -> bool:
-    """Whether an override of the inventory made the difference, here or at the peer: then it is no slip."""
+def _is_intended(bundle: Bundle, defect: Defect) -> bool:
+    """Whether an override of the inventory causes the difference, here or at the peer, so that it is intended."""
     return any(_is_override(bundle, place) for place in (defect.place, *(place for _, place in defect.related)))
 
 
@@ -73,6 +73,6 @@ def _key(defect: Defect) -> tuple[str, ...]:
 
 
 def _covering(defect: Defect) -> tuple[tuple[str, ...], ...]:
-    """The place itself, its row and its table: a finding there already tells of the defect."""
+    """The place itself, its row and its table: a finding at one of them already covers the defect."""
     device, table, key, field = _key(defect)
     return ((device, table, key, field), (device, table, key, ""), (device, table, "", ""))

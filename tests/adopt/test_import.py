@@ -1,4 +1,4 @@
-"""`import config-db`: what comes out renders what went in, but for the rows that are listed."""
+"""`import config-db`: the imported inventory renders the same files, except the listed rows."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ def configs(folder: Path) -> dict[str, Config]:
 
 
 def rows(config: Config) -> dict[tuple[str, str], Any]:
-    """(table, key) -> row; a table that is none is one row. Keys that are secrets as the list shows them."""
+    """(table, key) -> row; a table that is not a mapping is one row. Secret keys are as in the list."""
     found = {}
     for table, of in config.items():
         for key, row in of.items() if isinstance(of, dict) else [("", of)]:
@@ -261,6 +261,7 @@ TABLES = st.sampled_from([
 
 @settings(max_examples=15, deadline=None)
 @given(st.dictionaries(TABLES, st.one_of(ODD, st.dictionaries(KEYS, st.one_of(ODD, ROWS), max_size=4)), max_size=6))
+@example({"PORT": {"": {}}})
 @example({"BUFFER_PROFILE": {"10.0.0.1": {"3": [], "profile": "x"}}})
 def test_any_file_of_a_known_switch_can_be_taken_over(
     tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]

@@ -1,4 +1,4 @@
-"""GUIDs from ibnetdiscover and from UFM: whose they are, what is refused, and that placeholders cannot be deployed."""
+"""GUIDs from ibnetdiscover and from UFM: their owners, refused readings, and placeholders that cannot be deployed."""
 
 import json
 import os
@@ -24,7 +24,7 @@ RDMA = {f"rail{rail}": f"mlx5_{place}" for rail, place in enumerate((0, 3, 4, 5,
 
 
 def hardware(text: str) -> str:
-    """The same with GUIDs as hardware has them in place of the placeholders."""
+    """The text with GUIDs of hardware instead of placeholders."""
     return text.replace("02fab001", "e8ebd303").replace("02fab002", "e8ebd304")
 
 
@@ -44,12 +44,12 @@ def discovered(folder: Path, reading: str, name: str = "compute.ibnetdiscover", 
     return inventory
 
 
-def told(inventory: Path, *but: str) -> list[Finding]:
-    return [finding for finding in make_plans(inventory).findings if finding.code not in but]
+def findings_of(inventory: Path, *ignored: str) -> list[Finding]:
+    return [finding for finding in make_plans(inventory).findings if finding.code not in ignored]
 
 
 def guids_of(bundle: Path) -> dict[str, str]:
-    """What has it -> GUID."""
+    """Owner -> GUID."""
     wired = json.loads((bundle / "fabric.json").read_bytes())
     found = {device["name"]: device["node_guid"] for device in wired["devices"]}
     for host in wired["hosts"]:
@@ -65,7 +65,7 @@ def rendered(cli: Cli, inventory: Path, out: Path) -> dict[str, str]:
     return guids_of(out)
 
 
-def test_what_the_real_ibnetdiscover_says(opensm: Tools, cli: Cli, subnet: Path, tmp_path: Path) -> None:
+def test_output_of_the_real_ibnetdiscover(opensm: Tools, cli: Cli, subnet: Path, tmp_path: Path) -> None:
     program = shutil.which("ibnetdiscover", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         assert os.environ.get("CI") != "true", "apt-get install infiniband-diags"
@@ -73,10 +73,10 @@ def test_what_the_real_ibnetdiscover_says(opensm: Tools, cli: Cli, subnet: Path,
     for file in (file for file in subnet.rglob("*") if file.is_file()):
         file.write_text(hardware(file.read_text()))
     with swept(opensm, subnet / "topology.ibsim", subnet) as bench:
-        said = subprocess.run(
+        output = subprocess.run(
             [program], env=bench.environment, capture_output=True, text=True, timeout=60, check=True
         ).stdout
-    after = rendered(cli, discovered(tmp_path / "i", said), tmp_path / "b")
+    after = rendered(cli, discovered(tmp_path / "i", output), tmp_path / "b")
     before = {key: hardware(guid) for key, guid in guids_of(subnet.parents[1]).items()}
     assert after == before and len(after) > 70
     assert "placeholders" not in json.loads((tmp_path / "b" / "fabric.json").read_bytes())
@@ -84,7 +84,7 @@ def test_what_the_real_ibnetdiscover_says(opensm: Tools, cli: Cli, subnet: Path,
 
 
 @pytest.mark.parametrize("way", ["names", "rdma devices", "wiring"])
-def test_ways_to_tell_a_nic_port(way: str, cli: Cli, subnet: Path, tmp_path: Path) -> None:
+def test_ways_to_identify_a_nic_port(way: str, cli: Cli, subnet: Path, tmp_path: Path) -> None:
     text = hardware((subnet / "topology.ibsim").read_text())
     text = re.sub(r'(switchguid.*\nSwitch.*# ")([^"]+)"', r'\1MF0;\2:MQM9700/U1"', text)
     devices = {"names": {}, "rdma devices": RDMA, "wiring": dict.fromkeys(RDMA, "HCA-1")}[way]
@@ -95,7 +95,7 @@ def test_ways_to_tell_a_nic_port(way: str, cli: Cli, subnet: Path, tmp_path: Pat
 
 
 def ufm_ports(netlist: str) -> list[dict[str, Any]]:
-    """GET /ufmRest/resources/ports, as far as it is read: GUIDs bare, a switch port by the GUID of its switch."""
+    """The fields read from GET /ufmRest/resources/ports: GUIDs without 0x, a switch port by the GUID of its switch."""
     read, ports = read_netlist(netlist), []
     for (key, number), port in read.ports.items():
         node, far = read.nodes[key], read.nodes[port.far]
@@ -124,11 +124,11 @@ def test_an_export_of_ufm(paged: bool, cli: Cli, subnet: Path, tmp_path: Path) -
     assert after == {key: hardware(guid) for key, guid in guids_of(subnet.parents[1]).items()}
 
 
-def test_without_the_switch_side_ufm_tells_no_node_guid(subnet: Path, tmp_path: Path) -> None:
+def test_ufm_has_no_node_guid_without_switch_ports(subnet: Path, tmp_path: Path) -> None:
     ports = [port for port in ufm_ports((subnet / "topology.ibsim").read_text()) if "Switch" not in port["description"]]
-    (finding,) = told(discovered(tmp_path / "i", json.dumps(ports), "ufm.json"), "FG888")
+    (finding,) = findings_of(discovered(tmp_path / "i", json.dumps(ports), "ufm.json"), "FG888")
     assert (finding.code, finding.severity) == ("FG893", "warning")
-    assert "32 nodes" in finding.message and "its node GUID is not told" in finding.message
+    assert "32 unknown nodes" in finding.message and "the reading does not contain its node GUID" in finding.message
 
 
 def test_systems_of_ufm_are_the_switches(subnet: Path, tmp_path: Path) -> None:
@@ -137,26 +137,27 @@ def test_systems_of_ufm_are_the_switches(subnet: Path, tmp_path: Path) -> None:
         {"type": "switch" if node.kind == "Switch" else "host", "guid": f"{node.guid:016x}", "system_name": node.name}
         for node in nodes
     ]
-    (finding,) = told(discovered(tmp_path / "i", json.dumps(systems), "systems.json"))
+    (finding,) = findings_of(discovered(tmp_path / "i", json.dumps(systems), "systems.json"))
     assert "plane compute: 0 switches and 32 adapters have placeholder GUIDs" in finding.message
 
 
-def test_strangers_are_told_of_once(subnet: Path, tmp_path: Path) -> None:
+def test_unknown_nodes_are_one_warning(subnet: Path, tmp_path: Path) -> None:
     text = hardware((subnet / "topology.ibsim").read_text())
     text = text.replace('"gpu-003 ', '"old-003 ').replace(
         '# "compute-su00-r0-leaf"', '# "Quantum Mellanox Technologies"'
     )
-    findings = told(discovered(tmp_path / "i", text))
+    findings = findings_of(discovered(tmp_path / "i", text))
     assert [(finding.code, finding.severity) for finding in findings] == [("FG893", "warning"), ("FG888", "note")]
-    assert "9 nodes are none of this plane: switch 'Quantum Mellanox" in findings[0].message
+    assert "9 unknown nodes: switch 'Quantum Mellanox" in findings[0].message
+    assert findings[0].message.count("; ") == 3 and findings[0].message.endswith("; …"), "the first three are listed"
     assert "plane compute: 1 switches and 8 adapters" in findings[1].message
 
 
-def test_a_wrong_cable_gives_nobody_its_guid(subnet: Path, tmp_path: Path) -> None:
+def test_a_wrong_cable_gives_no_port_its_guid(subnet: Path, tmp_path: Path) -> None:
     text = re.sub(r'"(gpu-\d+) rail\d"', r'"\1 HCA-1"', hardware((subnet / "topology.ibsim").read_text()))
     swapped = {"gpu-000": "gpu-001", "gpu-001": "gpu-000"}
     text = re.sub(r'"(gpu-00[01]) ', lambda match: f'"{swapped[match[1]]} ', text)
-    (finding,) = told(discovered(tmp_path / "i", text), "FG888")
+    (finding,) = findings_of(discovered(tmp_path / "i", text), "FG888")
     assert (
         finding.code == "FG893" and "the design has no cable from gpu-001 to port 1 of that switch" in finding.message
     )
@@ -186,7 +187,7 @@ def test_a_swapped_pair_of_any_source_is_refused(subnet: Path, tmp_path: Path) -
         "ufm": discovered(tmp_path / "ufm", json.dumps(ports), "ufm.json"),
     }
     for source, inventory in sources.items():
-        (finding,) = told(inventory, "FG888")
+        (finding,) = findings_of(inventory, "FG888")
         assert (finding.code, finding.severity) == ("FG891", "error"), source
         assert "gpu-000 rail0" in finding.message.replace("gpu/0", "gpu-000") and finding.location, source
 
@@ -195,24 +196,24 @@ def test_the_inventory_and_a_reading_disagree(subnet: Path, tmp_path: Path) -> N
     text = hardware((subnet / "topology.ibsim").read_text())
     tree = {**subnet_tree(), "guids": [row("gpu/0", "rail0", NODE, "0xe8ebd304000000ff")]}
     tree["devices"] = [{"name": "compute-su00-r0-leaf", "guid": "0xe8ebd3030000ffff"}]
-    findings = told(discovered(tmp_path / "i", text, tree=tree))
+    findings = findings_of(discovered(tmp_path / "i", text, tree=tree))
     assert [finding.code for finding in findings] == ["FG894", "FG894"]
     assert {len(finding.related) for finding in findings} == {1}
     assert "two GUIDs for the port of gpu-000 rail0: 0xe8ebd304000000ff" in findings[1].message
     both = {**subnet_tree(), "guids": [row("gpu/0", "rail0", NODE, PORT)]}
-    assert told(discovered(tmp_path / "same", text, tree=both)) == []
+    assert findings_of(discovered(tmp_path / "same", text, tree=both)) == []
 
 
 @pytest.mark.parametrize(
-    ("text", "told_of"),
+    ("text", "message"),
     [("", "neither ibnetdiscover output"), ("[1, 2]", "neither"), ("{", "not JSON"),
-     ('[{"description": "Switch IB Port", "guid": "port7"}]', "no ports as UFM has them")],
+     ('[{"description": "Switch IB Port", "guid": "port7"}]', "not the ports of UFM")],
 )  # fmt: skip
-def test_a_file_that_is_no_reading(text: str, told_of: str, tmp_path: Path) -> None:
-    (finding,) = told(discovered(tmp_path / "i", text), "FG888")
-    assert finding.code == "FG892" and told_of in finding.message
+def test_a_file_that_is_not_a_reading(text: str, message: str, tmp_path: Path) -> None:
+    (finding,) = findings_of(discovered(tmp_path / "i", text), "FG888")
+    assert finding.code == "FG892" and message in finding.message
     (tmp_path / "i" / "compute.ibnetdiscover").unlink()
-    (finding,) = told(tmp_path / "i", "FG888")
+    (finding,) = findings_of(tmp_path / "i", "FG888")
     assert finding.code == "FG892" and "No such file" in finding.message
 
 

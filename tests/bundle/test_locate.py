@@ -29,7 +29,7 @@ def offset(text: bytes, line: int, column: int) -> int:
 
 
 def member_at(text: bytes, start: int) -> tuple[str, Any]:
-    """The key and the value that stand there."""
+    """The key and the value at this offset."""
     decoder = json.JSONDecoder()
     rest = text[start:].decode()
     key, end = decoder.raw_decode(rest)
@@ -38,7 +38,7 @@ def member_at(text: bytes, start: int) -> tuple[str, Any]:
 
 
 @given(_DOCUMENTS, st.sampled_from([None, 1, 4]), st.booleans())
-def test_every_member_is_found_where_it_stands(document: dict[str, Any], indent: int | None, escaped: bool) -> None:
+def test_every_member_is_located(document: dict[str, Any], indent: int | None, escaped: bool) -> None:
     text = json.dumps(document, indent=indent, ensure_ascii=escaped).encode()
     for path in paths(document):
         value: Any = document
@@ -50,7 +50,7 @@ def test_every_member_is_found_where_it_stands(document: dict[str, Any], indent:
 
 @given(_DOCUMENTS, st.lists(_KEYS, max_size=4), st.sampled_from([None, 2, 4]))
 @example({"a": 1, "c": {"b": 2}}, ["a", "b"], None)
-def test_a_path_that_ends_too_early_gives_its_deepest_member(
+def test_an_unknown_path_is_located_at_its_deepest_member(
     document: dict[str, Any], path: list[str], indent: int | None
 ) -> None:
     text = json.dumps(document, indent=indent).encode()
@@ -60,7 +60,7 @@ def test_a_path_that_ends_too_early_gives_its_deepest_member(
     assert locate(text, path) == expected
 
 
-def test_a_place_by_hand() -> None:
+def test_locations_of_a_small_document() -> None:
     text = b'{\n    "A": {\n        "b": {"c": "1", "d": ["x"]}\n    }\n}'
     assert locate(text, ["A", "b", "d"]) == (3, 25)
     assert locate(text, ["A", "nothing"]) == (2, 5)

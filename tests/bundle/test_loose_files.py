@@ -1,4 +1,4 @@
-"""Files that no bundle holds: how devices are called, what lies beside them, which links a file of pairs gives."""
+"""Files outside a bundle: the names of their devices, other files beside them, and the links of a links file."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ def put(file: Path, hostname: str = "", **content: Any) -> Path:
     return file
 
 
-def test_a_device_is_called_as_its_folder_or_by_its_hostname(tmp_path: Path) -> None:
+def test_a_device_has_the_name_of_its_folder_or_its_hostname(tmp_path: Path) -> None:
     put(tmp_path / "leaf1" / "config_db.json", "other")
     put(tmp_path / "a.json", "leaf2")
     put(tmp_path / "leaf3.json")
@@ -25,12 +25,12 @@ def test_a_device_is_called_as_its_folder_or_by_its_hostname(tmp_path: Path) -> 
     assert list(open_bundle([tmp_path]).devices) == ["leaf1", "leaf2", "leaf3", "leaf4"]
 
 
-def test_files_of_one_hostname_are_called_as_they_lie(cli: Cli, tmp_path: Path) -> None:
+def test_files_of_one_hostname_are_named_by_their_place(cli: Cli, tmp_path: Path) -> None:
     for name in ("leaf1", "leaf2"):
         put(tmp_path / f"{name}.json", "sonic")
     assert list(open_bundle([tmp_path]).devices) == ["leaf1", "leaf2"]
-    told = json.loads(cli("validate", tmp_path, "--format", "json", "--select", "FG221").out)["findings"]
-    assert [one["device"] for one in told] == ["leaf1", "leaf2"]
+    findings = json.loads(cli("validate", tmp_path, "--format", "json", "--select", "FG221").out)["findings"]
+    assert [one["device"] for one in findings] == ["leaf1", "leaf2"]
     put(tmp_path / "again" / "leaf1.json", "sonic")
     outcome = cli("validate", tmp_path / "leaf1.json", tmp_path / "again" / "leaf1.json")
     assert outcome.code == 2 and "a second file for device leaf1" in outcome.err
@@ -48,14 +48,14 @@ def test_a_switch_with_several_asics_has_several_files(cli: Cli, tmp_path: Path)
     assert json.loads(cli("validate", tmp_path, "--format", "json", "--select", "FG221").out)["findings"] == []
 
 
-def test_one_file_with_several_asics_gives_no_verdict(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_with_several_asics_prevents_a_verdict(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "config_db.json"
     file.write_text(json.dumps({name: {"PORT": {}} for name in ("localhost", "asic0", "asic1")}))
     outcome = cli("validate", tmp_path)
     assert outcome.code == 2 and "several ASICs (localhost, asic0, asic1)" in outcome.err
 
 
-def test_json_of_other_kinds_is_left_out_of_a_folder(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_other_json_files_of_a_folder_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     put(tmp_path / "leaf1.json", "leaf1")
     (tmp_path / "links.json").write_text("[]")
     (tmp_path / "lldp.json").write_text('{"lldp": {}}')
@@ -64,7 +64,7 @@ def test_json_of_other_kinds_is_left_out_of_a_folder(tmp_path: Path, caplog: pyt
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '"x"'])
-def test_a_file_that_is_no_json_object_gives_no_verdict(text: str, cli: Cli, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_json_object_prevents_a_verdict(text: str, cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "config_db.json"
     file.write_text(text)
     for verb in (["validate"], ["simulate", "deadlock"]):
@@ -91,14 +91,16 @@ SHAPES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("config", SHAPES, ids=lambda config: next(iter(config), "empty"))
 @pytest.mark.parametrize("verb", [["validate"], ["simulate", "deadlock"], ["import", "config-db"]], ids=" ".join)
-def test_no_shape_breaks_a_verb(verb: list[str], config: dict[str, Any], cli: Cli, tmp_path: Path) -> None:
+def test_unexpected_structures_do_not_break_a_verb(
+    verb: list[str], config: dict[str, Any], cli: Cli, tmp_path: Path
+) -> None:
     file = tmp_path / "config_db.json"
     file.write_text(json.dumps(config))
     outcome = cli(*verb, file)
     assert outcome.code in (0, 1) and "bug" not in outcome.err
 
 
-def test_links_of_a_file_know_hosts_and_what_was_planned(tmp_path: Path) -> None:
+def test_links_of_a_file_keep_their_kind_and_their_plan(tmp_path: Path) -> None:
     put(tmp_path / "leaf1.json", "leaf1", DEVICE_NEIGHBOR_METADATA={"wan": {"type": "RegionalHub"}})
     put(tmp_path / "leaf2.json", "leaf2")
     links = tmp_path / "links.json"

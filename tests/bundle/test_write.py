@@ -1,4 +1,4 @@
-"""A bundle is the old one or the new one, whatever happens; what fabricgen did not write stays."""
+"""A bundle is always the old one or the new one, and files that fabricgen did not write stay."""
 
 import hashlib
 import json
@@ -52,7 +52,7 @@ def test_a_new_bundle_and_its_manifest(tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "b").stat().st_mode & 0o777 == 0o755
 
 
-def test_unchanged_files_are_the_same_files(tmp_path: Path) -> None:
+def test_unchanged_files_are_hard_links(tmp_path: Path) -> None:
     put(tmp_path / "b", {"fabric.json": b"1", "cabling.csv": b"2"})
     before = {name: (tmp_path / "b" / name).stat().st_ino for name in ("fabric.json", "cabling.csv")}
     put(tmp_path / "b", {"fabric.json": b"1", "cabling.csv": b"3"})
@@ -61,7 +61,7 @@ def test_unchanged_files_are_the_same_files(tmp_path: Path) -> None:
     assert (tmp_path / "b/fabric.json").stat().st_nlink == 1
 
 
-def test_foreign_files_stay_and_ours_that_left_go(tmp_path: Path) -> None:
+def test_foreign_files_stay_and_obsolete_files_are_removed(tmp_path: Path) -> None:
     bundle = tmp_path / "b"
     put(bundle, {"fabric.json": b"1", "sonic/a/config_db.json": b"{}", "sonic/b/config_db.json": b"{}"})
     (bundle / "README.md").write_text("mine")
@@ -75,7 +75,7 @@ def test_foreign_files_stay_and_ours_that_left_go(tmp_path: Path) -> None:
     assert (bundle / "latest").readlink() == Path("sonic") and (bundle / "gone").is_symlink()
 
 
-def test_without_a_manifest_only_files_of_our_names_are_ours(tmp_path: Path) -> None:
+def test_without_a_manifest_rendered_files_are_known_by_their_names(tmp_path: Path) -> None:
     bundle = tmp_path / "b"
     (bundle / "sonic/old").mkdir(parents=True)
     (bundle / "sonic/old/config_db.json").write_text("{}")
@@ -84,7 +84,7 @@ def test_without_a_manifest_only_files_of_our_names_are_ours(tmp_path: Path) -> 
     assert set(files(bundle)) == {"fabric.json", "manifest.json", "sonic/old/backup.json"}
 
 
-def test_an_error_leaves_no_trace(tmp_path: Path) -> None:
+def test_an_error_leaves_the_old_bundle(tmp_path: Path) -> None:
     put(tmp_path / "b", {"fabric.json": b"1"})
     with pytest.raises(RuntimeError), BundleWriter(tmp_path / "b") as writer:
         writer.add("fabric.json", b"2")
@@ -92,7 +92,7 @@ def test_an_error_leaves_no_trace(tmp_path: Path) -> None:
     assert files(tmp_path / "b")["fabric.json"] == b"1" and leftovers(tmp_path) == []
 
 
-def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -> None:
+def test_staging_folders_of_killed_runs_are_removed(tmp_path: Path) -> None:
     for name in ("b", "b[1]"):
         (tmp_path / f".{name}.fabricgen-dead/sonic").mkdir(parents=True)
     (tmp_path / ".b.other").mkdir()
@@ -105,7 +105,7 @@ def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -
     assert leftovers(tmp_path) == [".b.other"]
 
 
-def test_what_cannot_be_a_bundle_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_or_the_working_directory_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="is a file"):
         BundleWriter(tmp_path / "file")
@@ -115,14 +115,14 @@ def test_what_cannot_be_a_bundle_is_refused(tmp_path: Path, monkeypatch: pytest.
         BundleWriter(tmp_path / "here")
 
 
-def test_a_bundle_may_be_a_link_to_a_folder(tmp_path: Path) -> None:
+def test_a_bundle_can_be_a_link_to_a_folder(tmp_path: Path) -> None:
     put(tmp_path / "real", {"fabric.json": b"1"})
     (tmp_path / "b").symlink_to("real")
     put(tmp_path / "b", {"fabric.json": b"2"})
     assert (tmp_path / "b").is_symlink() and files(tmp_path / "real")["fabric.json"] == b"2"
 
 
-def test_two_steps_where_folders_cannot_be_exchanged(
+def test_folders_are_replaced_in_two_steps_if_they_cannot_be_exchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class NoExchange:
@@ -222,7 +222,7 @@ def test_render_keeps_foreign_files_and_removes_devices(cli: Cli, tmp_path: Path
     assert is_whole(bundle)
 
 
-def test_only_renders_some_and_keeps_the_others(cli: Cli, tmp_path: Path) -> None:
+def test_only_keeps_the_files_of_other_switches(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", explicit())
     bundle = tmp_path / "b"
     cli("render", inventory, "-o", bundle)
@@ -245,7 +245,7 @@ def test_only_refuses_the_bundle_of_another_fabric(cli: Cli, tmp_path: Path) -> 
     assert files(tmp_path / "b") == before and not (tmp_path / "two/allocations.lock.yaml").exists()
 
 
-def test_check_tells_what_is_stale_and_writes_nothing(cli: Cli, tmp_path: Path) -> None:
+def test_check_reports_stale_files_and_writes_nothing(cli: Cli, tmp_path: Path) -> None:
     inventory, bundle = write(tmp_path / "inventory", explicit()), tmp_path / "b"
     assert cli("render", inventory, "-o", bundle, "--check").code == 1
     assert not bundle.exists() and not (inventory / "allocations.lock.yaml").exists()
@@ -265,7 +265,7 @@ def test_check_tells_what_is_stale_and_writes_nothing(cli: Cli, tmp_path: Path) 
     assert all((bundle / path).stat().st_mtime_ns == stamps[path] for path in ("fabric.json", "sources.json"))
 
 
-def test_locked_never_writes_the_lock(cli: Cli, tmp_path: Path) -> None:
+def test_locked_does_not_write_the_lock(cli: Cli, tmp_path: Path) -> None:
     inventory, bundle = write(tmp_path / "inventory", rail_optimized(8)), tmp_path / "b"
     lock = inventory / "allocations.lock.yaml"
     outcome = cli("render", inventory, "-o", bundle, "--locked")

@@ -1,4 +1,4 @@
-"""A bundle whose own files are damaged or gone, and files with links that are none: told with their place."""
+"""Damaged or missing files of a bundle, and damaged links files, are reported with their location."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ def bundle(cli: Cli, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["fabric.json", "sources.json"])
 @pytest.mark.parametrize("text", ["", "[]", "5", "null", "{}", '"text"'])
-def test_what_is_no_file_of_a_bundle_gives_no_verdict(name: str, text: str, cli: Cli, bundle: Path) -> None:
+def test_damaged_files_of_a_bundle_prevent_a_verdict(name: str, text: str, cli: Cli, bundle: Path) -> None:
     (bundle / name).unlink()
     (bundle / name).write_text(text)
     for command in (["validate", bundle], ["explain", bundle, "leaf1:PORT|Ethernet0|mtu"]):
@@ -26,7 +26,7 @@ def test_what_is_no_file_of_a_bundle_gives_no_verdict(name: str, text: str, cli:
         assert "bug" not in outcome.err
 
 
-def test_a_file_that_the_manifest_lists_is_missed(cli: Cli, bundle: Path) -> None:
+def test_a_missing_file_of_the_manifest_is_reported(cli: Cli, bundle: Path) -> None:
     (bundle / "sonic/leaf1/config_db.json").unlink()
     outcome = cli("validate", bundle, "--format", "json")
     gone = [one for one in json.loads(outcome.out)["findings"] if one["code"] == "FG220"]
@@ -36,7 +36,7 @@ def test_a_file_that_the_manifest_lists_is_missed(cli: Cli, bundle: Path) -> Non
     assert place["file"] == f"{bundle}/manifest.json" and '"sonic/leaf1/config_db.json"' in line
 
 
-def test_all_files_of_a_group_of_hosts_are_missed_once(cli: Cli, bundle: Path) -> None:
+def test_missing_files_of_a_group_of_hosts_are_one_finding(cli: Cli, bundle: Path) -> None:
     for file in (bundle / "hosts").rglob("*"):
         if file.is_file():
             file.unlink()
@@ -44,7 +44,7 @@ def test_all_files_of_a_group_of_hosts_are_missed_once(cli: Cli, bundle: Path) -
     assert len(found) == 1 and "FG220 hosts/gpu" in found[0]
 
 
-def test_a_bundle_of_chosen_switches_misses_nothing(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+def test_a_bundle_of_selected_switches_is_complete(cli: Cli, bundle: Path, tmp_path: Path) -> None:
     assert cli("render", tmp_path / "inventory", "-o", tmp_path / "part", "--only", "leaf1").code == 0
     assert cli("validate", tmp_path / "part", "--select", "FG220").code == 0
 
@@ -59,13 +59,13 @@ def test_a_bundle_of_chosen_switches_misses_nothing(cli: Cli, bundle: Path, tmp_
         ('[["laef1|Ethernet0", "spnie1|Ethernet0"]]', "none of its links has an end at one of the given switches"),
     ],
 )
-def test_what_are_no_links_give_no_verdict(text: str, problem: str, cli: Cli, bundle: Path, tmp_path: Path) -> None:
+def test_damaged_links_files_prevent_a_verdict(text: str, problem: str, cli: Cli, bundle: Path, tmp_path: Path) -> None:
     (tmp_path / "links.json").write_text(text)
     outcome = cli("simulate", "deadlock", bundle, "--links", tmp_path / "links.json")
     assert outcome.code == 2 and problem in outcome.err
 
 
-def test_links_of_switches_beyond_those_judged_are_told(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+def test_links_of_other_switches_are_counted_in_a_warning(cli: Cli, bundle: Path, tmp_path: Path) -> None:
     links = [["leaf1|Ethernet256", "spine1|Ethernet0"], ["leaf8|Ethernet256", "spine8|Ethernet0"]]
     (tmp_path / "links.json").write_text(json.dumps(links))
     outcome = cli("simulate", "deadlock", bundle, "--links", tmp_path / "links.json")
@@ -80,7 +80,7 @@ def test_links_of_switches_beyond_those_judged_are_told(cli: Cli, bundle: Path, 
         ('{"lldp": {"interface": []}}', "LLDP saw no switch that is judged"),
     ],
 )
-def test_lldp_that_tells_nothing_gives_no_verdict(
+def test_lldp_without_neighbors_prevents_a_verdict(
     text: str, problem: str, cli: Cli, bundle: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "leaf9.json").write_text(text)
@@ -88,7 +88,7 @@ def test_lldp_that_tells_nothing_gives_no_verdict(
     assert outcome.code == 2 and problem in outcome.err and "Error(" not in outcome.err
 
 
-def test_a_lock_file_that_is_a_folder_is_not_taken_for_none(cli: Cli, tmp_path: Path) -> None:
+def test_a_lock_file_that_is_a_folder_is_an_error(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", explicit())
     (inventory / "allocations.lock.yaml").mkdir()
     outcome = cli("check", inventory)
@@ -100,9 +100,9 @@ def test_a_lock_file_that_is_a_folder_is_not_taken_for_none(cli: Cli, tmp_path: 
     [
         ("leaf1:PORT|Ethernet0", "PORT|Ethernet0 has fields such as admin_status"),
         ("leaf1:PORT", "PORT has rows such as Ethernet0"),
-        ("leaf1:PROT|Ethernet0|mtu", "there is no table 'PROT'"),
+        ("leaf1:PROT|Ethernet0|mtu", "table 'PROT' does not exist"),
     ],
 )
-def test_half_a_value_is_told_what_is_below(value: str, hint: str, cli: Cli, bundle: Path) -> None:
+def test_an_incomplete_path_is_answered_with_its_members(value: str, hint: str, cli: Cli, bundle: Path) -> None:
     outcome = cli("explain", bundle, value)
     assert outcome.code == 2 and hint in outcome.err

@@ -43,7 +43,7 @@ def test_roce_is_refused_or_proved(folder: Path, cli: Cli, golden: Golden) -> No
 
 
 @pytest.mark.parametrize("folder", JUDGED, ids=lambda folder: folder.name)
-def test_every_leaf_reaches_the_hosts_of_every_other(folder: Path, cli: Cli, tmp_path: Path) -> None:
+def test_every_leaf_reaches_the_hosts_of_the_other_leaves(folder: Path, cli: Cli, tmp_path: Path) -> None:
     """By the routes of the rendered files, through the ASNs that the design chose."""
     write(tmp_path / "i", yaml.safe_load((folder / "fabric.yaml").read_text()))
     assert cli("render", tmp_path / "i", "-o", tmp_path / "b", "-q").code == 0
@@ -57,7 +57,7 @@ def test_every_leaf_reaches_the_hosts_of_every_other(folder: Path, cli: Cli, tmp
         assert all(prefix in next_hops[other] for other in leaves - {name})
 
 
-def test_infiniband_is_told_in_every_form(cli: Cli) -> None:
+def test_every_format_reports_infiniband(cli: Cli) -> None:
     folder = resource("inventories", "torus")
     text = cli("check", folder).out
     assert text.startswith("infiniband  plane compute: torus-2QoS, 2 VLs, qos TRUE (3D torus: torus-2QoS routes by ")
@@ -79,7 +79,7 @@ def test_capacity_of_roce_has_no_subnet(cli: Cli) -> None:
 
 
 def mixed() -> Tree:
-    """RoCE in four switches, and an InfiniBand mesh of hosts of its own."""
+    """A RoCE plane of four switches, and an InfiniBand mesh with other hosts."""
     tree = explicit()
     other = grid("mesh", [2, 2], 4, technology="infiniband")["planes"]["compute"]
     tree["hosts"]["sim"] = {"model": "dgx-h100", "count": 4}
@@ -88,7 +88,7 @@ def mixed() -> Tree:
 
 
 @pytest.mark.usefixtures("opensm")
-def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) -> None:
+def test_roce_planes_beside_infiniband_are_judged(cli: Cli, tmp_path: Path) -> None:
     code, shown = checked(cli, write(tmp_path, mixed()))
     assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG387", "FG888"}
     assert shown["deadlock"]["verdict"] == "free" and [one["name"] for one in shown["infiniband"]] == ["ib"]
@@ -99,7 +99,7 @@ def test_beside_infiniband_the_roce_planes_are_judged(cli: Cli, tmp_path: Path) 
     )
 
 
-def test_growth_of_an_infiniband_plane_wants_its_lock(cli: Cli, tmp_path: Path) -> None:
+def test_growth_of_an_infiniband_plane_changes_the_lock(cli: Cli, tmp_path: Path) -> None:
     for name in ("fabric.yaml", "allocations.lock.yaml"):
         text = resource("inventories", "dragonfly", name).read_text()
         (tmp_path / name).write_text(text.replace("count: 8}", "count: 9}"))
@@ -115,7 +115,7 @@ def test_infiniband_is_rendered_beside_roce(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tree", "code", "told"),
+    ("tree", "code", "message"),
     [
         (grouped("dragonfly", {"switches": 4, "global_links": 2}, 9, infiniband={"engine": "updn"}), "FG228",
          "updn cannot keep a dragonfly free of credit loops: measured on 72 endpoints: OpenSM falls back to minhop"),
@@ -125,12 +125,14 @@ def test_infiniband_is_rendered_beside_roce(cli: Cli, tmp_path: Path) -> None:
          "16384 endpoints x 2^2 + 1280 switches = 66816 LIDs, a subnet has 49151"),
     ],
 )  # fmt: skip
-def test_what_a_subnet_cannot_do_is_refused(tree: Tree, code: str, told: str, cli: Cli, tmp_path: Path) -> None:
+def test_settings_that_a_subnet_does_not_support_are_refused(
+    tree: Tree, code: str, message: str, cli: Cli, tmp_path: Path
+) -> None:
     tree["planes"]["compute"] |= {"technology": "infiniband"}
     for verb in ("check", "capacity"):
         outcome = cli(verb, write(tmp_path, tree), "--format", "json")
         (finding,) = [one for one in json.loads(outcome.out)["findings"] if one["severity"] == "error"]
-        assert outcome.code == 1 and finding["code"] == code and told in finding["message"]
+        assert outcome.code == 1 and finding["code"] == code and message in finding["message"]
         assert finding["location"]["line"] > 1 and finding["hint"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import Cli
 from tests.inventories import QUICKSTART, explicit, rail_optimized, write
-from tests.signals import hears_interrupts
+from tests.signals import restore_interrupts
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_findings(cli: Cli, faulty: Path) -> None:
 def test_fail_on(fail_on: str, code: int, cli: Cli, faulty: Path, tmp_path: Path) -> None:
     assert cli("validate", faulty, "--fail-on", fail_on).code == code
     tree = explicit()
-    tree["overrides"] = [{"match": {"name": "nobody"}, "config_db": {"PORT": {"Ethernet0": {"mtu": 1}}}}]
+    tree["overrides"] = [{"match": {"name": "absent"}, "config_db": {"PORT": {"Ethernet0": {"mtu": 1}}}}]
     write(tmp_path / "warned", tree)
     assert cli("check", tmp_path / "warned", "--fail-on", fail_on).code == int(fail_on == "warning")
     tree["planes"]["compute"]["mtu"] = "large"
@@ -83,7 +83,7 @@ def test_no_verdict_possible(command: list[str], cli: Cli, bundle: Path, monkeyp
     assert "Traceback" not in outcome.err and "bug" not in outcome.err
 
 
-def test_files_that_are_no_json(cli: Cli, bundle: Path) -> None:
+def test_files_that_are_not_json(cli: Cli, bundle: Path) -> None:
     (bundle / "sonic/leaf1/config_db.json").write_text('{\n "PORT": {,}\n}')
     outcome = cli("validate", bundle)
     assert outcome.code == 2 and "leaf1/config_db.json:2" in outcome.err
@@ -92,7 +92,7 @@ def test_files_that_are_no_json(cli: Cli, bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("debug", [[], ["--debug"]])
-def test_a_bug_is_told_as_one(debug: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_reported_as_a_bug(debug: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("on purpose")
 
@@ -116,7 +116,7 @@ def test_a_signal_leaves_nothing_half_written(tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", rail_optimized(64, 1, 64, oversubscription=0.5, spine={
         "platform": "arista-7060x6-64pe"}, core={"platform": "arista-7060x6-64pe"}))  # fmt: skip
     command = [sys.executable, "-m", "fabricgen", "render", str(inventory), "-o", str(tmp_path / "b")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hears_interrupts)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=restore_interrupts)
     assert process.stderr
     while "planned" not in process.stderr.readline():
         assert process.poll() is None
@@ -143,19 +143,19 @@ def _in_shell(line: str, bundle: Path) -> tuple[int, str]:
         "fabricgen validate BUNDLE 2>&-",
     ],
 )
-def test_the_exit_code_is_that_of_the_verdict_whoever_reads(line: str, faulty: Path) -> None:
-    code, told = _in_shell(line, faulty)
-    assert code == 1 and "rror" not in told.replace("0 errors", ""), told
+def test_a_closed_output_does_not_change_the_exit_code(line: str, faulty: Path) -> None:
+    code, err = _in_shell(line, faulty)
+    assert code == 1 and "rror" not in err.replace("0 errors", ""), err
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_reader_that_closes_the_pipe_is_not_an_error() -> None:
     assert _in_shell("fabricgen schema inventory | head -1", Path()) == (0, "")
 
 
-def test_a_full_disk_is_told(bundle: Path) -> None:
+def test_a_full_disk_is_reported(bundle: Path) -> None:
     for locale in ("C", "C.UTF-8"):  # in C the stream is wrapped once more
-        code, told = _in_shell(f"export LC_ALL={locale}; fabricgen -q validate BUNDLE >/dev/full", bundle)
-        assert (code, told) == (2, "error: output: No space left on device\n")
+        code, err = _in_shell(f"export LC_ALL={locale}; fabricgen -q validate BUNDLE >/dev/full", bundle)
+        assert (code, err) == (2, "error: output: No space left on device\n")
 
 
 def test_an_interrupt_while_modules_load(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_an_interrupt_while_modules_load(tmp_path: Path) -> None:
         paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths},
-            preexec_fn=hears_interrupts,
+            preexec_fn=restore_interrupts,
         )  # fmt: skip
         assert (done.returncode, done.stderr.strip()) == (130, "interrupted; nothing was left half-written")
         (tmp_path / gone).unlink()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from fabricgen.cli.output import FORMATS
 from fabricgen.cli.settings import Settings
+from fabricgen.report.formats import formats
 from fabricgen.resources import resource
 from tests.conftest import Cli
 from tests.inventories import QUICKSTART, explicit, write
@@ -54,7 +54,9 @@ def test_json_of_every_judging_verb(cli: Cli, bundle: Path, wrong: Path) -> None
     assert refused["findings"][0]["location"] == {"file": f"{wrong}/fabric.yaml", "line": line, "column": 5}
 
 
-def test_places_of_an_inventory_can_be_opened_from_here(cli: Cli, wrong: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locations_of_an_inventory_are_relative_to_the_working_directory(
+    cli: Cli, wrong: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(wrong.parent)
     for line in cli("check", "wrong", "--format", "concise").out.splitlines():
         file, row, column, *_ = line.split(":")
@@ -70,13 +72,13 @@ def test_text_shows_the_line_and_ends_with_counts(cli: Cli, wrong: Path) -> None
 def test_files_of_the_temporary_bundle_are_named_as_in_a_bundle(cli: Cli, tmp_path: Path) -> None:
     tree = explicit()
     tree["overrides"] = [{"match": {"name": "leaf1"}, "config_db": {"PORT": {"Ethernet0": {"mtu": "1"}}}}]
-    for fmt in FORMATS:
+    for fmt in formats():
         out = cli("check", write(tmp_path / "i", tree), "--format", fmt).out
         assert "fabricgen-check-" not in out
         assert "sonic/leaf1/config_db.json" in out or fmt in ("github", "gitlab")  # they name the inventory only
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("fmt", formats())
 def test_output_goes_to_a_file(fmt: str, cli: Cli, bundle: Path, tmp_path: Path) -> None:
     outcome = cli("validate", bundle, "--format", fmt, "--output", tmp_path / "result")
     assert outcome.code == 1 and outcome.out == ""
@@ -88,7 +90,7 @@ def test_color(choice: str, painted: bool, cli: Cli, wrong: Path) -> None:
     assert ("\x1b[31m" in cli("check", wrong, "--color", choice).out) is painted
 
 
-def test_quiet_and_stdout_for_the_product(cli: Cli, tmp_path: Path) -> None:
+def test_quiet_prints_the_result_only(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "i", explicit())
     loud = cli("render", inventory, "-o", tmp_path / "b")
     assert "planned" in loud.err and len(loud.out.splitlines()) == 1
@@ -108,8 +110,8 @@ def test_select_and_ignore(cli: Cli, bundle: Path) -> None:
     assert found("--select", "FG4,FG5", "--ignore", "FG5") == {code for code in everything if code.startswith("FG4")}
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
-def test_no_secret_of_a_judged_file_shows(fmt: str, cli: Cli, bundle: Path) -> None:
+@pytest.mark.parametrize("fmt", formats())
+def test_secrets_of_a_judged_file_are_not_shown(fmt: str, cli: Cli, bundle: Path) -> None:
     file = bundle / "sonic/leaf1/config_db.json"
     config = json.loads(file.read_text())
     config["SNMP_COMMUNITY"] = {"hunter2": {"TYPE": "XX", "bogus": "1"}}
@@ -128,7 +130,7 @@ def test_no_secret_of_a_judged_file_shows(fmt: str, cli: Cli, bundle: Path) -> N
     ("set_to", "painted"),
     [({}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)],
 )
-def test_a_terminal_is_painted_where_it_can_be_and_may_be(
+def test_a_terminal_has_colors_if_it_supports_and_allows_them(
     set_to: dict[str, str], painted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Terminal(io.StringIO):

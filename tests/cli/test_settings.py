@@ -10,7 +10,7 @@ from tests.inventories import explicit, write
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own with a wrong inventory."""
+    """A new working directory with a wrong inventory."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "wrong", explicit(mtu="large"))
     return tmp_path
@@ -20,7 +20,7 @@ def form(outcome: Outcome) -> str:
     return "json" if outcome.out.startswith("{") else "text" if "Checked" in outcome.out else "concise"
 
 
-def test_each_beats_the_next(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_line_overrides_environment_overrides_file(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert form(cli("check", "wrong")) == "text"
     Path("fabricgen.toml").write_text('format = "json"\n')
     assert form(cli("check", "wrong")) == "json"
@@ -30,7 +30,7 @@ def test_each_beats_the_next(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("key", ["fail-on", "fail_on"])
-def test_a_verbs_own_table_beats_what_is_for_all(key: str, cli: Cli) -> None:
+def test_the_table_of_a_verb_overrides_the_keys_for_all(key: str, cli: Cli) -> None:
     Path("fabricgen.toml").write_text(
         f'{key} = "error"\nformat = "json"\n[check]\n{key} = "never"\nformat = "concise"\n'
     )
@@ -39,14 +39,14 @@ def test_a_verbs_own_table_beats_what_is_for_all(key: str, cli: Cli) -> None:
     assert cli("capacity", "wrong").out.startswith("{")
 
 
-def test_pyproject_where_there_is_no_file_of_its_own(cli: Cli) -> None:
+def test_pyproject_is_read_without_fabricgen_toml(cli: Cli) -> None:
     Path("pyproject.toml").write_text('[tool.fabricgen]\nformat = "concise"\n[tool.other]\nx = 1\n')
     assert form(cli("check", "wrong")) == "concise"
     Path("fabricgen.toml").write_text('format = "json"\n')
     assert form(cli("check", "wrong")) == "json"
 
 
-def test_verbs_below_a_verb_have_settings_as_well(cli: Cli) -> None:
+def test_subcommands_have_settings(cli: Cli) -> None:
     cli("render", write(Path("right"), explicit()), "-o", "b", "-q")
     Path("fabricgen.toml").write_text('format = "concise"\n')
     assert cli("simulate", "deadlock", "b").out == ""
@@ -62,7 +62,7 @@ def test_verbs_below_a_verb_have_settings_as_well(cli: Cli) -> None:
         ("fabricgen.toml", '[check]\nformt = "json"\n', "check has no option 'formt'"),
         ("fabricgen.toml", 'check = "json"\n', "'check' names a verb"),
         ("fabricgen.toml", "[check]\nfail-on = 3\n", "is not one of"),
-        ("pyproject.toml", "[tool]\nfabricgen = 5\n", "tool.fabricgen is no table"),
+        ("pyproject.toml", "[tool]\nfabricgen = 5\n", "tool.fabricgen is not a table"),
     ],
 )
 def test_mistakes_in_a_settings_file(name: str, text: str, problem: str, cli: Cli) -> None:
@@ -83,7 +83,7 @@ def test_every_option_has_a_variable(variable: str, value: str, cli: Cli, monkey
     ] and plain.code == 1
 
 
-def test_the_bundles_folder_from_the_environment(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_the_bundle_is_read_from_the_environment(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FABRICGEN_OUTPUT", "built")
     assert cli("render", write(Path("right"), explicit()), "-q").code == 0
     assert cli("validate", "built", "-q").code == 0 and Path("built").is_dir()

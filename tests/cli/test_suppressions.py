@@ -60,14 +60,14 @@ def check_and_validate(cli: Cli) -> list[dict[str, Any]]:
         {"more": "suppressions:\n- {code: FG244, device: '*', path: 'PORT|*|mtu', reason: no RDMA yet}\n"},
     ],
 )
-def test_the_bundle_carries_what_the_inventory_accepts(accepted: dict[str, str], cli: Cli) -> None:
+def test_the_bundle_contains_the_suppressions_of_the_inventory(accepted: dict[str, str], cli: Cli) -> None:
     inventory(**accepted)
     for report in check_and_validate(cli):
         assert ("FG244" in codes(report)) is not bool(accepted)
         assert report["exit"] == int(not accepted) and report["summary"]["suppressed"] == int(bool(accepted))
 
 
-def test_a_comment_covers_only_what_its_value_caused(cli: Cli) -> None:
+def test_a_comment_covers_only_findings_that_its_value_causes(cli: Cli) -> None:
     inventory(comment="  # fabricgen: ignore[FG244] no RDMA yet")
     assert cli("render", "i", "-o", "b", "-q").code == 0
     file = Path("b/sonic/leaf1/config_db.json")
@@ -77,7 +77,7 @@ def test_a_comment_covers_only_what_its_value_caused(cli: Cli) -> None:
     assert "FG513" in codes(report) and "FG244" not in codes(report)
 
 
-def test_listed_ones_cover_devices_and_paths_only(cli: Cli) -> None:
+def test_listed_suppressions_cover_their_devices_and_paths(cli: Cli) -> None:
     inventory(more="suppressions:\n- {code: FG244, device: 'leaf*', path: 'PORT|Ethernet0|*', reason: no RDMA yet}\n")
     report = judge(cli, "check", "i")
     (left,) = [one for one in report["findings"] if one["code"] == "FG244"]
@@ -85,7 +85,7 @@ def test_listed_ones_cover_devices_and_paths_only(cli: Cli) -> None:
     assert left["count"] == 8 and report["summary"]["suppressed"] == 1  # of twelve ends, hosts included, less two
 
 
-def test_one_that_has_expired(cli: Cli) -> None:
+def test_an_expired_suppression(cli: Cli) -> None:
     yesterday = date.today() - timedelta(days=1)  # noqa: DTZ011
     inventory(comment=f"  # fabricgen: ignore[FG244 until {yesterday}] no RDMA yet")
     for report in check_and_validate(cli):
@@ -96,7 +96,7 @@ def test_one_that_has_expired(cli: Cli) -> None:
     assert codes(judge(cli, "check", "i")) in ([], ["FG387"])
 
 
-def test_one_without_a_reason_is_refused(cli: Cli) -> None:
+def test_a_suppression_without_a_reason_is_refused(cli: Cli) -> None:
     inventory(comment="  # fabricgen: ignore[FG244]")
     outcome = cli("check", "i", "--format", "concise")
     assert outcome.code == 1 and "error FG128 a suppression needs a reason" in outcome.out
@@ -105,13 +105,13 @@ def test_one_without_a_reason_is_refused(cli: Cli) -> None:
     assert outcome.code == 1 and "'reason' is missing in suppressions[0]" in outcome.out and not Path("b").exists()
 
 
-def test_one_that_is_not_needed(cli: Cli) -> None:
+def test_an_unused_suppression(cli: Cli) -> None:
     inventory(
         more="suppressions:\n- {code: FG513, reason: r}\n- {code: FG777, reason: r}\n- {code: FG601, reason: r}\n"
     )
     for report in check_and_validate(cli):
         messages = [one["message"] for one in report["findings"] if one["code"] == "FG129"]
-        assert "nothing is found that this suppression of FG513 covers" in messages
+        assert "the suppression of FG513 covers no finding" in messages
         assert "no finding has the code FG777" in messages
         assert any("FG601" in each for each in messages) is ("deadlock" in report)  # only where it was looked for
     chosen = [one["message"] for one in judge(cli, "validate", "b", "--select", "FG244")["findings"]]
@@ -120,7 +120,7 @@ def test_one_that_is_not_needed(cli: Cli) -> None:
 
 def test_findings_about_the_inventory_itself(cli: Cli) -> None:
     override = (
-        "overrides:\n- match: {name: nobody}  # fabricgen: ignore[FG111] comes with the next rack\n"
+        "overrides:\n- match: {name: absent}  # fabricgen: ignore[FG111] comes with the next rack\n"
         "  config_db: {PORT: {Ethernet0: {mtu: 1}}}\n"
     )
     inventory(comment="  # fabricgen: ignore[FG244] no RDMA yet", more=override)
@@ -130,7 +130,7 @@ def test_findings_about_the_inventory_itself(cli: Cli) -> None:
     assert rendered.code == 0 and "FG111" not in rendered.err
 
 
-def test_an_error_of_the_inventory_cannot_be_accepted(cli: Cli) -> None:
+def test_an_error_of_the_inventory_cannot_be_suppressed(cli: Cli) -> None:
     inventory(more="colour: blue  # fabricgen: ignore[FG101] I like it\n")
     Path("fabricgen.toml").write_text('[severity]\nFG101 = "off"\n')
     assert codes(judge(cli, "check", "i"))[0] == "FG101"
@@ -181,7 +181,7 @@ class TestSettings:
             assert ("FG244" in codes(report)) is bool(key) and report["summary"]["suppressed"] == 0
             assert not key or report["summary"][key] >= 1
 
-    def test_a_note_may_become_an_error(self, cli: Cli) -> None:
+    def test_a_note_can_become_an_error(self, cli: Cli) -> None:
         inventory(
             comment="  # fabricgen: ignore[FG244] no RDMA yet", more="suppressions:\n- {code: FG513, reason: r}\n"
         )
@@ -191,13 +191,13 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("text", "problem"),
         [
-            ("severity = 3\n", "severity is a table"),
-            ('[severity]\nFG244 = "fatal"\n', "it takes error, warning, note, off"),
+            ("severity = 3\n", "severity must be a table"),
+            ('[severity]\nFG244 = "fatal"\n', "it must be one of error, warning, note, off"),
             ('[severity]\nFG777 = "off"\n', "no finding has the code 'FG777'"),
             ('suppressions = "all"\n', "a list of tables"),
             ('[[suppressions]]\ncode = "FG244"\n', "has no reason"),
             ('[[suppressions]]\ncode = "FG2"\nreason = "r"\n', "no finding has the code"),
-            ('[[suppressions]]\ncode = "FG244"\nreason = "r"\nexpires = "soon"\n', "write a day"),
+            ('[[suppressions]]\ncode = "FG244"\nreason = "r"\nexpires = "soon"\n', "write a date"),
             ('[[suppressions]]\ncode = "FG244"\nreason = "r"\nhost = "x"\n', "host = 'x'"),
             ('fromat = "json"\n', "'fromat' is neither an option nor a verb; did you mean 'format'?"),
             ("[valdate]\nexpand = true\n", "did you mean 'validate'?"),

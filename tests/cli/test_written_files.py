@@ -1,4 +1,4 @@
-"""Files that a run writes: whole or not at all, whatever they were before."""
+"""A file is written completely or not at all."""
 
 import os
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def test_a_file_is_replaced_through_a_link_and_readable(tmp_path: Path) -> None:
     assert (tmp_path / "real").stat().st_mode & 0o777 == 0o644
 
 
-def test_what_is_no_regular_file_stays_what_it_is(cli: Cli, tmp_path: Path) -> None:
+def test_a_pipe_is_written_and_not_replaced(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", explicit())
     reader, writer = os.pipe()
     assert cli("check", inventory, "--format", "json", "--output", f"/dev/fd/{writer}").code == 0
@@ -32,7 +32,7 @@ def test_what_is_no_regular_file_stays_what_it_is(cli: Cli, tmp_path: Path) -> N
         assert stream.read().startswith("{")
 
 
-def test_an_interrupted_result_leaves_the_old_one(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_report_keeps_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inventory = write(tmp_path / "inventory", explicit())
     (tmp_path / "result.json").write_text("old")
     monkeypatch.setattr(Path, "replace", interrupted)
@@ -49,7 +49,7 @@ def test_an_interrupted_result_leaves_the_old_one(cli: Cli, tmp_path: Path, monk
     ],
     ids=["init", "import"],
 )  # fmt: skip
-def test_an_interrupted_start_can_be_made_again(
+def test_an_interrupted_command_can_be_repeated(
     step: str, command: Callable[[Path], list[object]], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cli("render", write(tmp_path / "inventory", explicit()), "-o", tmp_path / "b").code == 0
@@ -59,7 +59,7 @@ def test_an_interrupted_start_can_be_made_again(
     assert cli(*command(tmp_path)).code == 0
 
 
-def test_a_folder_that_does_not_exist_is_named(cli: Cli, tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", explicit())
     outcome = cli("check", inventory, "--output", tmp_path / "nowhere/result.txt")
     assert outcome.code == 2 and f"error: {tmp_path}/nowhere/result.txt: No such file or directory" in outcome.err

@@ -1,6 +1,6 @@
 """Two dialects of opensm.conf, never mixed: options from their tables of facts, and why each has its value.
 
-No free manager runs mlnx-sm-5, so that its files are compared with goldens.
+No free subnet manager reads mlnx-sm-5, so its files are compared with golden files.
 """
 
 from pathlib import Path
@@ -37,14 +37,14 @@ def dialect(conf: Path) -> str:
     return "mlnx-sm-5" if conf.parent.name == "mlnx-sm-5" else "opensm-3.3"
 
 
-def test_both_dialects_are_there(confs: list[Path]) -> None:
+def test_both_dialects_are_rendered(confs: list[Path]) -> None:
     assert [dialect(conf) for conf in confs].count("mlnx-sm-5") == 2
     assert (
         len(TABLES["opensm-3.3"] - TABLES["mlnx-sm-5"]) > 25 and len(TABLES["mlnx-sm-5"] - TABLES["opensm-3.3"]) > 200
     )
 
 
-def test_no_option_of_one_dialect_is_in_the_others_file(confs: list[Path]) -> None:
+def test_no_file_has_an_option_of_the_other_dialect(confs: list[Path]) -> None:
     for conf in confs:
         own = TABLES[dialect(conf)]
         assert options(conf).keys() <= own, conf
@@ -56,7 +56,7 @@ def test_no_option_of_one_dialect_is_in_the_others_file(confs: list[Path]) -> No
         assert dialect(conf) == "mlnx-sm-5" or not {"ar_updn", "ar_ftree", "dfp", "dfp2"} & set(engines)
 
 
-def test_every_file_that_ufm_is_told_of_is_there(confs: list[Path]) -> None:
+def test_every_file_that_ufm_reads_exists(confs: list[Path]) -> None:
     for conf in (conf for conf in confs if dialect(conf) == "mlnx-sm-5"):
         named = [text for text in options(conf).values() if text.startswith("/")]
         assert len(named) >= 2
@@ -66,25 +66,25 @@ def test_every_file_that_ufm_is_told_of_is_there(confs: list[Path]) -> None:
 
 
 def test_every_option_is_explained(confs: list[Path]) -> None:
-    """The value's own reason, not just the template that has it."""
+    """The reason for the value, not only its template."""
     for conf in confs:
         bundle = next(parent for parent in conf.parents if (parent / "sources.json").is_file())
         sources, subnet = read_sources(bundle), conf.parent.relative_to(bundle / "infiniband").as_posix()
         assert sources
         for name in options(conf):
-            told = sources.explain_option(subnet, name)
-            assert told and told.template.endswith("opensm.conf.j2"), f"{conf}: {name}"
-            assert told.origins and all(origin.steps for origin in told.origins), f"{conf}: {name}"
+            explained = sources.explain_option(subnet, name)
+            assert explained and explained.template.endswith("opensm.conf.j2"), f"{conf}: {name}"
+            assert explained.origins and all(origin.steps for origin in explained.origins), f"{conf}: {name}"
 
 
-def test_explain_prints_it(confs: list[Path], cli: Cli) -> None:
+def test_explain_prints_the_reason(confs: list[Path], cli: Cli) -> None:
     bundle = next(conf.parents[3] for conf in confs if dialect(conf) == "mlnx-sm-5")
-    told = cli("explain", bundle, "storage/mlnx-sm-5:routing_engine").out
-    assert told.startswith("storage/mlnx-sm-5  routing_engine = ar_updn") and "default since 5.10" in told
+    output = cli("explain", bundle, "storage/mlnx-sm-5:routing_engine").out
+    assert output.startswith("storage/mlnx-sm-5  routing_engine = ar_updn") and "default since 5.10" in output
     assert cli("explain", bundle, "storage/mlnx-sm-5:sm_priority").code == 2
 
 
-def test_files_for_ufm_are_as_they_were(confs: list[Path], golden: Golden) -> None:
+def test_files_for_ufm_match_the_golden_files(confs: list[Path], golden: Golden) -> None:
     folder = next(conf.parent for conf in confs if conf.parts[-4:-1] == ("infiniband", "storage", "mlnx-sm-5"))
     assert sorted(file.name for file in folder.iterdir()) == [
         "ib-node-name-map", "opensm.conf", "partitions.conf", "root_guids",
@@ -93,9 +93,9 @@ def test_files_for_ufm_are_as_they_were(confs: list[Path], golden: Golden) -> No
         golden(GOLDEN / "storage" / "mlnx-sm-5" / file.name, file.read_bytes())
 
 
-def test_what_opensm_makes_of_the_other_dialect(opensm: Tools, cli: Cli, tmp_path: Path) -> None:
-    """It names what it does not know, and goes on with minhop."""
-    assert cli("render", write(tmp_path / "i", asked({})), "-o", tmp_path / "b").code == 0
+def test_opensm_refuses_options_of_the_other_dialect(opensm: Tools, cli: Cli, tmp_path: Path) -> None:
+    """OpenSM lists the unknown options and continues with minhop."""
+    assert cli("render", write(tmp_path / "i", with_ufm({})), "-o", tmp_path / "b").code == 0
     subnet = tmp_path / "b/infiniband/compute"
     conf = subnet / "mlnx-sm-5" / "opensm.conf"
     conf.rename(subnet / "opensm.conf")
@@ -104,13 +104,13 @@ def test_what_opensm_makes_of_the_other_dialect(opensm: Tools, cli: Cli, tmp_pat
     assert proof.active == "minhop" and proof.staged.engines == ("ar_updn",)
 
 
-def asked(mlnx: dict[str, Any], **infiniband: Any) -> Tree:
+def with_ufm(mlnx: dict[str, Any], **infiniband: Any) -> Tree:
     return subnet_tree(infiniband={"mlnx_sm": mlnx, **infiniband})
 
 
-def test_what_the_inventory_asks_of_ufm(cli: Cli, golden: Golden, tmp_path: Path) -> None:
+def test_options_of_the_inventory_for_ufm(cli: Cli, golden: Golden, tmp_path: Path) -> None:
     routes = [{"prefix": "0xfec0000000000007", "guid": "*"}]
-    tree = asked({"adaptive_routing": False, "shield": False, "config_dir": "/srv/ufm"}, prefix_routes=routes, lmc=1)
+    tree = with_ufm({"adaptive_routing": False, "shield": False, "config_dir": "/srv/ufm"}, prefix_routes=routes, lmc=1)
     assert cli("render", write(tmp_path / "i", tree), "-o", tmp_path / "b").code == 0
     conf = tmp_path / "b/infiniband/compute/mlnx-sm-5/opensm.conf"
     golden(GOLDEN / "compute" / "mlnx-sm-5" / "opensm.conf", conf.read_bytes())
@@ -119,21 +119,21 @@ def test_what_the_inventory_asks_of_ufm(cli: Cli, golden: Golden, tmp_path: Path
     assert (lines["routing_engine"], lines["shield_mode"], lines["lmc"]) == ("updn", "0", "1")
 
 
-def test_without_the_wish_there_is_one_dialect(cli: Cli, tmp_path: Path) -> None:
+def test_without_mlnx_sm_there_is_one_dialect(cli: Cli, tmp_path: Path) -> None:
     assert cli("render", write(tmp_path / "i", subnet_tree()), "-o", tmp_path / "b").code == 0
     assert not list((tmp_path / "b").rglob("mlnx-sm-5"))
 
 
 def test_dragonfly_plus_for_ufm(cli: Cli, tmp_path: Path) -> None:
     text = resource("inventories", "dragonfly-plus", "fabric.yaml").read_text()
-    for wish, code in (("{}", 0), ("{adaptive_routing: false}", 1)):
+    for settings, code in (("{}", 0), ("{adaptive_routing: false}", 1)):
         folder = tmp_path / str(code)
         (folder / "i").mkdir(parents=True)
-        (folder / "i" / "fabric.yaml").write_text(f"{text}    infiniband: {{mlnx_sm: {wish}}}\n")
+        (folder / "i" / "fabric.yaml").write_text(f"{text}    infiniband: {{mlnx_sm: {settings}}}\n")
         outcome = cli("render", folder / "i", "-o", folder / "b")
         assert outcome.code == code
         if code:
-            assert "FG890" in outcome.out and "dfp2 routes a dragonfly-plus with adaptive routing only" in outcome.out
+            assert "FG890" in outcome.out and "dfp2 routes a dragonfly-plus only with adaptive routing" in outcome.out
         else:
             (conf,) = folder.rglob("mlnx-sm-5/opensm.conf")
             assert options(conf)["routing_engine"] == "dfp2" and "root_guid_file" not in options(conf)
@@ -143,24 +143,24 @@ def test_a_torus_for_ufm_is_refused(cli: Cli, tmp_path: Path) -> None:
     text = resource("inventories", "torus", "fabric.yaml").read_text().replace("{vls: 8}", "{vls: 8, mlnx_sm: {}}")
     (tmp_path / "fabric.yaml").write_text(text)
     outcome = cli("check", tmp_path)
-    assert outcome.code == 1 and "FG890" in outcome.out and "known are single switches" in outcome.out
+    assert outcome.code == 1 and "FG890" in outcome.out and "supported: single switches" in outcome.out
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
-        ("nue_max_num_vls 4", "names an option 'nue_max_num_vls'"),
-        ("enable_sa true", "no boolean"),
+        ("nue_max_num_vls 4", "has an option 'nue_max_num_vls'"),
+        ("enable_sa true", "expected TRUE or FALSE"),
         ("qos TRUE", "twice"),
     ],
 )
-def test_an_overlay_cannot_mix_them(line: str, told: str, cli: Cli, tmp_path: Path) -> None:
+def test_an_overlay_cannot_mix_them(line: str, message: str, cli: Cli, tmp_path: Path) -> None:
     overlay = tmp_path / "t" / "infiniband" / "mlnx-sm-5"
     overlay.mkdir(parents=True)
     shipped = resource("templates", "infiniband", "mlnx-sm-5", "opensm.conf.j2").read_text()
     (overlay / "opensm.conf.j2").write_text(f"{shipped}{line}\n")
-    outcome = cli("render", write(tmp_path / "i", asked({})), "-o", tmp_path / "b", "--templates", tmp_path / "t")
-    assert outcome.code == 1 and told in outcome.out
+    outcome = cli("render", write(tmp_path / "i", with_ufm({})), "-o", tmp_path / "b", "--templates", tmp_path / "t")
+    assert outcome.code == 1 and message in outcome.out
 
 
 def test_xdr_planes_are_planarized(cli: Cli, tmp_path: Path) -> None:

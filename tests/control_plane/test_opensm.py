@@ -1,6 +1,6 @@
-"""The choice of routing engines against what OpenSM did.
+"""The choice of routing engines, compared with measurements of OpenSM.
 
-MEASURED: opensm 3.3.23 under ibsim with qos TRUE and 8 VLs; a run is good when the engine that was asked for routed the
+MEASURED: opensm 3.3.23 under ibsim with qos TRUE and 8 VLs; a run is good when the requested engine routed the
 fabric, and ibdmchk and the dependency graph both found no credit loop.
 """
 
@@ -13,7 +13,7 @@ from fabricgen.control_plane.opensm import Subnet, plan_subnets
 from fabricgen.design.expand import expand
 from fabricgen.findings import Finding
 from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.nodes import read_yaml
+from fabricgen.inventory.read_yaml import read_yaml
 from tests.inventories import GENERIC, Tree, explicit, grid, grouped, rail_optimized, text_of
 
 DRAGONFLY, PLUS = {"switches": 4, "global_links": 2}, {"leaves": 2, "spines": 2, "global_links": 2}
@@ -79,7 +79,7 @@ def test_an_engine_is_taken_where_it_was_measured_free_of_loops(tree: Tree, engi
     else:
         (finding,) = refused
         assert subnet is None and finding.code == "FG228" and f"{engine} cannot keep a" in finding.message
-        assert "measured" in finding.message and "leave `engine` out for " in finding.hint
+        assert "measured" in finding.message and "remove `engine` for " in finding.hint
 
 
 @pytest.mark.parametrize(("name", "tree", "runs"), MEASURED, ids=[name for name, _, _ in MEASURED])
@@ -129,29 +129,29 @@ def test_choices(tree: Tree, vls: int, lmc: int, choice: tuple[str, int, bool]) 
 
 
 @pytest.mark.parametrize(
-    ("tree", "asked", "path", "told"),
+    ("tree", "requested", "path", "message"),
     [
         (T2D, {"engine": "torus-2QoS", "vls": 1}, "vls", "torus-2QoS needs 2 VLs on a 2D torus, `vls` is 1"),
         (M2D, {"engine": "torus-2QoS", "vls": 1}, "vls", "torus-2QoS needs 2 VLs on a mesh, `vls` is 1"),
         (T3D, {"engine": "lash", "vls": 4}, "vls", "lash needs 6 VLs on a 3D torus, `vls` is 4"),
         (DF4, {"engine": "dfsssp", "vls": 4}, "vls", "dfsssp needs 8 VLs on a dragonfly, `vls` is 4"),
         (FT2, {"engine": "ftree", "lmc": 1}, "engine", "it refuses LMC 1"),
-        (RING, {"engine": "torus-2QoS"}, "engine", "it routes two and three dimensions only"),
-        (M2D, {"engine": "minhop"}, "engine", "it turns from any dimension into any other"),
-        (PEERS, {"engine": "minhop"}, "engine", "links between equals can close loops"),
-        (DF4, {"engine": "ftree"}, "engine", "not measured to route it"),
+        (RING, {"engine": "torus-2QoS"}, "engine", "it routes only two and three dimensions"),
+        (M2D, {"engine": "minhop"}, "engine", "its paths turn between any two dimensions"),
+        (PEERS, {"engine": "minhop"}, "engine", "links within a tier can close loops"),
+        (DF4, {"engine": "ftree"}, "engine", "it has not been measured to route it"),
     ],
 )
-def test_what_is_asked_for_and_cannot_be(tree: Tree, asked: dict[str, Any], path: str, told: str) -> None:
-    (finding,) = planned(tree, **asked)[1]
-    assert (finding.code, finding.path) == ("FG228", f"planes.compute.infiniband.{path}") and told in finding.message
+def test_impossible_requests(tree: Tree, requested: dict[str, Any], path: str, message: str) -> None:
+    (finding,) = planned(tree, **requested)[1]
+    assert (finding.code, finding.path) == ("FG228", f"planes.compute.infiniband.{path}") and message in finding.message
 
 
-def test_datelines_stand_in_the_reason() -> None:
+def test_datelines_are_in_the_reason() -> None:
     tree = grid("torus", [4, 2, 5])
     tree["planes"]["compute"]["torus"]["datelines"] = [3, 0, 1]
     subnet, _ = planned(tree)
-    assert subnet and subnet.reason.endswith("datelines at x=3, z=1"), "y is no ring"
+    assert subnet and subnet.reason.endswith("datelines at x=3, z=1"), "y is not a ring"
 
 
 @pytest.mark.parametrize(("lmc", "lids"), [(0, 72 + 36), (1, 144 + 36), (3, 576 + 36)])

@@ -1,4 +1,4 @@
-"""Tenants and GUIDs that OpenSM would take without a word are refused."""
+"""Tenants and GUIDs that OpenSM would accept silently are refused."""
 
 from pathlib import Path
 from typing import Any
@@ -23,28 +23,28 @@ def tenant(pkey: object = 0x8001, name: str = "blue", members: Any = ("gpu",), *
 
 
 @pytest.mark.parametrize(
-    ("partitions", "code", "told"),
+    ("partitions", "code", "hint"),
     [
         ([tenant(members=["gpi/0"])], "FG881", "did you mean 'gpu'?"),
         ([tenant(members=["gpu/4"])], "FG881", "gpu has the hosts 0 to 3"),
         ([tenant(members=["gpu/0/rail9"])], "FG881", "did you mean 'rail7'?"),
-        ([tenant(members=["rail8"])], "FG881", "no endpoint is on rail 8"),
+        ([tenant(members=["rail8"])], "FG881", "rail 8 has no endpoint"),
         ([tenant(members=[NODE])], "FG881", f"it is the node GUID of gpu/0/rail0; its port GUID is {PORT}"),
         ([tenant(members=["0x02fab00100000000"])], "FG881", "it is the node GUID of switch"),
         ([tenant(0x8000)], "FG882", "top bit"),
         ([tenant(0)], "FG882", "top bit"),
         ([tenant(0x7FFF)], "FG882", "top bit"),
-        ([tenant(0x8001), tenant(1, "green")], "FG883", "0x0001 and 0x8001 are one"),
+        ([tenant(0x8001), tenant(1, "green")], "FG883", "0x0001 and 0x8001 are the same key"),
         ([tenant(), tenant(2, "Blue")], "FG102", ""),
-        ([tenant(membership="limited")], "FG884", "a limited member reaches full ones only"),
+        ([tenant(membership="limited")], "FG884", "limited members reach only full members"),
         ([tenant(ipoib=True, rate="800G")], "FG885", "known: "),
-        ([tenant(ipoib=True, rate="600G")], "FG885", "at most that of the slowest member"),
-        ([tenant(number, f"t{number}", ["gpu/0/rail0"]) for number in range(1, 129)], "FG886", "128 entries"),
+        ([tenant(ipoib=True, rate="600G")], "FG885", "at most the rate of the slowest member"),
+        ([tenant(number, f"t{number}", ["gpu/0/rail0"]) for number in range(1, 129)], "FG886", "at most 128 P_Keys"),
     ],
 )  # fmt: skip
-def test_what_opensm_would_swallow(partitions: Any, code: str, told: str, tmp_path: Path) -> None:
+def test_mistakes_that_opensm_accepts(partitions: Any, code: str, hint: str, tmp_path: Path) -> None:
     (finding,) = refused(tmp_path, subnet_tree(partitions=partitions))
-    assert finding.code == code and told in finding.hint and finding.location and finding.location.line > 1
+    assert finding.code == code and hint in finding.hint and finding.location and finding.location.line > 1
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def adapter(nic: str, node: int, port: int) -> dict[str, str]:
     return {"host": "gpu/0", "nic": nic, "node_guid": f"0x{node:016x}", "port_guid": f"0x{port:016x}"}
 
 
-def test_guids_of_the_hardware_take_the_place_of_placeholders(cli: Cli, tmp_path: Path) -> None:
+def test_guids_of_the_hardware_replace_placeholders(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "i"
     write(folder, subnet_tree())
     (folder / "guids.csv").write_text(
@@ -98,11 +98,11 @@ def test_guids_of_the_hardware_take_the_place_of_placeholders(cli: Cli, tmp_path
         ([adapter("rail0", 0x10, 0x11), adapter("rail0", 0x20, 0x21)], "FG102"),
     ],
 )
-def test_guids_that_cannot_be(guids: Any, code: str, tmp_path: Path) -> None:
+def test_impossible_guids(guids: Any, code: str, tmp_path: Path) -> None:
     assert [finding.code for finding in refused(tmp_path, {**subnet_tree(), "guids": guids})] == [code]
 
 
-def test_one_guid_for_node_and_port_is_no_mistake(tmp_path: Path) -> None:
+def test_one_guid_for_node_and_port_is_valid(tmp_path: Path) -> None:
     assert refused(tmp_path, {**subnet_tree(), "guids": [adapter("rail0", 0x10, 0x10)]}) == []
 
 

@@ -14,7 +14,7 @@ from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding
 from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.nodes import read_yaml
+from fabricgen.inventory.read_yaml import read_yaml
 from tests.inventories import ARISTA, GENERIC, Tree, rail_optimized
 
 _FAST = settings(max_examples=60, deadline=None)
@@ -42,10 +42,11 @@ def intents(draw: st.DrawFn) -> Intent:
     platform = draw(st.sampled_from([GENERIC, ARISTA]))
     model = draw(st.sampled_from(["dgx-h100", "dgx-b300"])) if design != "dual-tor" else "dgx-b300"
     unit, planned = draw(st.integers(1, 6)), draw(st.integers(1, 12))
-    plane: dict[str, Any] = {"design": design, "core": {"platform": platform}}
-    plane["oversubscription"] = {
-        "leaf": draw(st.sampled_from([1, 1.5, 2, 4, 0.5])), "spine": draw(st.sampled_from([1, 1, 2, 7])),
-    }  # fmt: skip
+    plane: dict[str, Any] = {"design": design}
+    plane["oversubscription"] = {"leaf": draw(st.sampled_from([1, 1.5, 2, 4, 0.5]))}
+    if design != "rail-only":
+        plane["core"] = {"platform": platform}
+        plane["oversubscription"]["spine"] = draw(st.sampled_from([1, 1, 2, 7]))
     if draw(st.booleans()):
         plane["subplanes"] = draw(st.integers(1, 2))
     if design == "fat-tree":
@@ -143,7 +144,7 @@ def test_oversubscription_is_never_more_than_asked(intent: Intent) -> None:
 @_FAST
 @given(intents())
 def test_leaves_that_share_spines_reach_each_other_in_two_hops(intent: Intent) -> None:
-    """All leaves of a pod see the same spines: those of one rail, or of all, as the design has it."""
+    """All leaves of a pod connect to the same spines: leaves of one rail or of all rails, by design."""
     fabric = laid_out(intent)
     spines: dict[str, frozenset[str]] = defaultdict(frozenset)
     for link in fabric.links:
@@ -223,7 +224,7 @@ def test_a_host_takes_ports_of_a_leaf_side_by_side(intent: Intent) -> None:
 @_FAST
 @given(intents())
 def test_spine_i_of_every_pod_meets_in_core_group_i(intent: Intent) -> None:
-    """So any two pods share all cores of a group, and groups share none; the group is told by the cores' numbers."""
+    """Any two pods share all cores of a group, and groups share no core; the numbers of the cores give the group."""
     fabric = laid_out(intent)
     groups: dict[tuple[int | None, int], set[frozenset[int]]] = defaultdict(set)
     cores: dict[str, set[int]] = defaultdict(set)
@@ -241,8 +242,8 @@ def test_spine_i_of_every_pod_meets_in_core_group_i(intent: Intent) -> None:
 
 @_FAST
 @given(intents())
-def test_a_pod_is_the_leaves_of_units_side_by_side(intent: Intent) -> None:
-    """Unit u is in pod u / units of a pod; a pod by rail has leaves of its own rail alone."""
+def test_a_pod_is_the_leaves_of_adjacent_units(intent: Intent) -> None:
+    """Unit u is in pod u / units of a pod; a pod of one rail has only leaves of that rail."""
     fabric = laid_out(intent)
     units: dict[int, set[int]] = defaultdict(set)
     for link in fabric.links:

@@ -97,7 +97,7 @@ def test_nics_that_name_the_plane_go_first(tmp_path: Path) -> None:
     assert [nic.name for nic in plane_nics(own, plane_of(tmp_path / "west", "west"))] == RAILS[:7]
 
 
-def test_capacity_tells_the_purpose(tmp_path: Path) -> None:
+def test_capacity_shows_the_purpose(tmp_path: Path) -> None:
     tree = planes_together()
     tree["planes"]["san"] = {**tree["planes"].pop("storage"), "purpose": "storage"}
     fabric, findings = design_only(write(tmp_path, tree))

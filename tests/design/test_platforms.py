@@ -10,7 +10,7 @@ from fabricgen.render.plans import design_only
 from tests.inventories import ADDRESSING, NVIDIA, Tree, explicit, rail_optimized, write
 
 
-def told(folder: Path, tree: Tree) -> list[Finding]:
+def findings_of(folder: Path, tree: Tree) -> list[Finding]:
     return design_only(write(folder, tree))[1]
 
 
@@ -24,7 +24,7 @@ def counts(folder: Path, tree: Tree) -> dict[str, dict[str, int]]:
 @pytest.mark.parametrize("technology", ["roce", "infiniband"])
 def test_a_switch_of_the_other_technology_is_refused(technology: str, tmp_path: Path) -> None:
     wrong = "nvidia-qm9700" if technology == "roce" else NVIDIA
-    findings = told(tmp_path, rail_optimized(platform=wrong, technology=technology))
+    findings = findings_of(tmp_path, rail_optimized(platform=wrong, technology=technology))
     assert [(finding.code, finding.path) for finding in findings] == [
         ("FG239", "planes.compute.leaf.platform"),
         ("FG239", "planes.compute.spine.platform"),
@@ -35,7 +35,7 @@ def test_a_switch_of_the_other_technology_is_refused(technology: str, tmp_path: 
 def test_a_single_switch_of_the_other_technology_is_refused(tmp_path: Path) -> None:
     tree = explicit()
     tree["planes"]["compute"]["leaves"].append({"name": "leaf3", "platform": "nvidia-qm8790"})
-    assert [(finding.code, finding.path) for finding in told(tmp_path, tree)] == [
+    assert [(finding.code, finding.path) for finding in findings_of(tmp_path, tree)] == [
         ("FG239", "planes.compute.leaves[2].platform")
     ]
 
@@ -105,7 +105,7 @@ def of_nics(model: str, speed: str, technology: str) -> Tree:
 
 
 @pytest.mark.parametrize(
-    ("model", "speed", "technology", "told_of"),
+    ("model", "speed", "technology", "message"),
     [
         ("BCM57608", "400G", "infiniband", "BCM57608 has no InfiniBand port, "),
         ("Gaudi-3", "200G", "infiniband", "Gaudi-3 has no InfiniBand port, "),
@@ -114,15 +114,15 @@ def of_nics(model: str, speed: str, technology: str) -> Tree:
     ],
 )
 def test_a_nic_of_the_other_technology_is_refused(
-    model: str, speed: str, technology: str, told_of: str, tmp_path: Path
+    model: str, speed: str, technology: str, message: str, tmp_path: Path
 ) -> None:
-    (finding,) = told(tmp_path, of_nics(model, speed, technology))
+    (finding,) = findings_of(tmp_path, of_nics(model, speed, technology))
     assert (finding.code, finding.severity, finding.path) == ("FG254", "error", "planes.compute.technology")
-    assert told_of in finding.message and finding.hint and finding.location
+    assert message in finding.message and finding.hint and finding.location
 
 
 @pytest.mark.parametrize(
     ("model", "speed"), [("ConnectX-6", "200G"), ("ConnectX-7", "400G"), ("ConnectX-8", "800G"), ("FastCard", "400G")]
 )
 def test_a_nic_of_the_technology_is_taken(model: str, speed: str, tmp_path: Path) -> None:
-    assert [one.code for one in told(tmp_path, of_nics(model, speed, "infiniband"))] in ([], ["FG114"])
+    assert [one.code for one in findings_of(tmp_path, of_nics(model, speed, "infiniband"))] in ([], ["FG114"])

@@ -1,7 +1,7 @@
 """Counts of published designs, from inventories of at most 40 lines.
 
 Tables A, B: NVIDIA DGX SuperPOD reference architectures H100 and B200 with InfiniBand switches; D: B300, twin planes,
-whose cable column counts 800G cables with two links each. Then what operators have published of their own: Alibaba HPN
+whose cable column counts 800G cables with two links each. Then the published designs of operators: Alibaba HPN
 (SIGCOMM 2024 and the HPN 7.0 description), Meta (SIGCOMM 2024, Llama 3), ByteDance MegaScale (NSDI 2024). Vendors:
 AMD Instinct MI3XX Reference Design, Intel Gaudi 3 sub-cluster, Asterfusion CX864E-N configuration guide, and a 72-node
 pattern of Quantum-X800.
@@ -51,7 +51,7 @@ def test_table_a(
     tree["hosts"]["gpu"]["count"] = nodes + 1
     (refusal,) = [each for each in design_only(write(tmp_path, tree))[1] if each.severity == "error"]
     assert refusal.message == (
-        f"{nodes + 1} hosts at 32 to a unit, 1 kept for appliances, make {units + 1} units, `planned` is {units}"
+        f"{nodes + 1} hosts, 32 in a unit, 1 reserved for appliances, make {units + 1} units, `planned` is {units}"
     )
 
 

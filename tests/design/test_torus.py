@@ -153,7 +153,7 @@ def test_ports_by_dimension_and_direction() -> None:
     ("tree", "code", "path", "arithmetic"),
     [
         (grid("torus", [4, 4], 33, 2), "FG207", "planes.compute.torus.size",
-         "33 hosts at 2 to a switch need 17 switches, `size` has 4 x 4 = 16 switches"),
+         "33 hosts, 2 on a switch, need 17 switches, `size` has 4 x 4 = 16 switches"),
         (grid("torus", [4, 4], 1, 7, [3, 2]), "FG201", "planes.compute.leaf.platform",
          "a switch needs 66 ports (56 endpoints + 2 x 3 + 2 x 2), its platform has 64"),
         (grid("torus", [2, 2, 2, 2]), "FG105", "planes.compute.torus.size", "takes at most 3 items"),
@@ -162,7 +162,7 @@ def test_ports_by_dimension_and_direction() -> None:
          "links has 3 entries, size has 2 dimensions"),
     ],
 )  # fmt: skip
-def test_refusals_tell_the_arithmetic(tree: Tree, code: str, path: str, arithmetic: str, tmp_path: Path) -> None:
+def test_refusals_show_the_arithmetic(tree: Tree, code: str, path: str, arithmetic: str, tmp_path: Path) -> None:
     finding = design_only(write(tmp_path, tree))[1][0]
     assert (finding.code, finding.path, finding.severity) == (code, path, "error") and arithmetic in finding.message
     assert finding.location and finding.location.line > 1
@@ -171,7 +171,7 @@ def test_refusals_tell_the_arithmetic(tree: Tree, code: str, path: str, arithmet
 @pytest.mark.parametrize(
     ("design", "datelines", "arithmetic"),
     [
-        ("torus", [4, 0], "dateline 4 lies outside: the dimension has the coordinates 0 to 3"),
+        ("torus", [4, 0], "dateline 4 is outside: the dimension has the coordinates 0 to 3"),
         ("torus", [0], "datelines has 1 entries, size has 2 dimensions"),
         ("mesh", [0, 0], "a mesh has no rings, so no datelines"),
     ],

@@ -1,4 +1,4 @@
-"""Cables as LLDP saw them beside those that were meant."""
+"""Planned cables and the cables in LLDP dumps."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -21,8 +21,8 @@ def bundle(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("build")
 
 
-def as_meant(bundle: Path) -> Seen:
-    """What LLDP on every switch says when all is well: the far end's alias."""
+def as_planned(bundle: Path) -> Seen:
+    """The LLDP neighbours of each switch with correct cabling, by the alias of the far end."""
     wiring = json.loads((bundle / "fabric.json").read_bytes())
     aliases = {
         (file.parent.name, port): row["alias"]
@@ -53,19 +53,19 @@ def dump(seen: Seen, folder: str = "lldp") -> Path:
     return Path(folder)
 
 
-def test_all_as_meant(bundle: Path, cli: Cli) -> None:
-    outcome = cli("diff", bundle, dump(as_meant(bundle)), "--exit-code")
+def test_correct_cabling(bundle: Path, cli: Cli) -> None:
+    outcome = cli("diff", bundle, dump(as_planned(bundle)), "--exit-code")
     assert outcome.code == 0, outcome.out
-    assert outcome.out == "No miscabling.\n4 cables as meant, 0 missing, 0 extra, 0 misplaced, 0 swapped.\n"
+    assert outcome.out == "No miscabling.\n4 cables as planned, 0 missing, 0 extra, 0 misplaced, 0 swapped.\n"
 
 
 def test_swapped_missing_extra_and_misplaced(bundle: Path, cli: Cli, golden: Golden) -> None:
-    seen = as_meant(bundle)
+    seen = as_planned(bundle)
     one, two = seen["leaf1"]["Ethernet256"], seen["leaf1"]["Ethernet264"]
     seen["leaf1"] |= {"Ethernet256": two, "Ethernet264": one}  # two cables change places
     seen["spine1"]["Ethernet0"], seen["spine2"]["Ethernet0"] = seen["spine2"]["Ethernet0"], seen["spine1"]["Ethernet0"]
-    del seen["leaf2"]["Ethernet256"], seen["spine1"]["Ethernet8"]  # one is gone
-    seen["leaf2"]["Ethernet8"] = ("stranger", "etp1")  # one too many
+    del seen["leaf2"]["Ethernet256"], seen["spine1"]["Ethernet8"]  # one is missing
+    seen["leaf2"]["Ethernet8"] = ("stranger", "etp1")  # one is extra
     seen["leaf2"]["Ethernet272"] = seen["leaf2"].pop("Ethernet264")  # one in the wrong port
     seen["spine2"]["Ethernet8"] = ("leaf2", "Ethernet272")
     folder = dump(seen)
@@ -79,20 +79,20 @@ def _version(text: str) -> str:
     return str(json.loads(text)["tool"]["version"]) if text.startswith("{") else "…"
 
 
-def test_a_switch_without_a_dump_misses_nothing(bundle: Path, cli: Cli) -> None:
-    seen = as_meant(bundle)
+def test_a_switch_without_a_dump_is_no_difference(bundle: Path, cli: Cli) -> None:
+    seen = as_planned(bundle)
     outcome = cli("diff", bundle, dump({"leaf1": seen["leaf1"]}), "--exit-code")
-    assert outcome.code == 0 and "2 cables as meant" in outcome.out
+    assert outcome.code == 0 and "2 cables as planned" in outcome.out
     assert "3 switches without a dump: leaf2, spine1, spine2" in outcome.out
 
 
 def test_a_dump_of_another_fabric(bundle: Path, cli: Cli) -> None:
     outcome = cli("diff", bundle, dump({"tor7": {"Ethernet0": ("tor8", "etp1")}}))
-    assert outcome.code == 2 and "no dump is of a switch of the bundle" in outcome.err
+    assert outcome.code == 2 and "no dump belongs to a switch of the bundle" in outcome.err
 
 
 def lldpctl(ports: Mapping[str, tuple[str, str]]) -> Any:
-    """`-f json`: names are keys, and what is one of its kind is no list."""
+    """`-f json`: names are keys, and a single item is not in a list."""
     items = [
         {
             port: {
@@ -107,13 +107,13 @@ def lldpctl(ports: Mapping[str, tuple[str, str]]) -> Any:
 
 
 def lldpctl_one_object(ports: Mapping[str, tuple[str, str]]) -> Any:
-    """Older ones have all interfaces as one object."""
+    """Older versions have all interfaces in one object."""
     items: Any = lldpctl({**ports, "eth0": ("oob", "1")})["lldp"]["interface"]
     return {"lldp": {"interface": {port: seen for item in items for port, seen in item.items()}}}
 
 
 def lldpctl_nameless(ports: Mapping[str, tuple[str, str]]) -> Any:
-    """Neighbours that tell no name: the chassis is known by its MAC address."""
+    """Neighbours without a name: the chassis has a MAC address only."""
     return {"lldp": {"interface": [
         {port: {"chassis": {"id": {"type": "mac", "value": mac_of(far).upper()}},
                 "port": {"id": {"type": "local", "value": far_port}}}}
@@ -136,14 +136,14 @@ def mac_of(device: str) -> str:
 
 @pytest.mark.parametrize("form", [lldpctl, lldpctl_one_object, lldpctl_nameless, lldpctl_json0])
 @pytest.mark.parametrize("together", [False, True])
-def test_crossed_cables_are_named_whatever_the_form(
+def test_swapped_cables_in_each_form_of_dump(
     form: Callable[[Mapping[str, tuple[str, str]]], Any], together: bool, bundle: Path, cli: Cli, tmp_path: Path
 ) -> None:
     for file in bundle.glob("sonic/*/config_db.json"):
         config = json.loads(file.read_bytes())
         config["DEVICE_METADATA"]["localhost"]["mac"] = mac_of(file.parent.name)
         file.write_text(json.dumps(config))
-    seen = as_meant(bundle)
+    seen = as_planned(bundle)
     one, two = seen["leaf1"]["Ethernet256"], seen["leaf1"]["Ethernet264"]
     seen["leaf1"] |= {"Ethernet256": two, "Ethernet264": one}
     seen["spine1"]["Ethernet0"], seen["spine2"]["Ethernet0"] = seen["spine2"]["Ethernet0"], seen["spine1"]["Ethernet0"]
@@ -162,11 +162,11 @@ def test_crossed_cables_are_named_whatever_the_form(
         "swapped (two ports of leaf1): leaf1:Ethernet256 – spine2:Ethernet0, leaf1:Ethernet264 – spine1:Ethernet0"
         in outcome.out
     )
-    assert "2 cables as meant, 0 missing, 0 extra, 0 misplaced, 1 swapped" in outcome.out
+    assert "2 cables as planned, 0 missing, 0 extra, 0 misplaced, 1 swapped" in outcome.out
 
 
 def test_a_switch_without_neighbours(bundle: Path, cli: Cli, tmp_path: Path) -> None:
-    seen = as_meant(bundle)
+    seen = as_planned(bundle)
     for empty in ({"lldp": {}}, {"lldp": [{}]}):
         texts = {**{device: lldpctl(ports) for device, ports in seen.items()}, "leaf1": empty}
         (tmp_path / "lldp.json").write_text(json.dumps(texts))
@@ -174,13 +174,13 @@ def test_a_switch_without_neighbours(bundle: Path, cli: Cli, tmp_path: Path) -> 
         assert outcome.code == 0, "its neighbours still see it"
 
 
-def test_hosts_are_known_by_their_name_and_their_own_words_for_a_nic_do_not_matter(bundle: Path, cli: Cli) -> None:
-    seen = as_meant(bundle)
+def test_a_host_may_use_its_own_name_of_a_nic(bundle: Path, cli: Cli) -> None:
+    seen = as_planned(bundle)
     host = next(link["a"][0] for link in json.loads((bundle / "fabric.json").read_bytes())["links"])
     seen["leaf1"]["Ethernet0"] = (f"{host}.example.net", "b8:ce:f6:00:00:01")
     seen["leaf2"]["Ethernet0"] = (host, "ens8np0")
     outcome = cli("diff", bundle, dump(seen), "--exit-code")
-    assert outcome.code == 0 and "6 cables as meant" in outcome.out
+    assert outcome.code == 0 and "6 cables as planned" in outcome.out
     seen["leaf2"]["Ethernet8"] = seen["leaf2"].pop("Ethernet0")
     seen["leaf1"]["Ethernet0"] = ("gpu-999", "ens8np0")
     outcome = cli("diff", bundle, dump(seen, "wrong"), "--exit-code")

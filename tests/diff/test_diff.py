@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonpatch
 import pytest
 
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from tests.conftest import Cli, Golden
 from tests.diff.fabrics import COMMUNITY, Config, Edit, edited, running
 from tests.inventories import explicit, rail_optimized, write
@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A rendered bundle, once for all tests; nobody writes into it."""
+    """A rendered bundle, once for all tests; no test writes into it."""
     from fabricgen.cli.main import run
 
     folder = tmp_path_factory.mktemp("diff")
@@ -138,7 +138,7 @@ def test_patches_lead_from_old_to_new(old: Path, cli: Cli) -> None:
 def test_a_clean_switch_does_not_drift(old: Path, cli: Cli) -> None:
     folder = running(old, "running")
     outcome = cli("diff", old, folder, "--exit-code")
-    assert outcome.code == 0 and outcome.out.startswith("Made by the switch, no drift:\n  CRM: 4 on ")
+    assert outcome.code == 0 and outcome.out.startswith("Added by the switch, not drift:\n  CRM: 4 on ")
     assert "No drift." in outcome.out and "4 secrets not compared" in outcome.out and COMMUNITY not in outcome.out
     for form in ("leaf1", "leaf1/config_db"):  # one switch, by either name
         one = Path("one") / f"{form}.json"
@@ -167,7 +167,7 @@ def test_the_way_back_keeps_what_the_switch_made(old: Path, cli: Cli) -> None:
     assert "FEATURE" in after and "VLAN" not in after and after["PORT"]["Ethernet0"]["mtu"] == "9100"
 
 
-def test_a_community_that_the_switch_has_besides_is_drift(old: Path, cli: Cli) -> None:
+def test_an_additional_community_on_the_switch_is_drift(old: Path, cli: Cli) -> None:
     folder = running(old, "running")
     config = json.loads((folder / "leaf1.json").read_bytes())
     config["SNMP_COMMUNITY"]["public"] = {"TYPE": "RW"}
@@ -221,7 +221,7 @@ def test_markdown_fits_a_comment(old: Path, cli: Cli) -> None:
             config["ACL_TABLE"][f"{device}`{number}<b>"] = {"policy_desc": f"```{device}{number}" * 20}
 
     outcome = cli("diff", old, edited(old, "new", much), "--format", "markdown")
-    assert len(outcome.out) < 65_536 and "groups left out: `fabricgen diff` shows all" in outcome.out
+    assert len(outcome.out) < 65_536 and "groups left out; `fabricgen diff` shows all" in outcome.out
     assert outcome.out.count("````diff\n") == outcome.out.count("<details>") == outcome.out.count("</details>") > 0
 
 
@@ -231,15 +231,15 @@ def test_markdown_fits_a_comment(old: Path, cli: Cli) -> None:
         (["nowhere", "old"], "nowhere: no such file or folder"),
         (["old", "nowhere"], "nowhere: no such file or folder"),
         (["empty", "old"], "empty: the folder has no bundle, no config_db.json and no LLDP dump"),
-        (["old", "old/sonic", "--as", "bundle"], "old/sonic: no bundle: it holds neither manifest.json nor"),
+        (["old", "old/sonic", "--as", "bundle"], "old/sonic: is not a bundle: it contains neither manifest.json nor"),
         (["old", "broken"], "broken/leaf1.json:1:2: not JSON"),
         (["old", "list.json"], "list.json:1:1: not a JSON object"),
-        (["old", "rows"], "cannot be compared: PORT is no table of rows"),
-        (["old", "other"], "have no device in common: they are of two fabrics (tiny, small)"),
-        (["old", "topology"], "has no InfiniBand plane that ibnetdiscover could have seen"),
-        (["old", "old", "--as", "ibnetdiscover"], "has no InfiniBand plane that ibnetdiscover could have seen"),
-        (["lldp.json", "old"], "lldp.json is no bundle and no config_db.json"),
-        (["old", "lldp.json", "--format", "jsonpatch"], "cables are not patched"),
+        (["old", "rows"], "cannot be compared: PORT is not a table of rows"),
+        (["old", "other"], "have no common device: they belong to different fabrics (tiny, small)"),
+        (["old", "topology"], "has no InfiniBand plane to compare with ibnetdiscover"),
+        (["old", "old", "--as", "ibnetdiscover"], "has no InfiniBand plane to compare with ibnetdiscover"),
+        (["lldp.json", "old"], "lldp.json is neither a bundle nor a config_db.json"),
+        (["old", "lldp.json", "--format", "jsonpatch"], "cables cannot be patched"),
         (["old", "lldp.json", "--as", "running"], "lldp.json:1:1: the file has no table of CONFIG_DB"),
         (["old", "notes.txt"], "neither JSON nor the output of `show lldp table` or ibnetdiscover"),
     ],

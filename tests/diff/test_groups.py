@@ -1,4 +1,4 @@
-"""Names and changes told once."""
+"""Equal changes are reported once."""
 
 from fabricgen.diff.changes import changes
 from fabricgen.diff.groups import grouped
@@ -17,7 +17,7 @@ def test_the_same_change_on_many_devices_is_one_line() -> None:
     ]
 
 
-def test_fields_that_change_alike_are_one_line() -> None:
+def test_fields_with_equal_changes_are_one_line() -> None:
     old = {"CABLE_LENGTH": {"AZURE": {"Ethernet0": "5m", "Ethernet4": "5m", "Ethernet8": "40m"}}}
     new = {"CABLE_LENGTH": {"AZURE": {"Ethernet0": "9m", "Ethernet4": "9m", "Ethernet8": "9m"}}}
     (group,) = grouped({"leaf1": changes(old, new)})

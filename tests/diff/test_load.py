@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from fabricgen.sonic.load import TableLoader
 
 NAMES = st.sampled_from(["PORT", "A", "B_C", "bgpraw", 'a "quote"', "\n    },\n    ", "{", "}}"])
@@ -62,14 +62,14 @@ def test_misleading_layouts(text: bytes) -> None:
         b"",
     ],
 )
-def test_no_json(text: bytes) -> None:
+def test_text_that_is_not_json(text: bytes) -> None:
     loader = TableLoader()
     loader.load(b'{\n    "A": {\n        "x": {}\n    }\n}')
-    for _ in range(2):  # also where a piece stood in the file before
+    for _ in range(2):  # also if the previous file contained a part of it
         with pytest.raises(orjson.JSONDecodeError):
             loader.load(text)
 
 
-def test_no_object() -> None:
+def test_text_that_is_not_an_object() -> None:
     with pytest.raises(TypeError, match="not a JSON object"):
         TableLoader().load(b"[]")

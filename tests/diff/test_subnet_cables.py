@@ -10,7 +10,7 @@ from fabricgen.simulate.opensm import Tools
 from fabricgen.simulate.opensm.bench import swept
 from tests.conftest import Cli
 from tests.opensm.small import MESH, TORUS, TREE, rendered
-from tests.rules.opensm.cases import LEAF, MANAGER_ON_SPINE, MISSING_UPLINK, NET, SPINE, SWAPPED_RAILS, rewired
+from tests.rules.opensm.changes import LEAF, MANAGER_ON_SPINE, MISSING_UPLINK, NET, SPINE, SWAPPED_RAILS, rewired
 
 STRANGE = rewired(
     ("caguid=0x02fab00200000004", "caguid=0xe8ebd30300000004"),
@@ -47,7 +47,7 @@ def discovered(opensm: Tools, ibnetdiscover: str, folder: Path, file: Path) -> P
 
 
 @pytest.mark.parametrize("name", [TREE, TORUS, MESH])
-def test_a_subnet_as_it_was_meant(opensm: Tools, ibnetdiscover: str, cli: Cli, tmp_path: Path, name: str) -> None:
+def test_correct_cabling(opensm: Tools, ibnetdiscover: str, cli: Cli, tmp_path: Path, name: str) -> None:
     root = rendered(tmp_path, name)
     seen = discovered(opensm, ibnetdiscover, root / "infiniband/compute", tmp_path / "seen.txt")
     outcome = cli("diff", root, seen, "--exit-code")
@@ -55,7 +55,7 @@ def test_a_subnet_as_it_was_meant(opensm: Tools, ibnetdiscover: str, cli: Cli, t
     assert outcome.out.startswith("No miscabling.")
 
 
-def test_seeded_faults_are_told_by_name(opensm: Tools, ibnetdiscover: str, cli: Cli, tmp_path: Path) -> None:
+def test_seeded_faults(opensm: Tools, ibnetdiscover: str, cli: Cli, tmp_path: Path) -> None:
     root, wrong = rendered(tmp_path, TREE), rendered(tmp_path / "wrong", TREE) / "infiniband/compute"
     for change in (SWAPPED_RAILS, MISSING_UPLINK, STRANGE, MOVED, EXTRA):
         change(wrong)
@@ -66,9 +66,9 @@ def test_seeded_faults_are_told_by_name(opensm: Tools, ibnetdiscover: str, cli: 
     assert outcome.code == 4
     assert "~ swapped (two ports of gpu-000): " in outcome.out
     found = json.loads(cli("diff", root, seen, "--format", "json").out)
-    told = {(one["kind"], one["detail"]): (one["seen"] or one["meant"]) for one in found["cables"]}
+    found_kinds = {(one["kind"], one["detail"]): (one["seen"] or one["meant"]) for one in found["cables"]}
     leaf, spine = "compute-su00-r0-leaf", "compute-spine-00"
-    assert told == {
+    assert found_kinds == {
         ("swapped", "one-device"): [
             [[leaf, "1"], ["gpu-000", "rail1"]],
             [["compute-su00-r1-leaf", "1"], ["gpu-000", "rail0"]],
@@ -89,7 +89,7 @@ def test_a_host_on_the_wrong_switch(cli: Cli, tmp_path: Path) -> None:
     assert one["meant"] == [[["compute-su00-r0-leaf", "6"], ["sm-000", "rail0"]]]
 
 
-def test_a_switch_that_is_not_there_is_told_once(cli: Cli, tmp_path: Path) -> None:
+def test_a_missing_switch_is_reported_once(cli: Cli, tmp_path: Path) -> None:
     root = rendered(tmp_path, TREE)
     text = (root / "infiniband/compute" / NET).read_text()
     nodes = [node for node in text.split("\n\n") if f'"S-{SPINE[2:]}"\t#' not in node.partition("[")[0]]
@@ -97,7 +97,7 @@ def test_a_switch_that_is_not_there_is_told_once(cli: Cli, tmp_path: Path) -> No
     (tmp_path / "seen.txt").write_text("\n".join(kept))
     outcome = cli("diff", root, tmp_path / "seen.txt", "--exit-code")
     assert outcome.code == 4
-    assert "0 missing" in outcome.out and "1 switch not seen: compute-spine-00" in outcome.out
+    assert "0 missing" in outcome.out and "1 switch not in the output: compute-spine-00" in outcome.out
 
 
 def test_a_replaced_switch_is_known_by_its_name(cli: Cli, tmp_path: Path) -> None:
@@ -106,20 +106,20 @@ def test_a_replaced_switch_is_known_by_its_name(cli: Cli, tmp_path: Path) -> Non
     (tmp_path / "seen.txt").write_text(text)
     outcome = cli("diff", root, tmp_path / "seen.txt", "--exit-code")
     assert outcome.code == 4
-    assert "unknown GUID: 0xe8ebd30300000099 of compute-spine-00, which was meant to have " + SPINE in outcome.out
-    assert "96 cables as meant, 0 missing, 0 extra, 0 misplaced, 0 swapped." in outcome.out
+    assert "unknown GUID: 0xe8ebd30300000099 of compute-spine-00, expected " + SPINE in outcome.out
+    assert "96 cables as planned, 0 missing, 0 extra, 0 misplaced, 0 swapped." in outcome.out
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('switchguid=0x1\nSwitch 4 "S-1" # "tor"\n[1] "S-2"[1]\nswitchguid=0x2\nSwitch 4 "S-2" # "b"\n[1] "S-1"[1]\n',
-         "no switch of the output is one of the bundle"),
-        ('switchguid=0x1\nSwitch 4 "S-1" # "tor"\n', "has no cable in the form of ibnetdiscover"),
+         "no switch of the output is in the bundle"),
+        ('switchguid=0x1\nSwitch 4 "S-1" # "tor"\n', "does not contain a cable in the format of ibnetdiscover"),
     ],
 )  # fmt: skip
-def test_output_of_another_fabric(cli: Cli, tmp_path: Path, text: str, told: str) -> None:
+def test_output_of_another_fabric(cli: Cli, tmp_path: Path, text: str, message: str) -> None:
     root = rendered(tmp_path, TREE)
     (tmp_path / "seen.txt").write_text(text)
     outcome = cli("diff", root, tmp_path / "seen.txt")
-    assert outcome.code == 2 and told in outcome.err
+    assert outcome.code == 2 and message in outcome.err

@@ -1,73 +1,23 @@
-"""The documentation says what is so: commands run, pasted output is real, links lead somewhere, tables are complete."""
+"""Pages are true: commands and options exist, links have a target, tables are complete, generated pages are fresh."""
 
 import importlib.util
 import json
 import re
-import shlex
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from fabricgen.cli.main import main, run
+from fabricgen.cli.main import main
+from tests.docs.pages import PAGES, ROOT, blocks, name_of
 
-ROOT = Path(__file__).parents[2]
-PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"))]
-PAGES += sorted((ROOT / "docs").rglob("*.md"))
 QUICKSTART = ROOT / "inventories" / "quickstart"
-
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
-_EXIT = re.compile(r"\s+# exit code (\d+)$")
-_SHELL_WORDS = {"cp", "mkdir", "sed"}  # what a page may do between two calls of fabricgen
-_NOT_RUN = {"make", "pip", "python", "git", "ansible-playbook", "cd"}
-_RULES = re.compile(r"\b\d+ rules\b")
-
-
-def name_of(page: Path) -> str:
-    return str(page.relative_to(ROOT))
-
-
-def blocks(page: Path, *languages: str) -> Iterator[tuple[str, str]]:
-    """(language, text) of the page's code blocks."""
-    for match in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-        if match[1] in languages:
-            yield match[1], match[2]
-
-
-class Step(NamedTuple):
-    """A command of a page: its line as it stands there, the command, its exit code, the output shown ("" for none)."""
-
-    line: str
-    command: str
-    code: int
-    shown: str
-
-
-def steps(page: Path) -> Iterator[Step]:
-    """The commands in the order of the page.
-
-    `sh` blocks have one command a line; `console` blocks have `$ command`, followed by what it prints.
-    """
-    for language, text in blocks(page, "sh", "console"):
-        found: list[Step] = []
-        output: list[str] = []
-        for line in reversed(text.splitlines()):
-            if language == "console" and not line.startswith("$ "):
-                output.insert(0, line)
-                continue
-            code = _EXIT.search(line)
-            command = _EXIT.sub("", line.removeprefix("$ "))
-            found.append(Step(line, command, int(code[1]) if code else 0, "\n".join(output)))
-            output = []
-        yield from reversed(found)
 
 
 def load(file: Path) -> ModuleType:
@@ -78,56 +28,9 @@ def load(file: Path) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if list(steps(page))], ids=name_of)
-def test_commands_do_what_the_page_shows(
-    page: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
-) -> None:
-    """All commands of a page, one after the other, in a folder with the examples and the files that the page has."""
-    shutil.copytree(ROOT / "inventories", tmp_path / "inventories")
-    write_files(page, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    for step in steps(page):
-        words = shlex.split(step.command, comments=True)
-        if not words or words[0] in _NOT_RUN:
-            continue
-        if words[0] != "fabricgen":
-            assert words[0] in _SHELL_WORDS, f"{name_of(page)} shows {step.command!r}"
-            subprocess.run(step.command, shell=True, check=True)
-            continue
-        with pytest.raises(SystemExit) as stop:
-            run(words[1:])
-        printed = capsys.readouterr()
-        assert stop.value.code == step.code, f"{step.command}\n{printed.out}{printed.err}"
-        if step.shown and request.config.getoption("--update-golden", default=False):
-            old, new = f"{step.line}\n{step.shown}\n", f"{step.line}\n{printed.out.rstrip()}\n"
-            page.write_text(page.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-        elif step.shown:
-            hint = f"{step.command}: refresh the page with `make golden`"
-            assert _plain(printed.out) == _plain(step.shown), hint
-
-
-def write_files(page: Path, folder: Path) -> None:
-    """The blocks that begin with a comment `file: NAME`, as files; the comment is no part of a CSV file."""
-    for language, text in blocks(page, "yaml", "csv", "jinja"):
-        named = re.match(r"(?:#|\{#) file: (\S+)", text)
-        if named:
-            file = folder / named[1]
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text if language != "csv" else text.partition("\n")[2], encoding="utf-8")
-
-
-def _plain(text: str) -> str:
-    """Output without what changes with every new rule."""
-    return _RULES.sub("N rules", text).strip()
-
-
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_in_running_text_exist(page: Path) -> None:
-    """`fabricgen verb --option` in the text names a verb and options that there are."""
+    """`fabricgen verb --option` in the text names an existing verb and existing options."""
     for match in re.finditer(r"`fabricgen ([a-z][^`]*)`", page.read_text(encoding="utf-8")):
         words = match[1].split()
         command: click.Command = main
@@ -148,15 +51,25 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
 
 
-def test_findings_page_is_fresh(request: pytest.FixtureRequest) -> None:
-    generator = load(ROOT / "docs" / "make_findings.py")
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_files_named_in_pages_exist(page: Path) -> None:
+    """`tests/...` and others in running text. "*" matches a part of a name, and a word in capitals is a placeholder."""
+    folders = "tests|fabricgen|templates|schemas|scripts|benchmarks|inventories|docs"
+    for name in re.findall(rf"`((?:{folders})/[\w./*-]+)`", page.read_text(encoding="utf-8")):
+        pattern = re.sub(r"\b[A-Z]{3,}\b", "*", name.rstrip("/"))
+        assert list(ROOT.glob(pattern)), f"{name_of(page)} names {name}"
+
+
+@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py"])
+def test_generated_pages_are_fresh(name: str, request: pytest.FixtureRequest) -> None:
+    generator = load(ROOT / "docs" / name)
     if request.config.getoption("--update-golden", default=False):
         generator.PAGE.write_text(generator.page(), encoding="utf-8")
     assert generator.PAGE.read_text(encoding="utf-8") == generator.page(), "refresh the page with `make golden`"
 
 
 def test_every_inventory_key_is_described() -> None:
-    """Each key of the schema stands, as code, on docs/inventory.md, docs/designs.md or docs/outside.md."""
+    """Each key of the schema is, as code, in docs/inventory.md, docs/designs.md or docs/outside.md."""
     text = "".join(
         (ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("inventory.md", "designs.md", "outside.md")
     )
@@ -185,7 +98,7 @@ _Loader.add_constructor("!secret", lambda loader, node: node.value)
 
 @pytest.mark.parametrize("page", [ROOT / "docs" / "inventory.md", ROOT / "README.md"], ids=name_of)
 def test_yaml_examples_conform_to_the_schema(page: Path) -> None:
-    """A fragment is laid over the quickstart; a whole inventory stands for itself."""
+    """A fragment is merged into the quickstart; a whole inventory is checked alone."""
     schema = json.loads((ROOT / "schemas" / "inventory.schema.json").read_text())
     base = _read((QUICKSTART / "fabric.yaml").read_text(encoding="utf-8"))
     examples = [_read(text) for _, text in blocks(page, "yaml")]
@@ -206,7 +119,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def test_context_classes_are_described() -> None:
-    """Every attribute that a template may use stands on docs/templates.md."""
+    """Every attribute that a template may use is in docs/templates.md."""
     from dataclasses import fields
 
     from fabricgen.lossless.classes import Classes

@@ -1,4 +1,4 @@
-"""Filters and catalogs of other installed packages: a real distribution on the path, in a process of its own."""
+"""Filters and catalogs of other installed packages: a real distribution on the path, in a separate process."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ PLATFORM = Path(__file__).parents[2] / "fabricgen" / "platforms" / "catalog" / "
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A folder that holds a package with a filter and a catalog, installed as far as Python's metadata goes."""
+    """A folder with a package that has a filter and a catalog, and the metadata of an installed package."""
     folder = tmp_path / "site"
     (folder / "site_fabric" / "catalog" / "switches").mkdir(parents=True)
     (folder / "site_fabric" / "__init__.py").write_text(
@@ -53,7 +53,7 @@ def test_a_foreign_platform_is_rendered_and_judged(site: Path, tmp_path: Path) -
     assert '"hwsku": "Site-O64"' in (tmp_path / "bundle" / "sonic" / "leaf1" / "config_db.json").read_text()
 
 
-def test_a_foreign_filter_is_there(site: Path, tmp_path: Path) -> None:
+def test_a_foreign_filter_is_used(site: Path, tmp_path: Path) -> None:
     template = resource("templates", "sonic", "management.json.j2").read_text()
     (tmp_path / "overlay").mkdir()
     changed = template.replace("{{ management.location }}", "{{ management.location | loud }}")
@@ -66,13 +66,13 @@ def test_a_foreign_filter_is_there(site: Path, tmp_path: Path) -> None:
 
 def test_a_broken_extension_is_named(site: Path, tmp_path: Path) -> None:
     (site / "site_fabric" / "__init__.py").write_text("raise RuntimeError('no licence')\n")
-    told = fabricgen(site, "capacity", write(tmp_path / "inventory", explicit()))
-    assert told.returncode == 2
-    assert "extension site (site_fabric:CATALOG) of fabricgen.platforms cannot be loaded: no licence" in told.stderr
+    outcome = fabricgen(site, "capacity", write(tmp_path / "inventory", explicit()))
+    assert outcome.returncode == 2
+    assert "extension site (site_fabric:CATALOG) of fabricgen.platforms cannot be loaded: no licence" in outcome.stderr
 
 
 def test_two_catalogs_with_one_model_are_refused(site: Path, tmp_path: Path) -> None:
     catalog = site / "site_fabric" / "catalog" / "switches"
     (catalog / "dell-z9664f.yaml").write_text(PLATFORM.read_text())
-    told = fabricgen(site, "capacity", write(tmp_path / "inventory", explicit()))
-    assert told.returncode == 2 and "two catalogs have dell-z9664f" in told.stderr
+    outcome = fabricgen(site, "capacity", write(tmp_path / "inventory", explicit()))
+    assert outcome.returncode == 2 and "two catalogs have dell-z9664f" in outcome.stderr

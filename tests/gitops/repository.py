@@ -58,13 +58,13 @@ class Repository:
         self.run("git push --quiet origin HEAD:main && git switch --quiet --create change")
 
     def run(self, script: str, folder: Path | None = None, **variables: str) -> str:
-        """What a script prints that has to succeed."""
+        """The output of a script, which must succeed."""
         outcome = self.attempt(script, folder, **variables)
         assert outcome.returncode == 0, outcome.stdout
         return outcome.stdout
 
     def attempt(self, script: str, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a script as a pipeline does; its errors stand in `stdout`, too."""
+        """Run a script as a pipeline does; its errors are in `stdout`, too."""
         return subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", script],
             cwd=folder or self.folder,

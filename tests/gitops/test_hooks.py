@@ -11,8 +11,7 @@ from tests.gitops.repository import CHECKOUT, Repository, clean_change, hand_edi
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    """With pre-commit installed in it. The hooks come from a repository of their own; fabricgen is on the PATH, where a
-    person's pre-commit would install it."""
+    """A repository with pre-commit installed. The hooks are in a separate repository; fabricgen is on the PATH."""
     repository = Repository(tmp_path)
     hooks = tmp_path / "hooks"
     hooks.mkdir()

@@ -51,7 +51,7 @@ def gitlab(repository: Repository) -> Iterator[tuple[int, str]]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Change], tuple[Repository, list[str]]]:
-    """Repositories with a change, each made once, and what a pipeline must say of it."""
+    """Repositories with a change, each made once, and the text that a pipeline must report."""
     ready: dict[Change, tuple[Repository, list[str]]] = {}
 
     def make(change: Change) -> tuple[Repository, list[str]]:
@@ -70,15 +70,17 @@ def test_pipeline(
     change: Change,
     made: Callable[[Change], tuple[Repository, list[str]]],
 ) -> None:
-    repository, told = made(change)
+    repository, expected = made(change)
     outcomes = list(pipeline(repository))
     text = "\n".join(printed for code, printed in outcomes if code)
-    assert {code for code, _ in outcomes} == ({0, 1} if told else {0}), text
-    places = [each for each in told if re.match(r"\S+/\S+[:,]", each)]
-    annotations = [each for each in places if ",line=" in each]  # what GitHub shows beside the line
-    wanted = annotations if pipeline is github and annotations else [each for each in places if each not in annotations]
-    assert [each for each in wanted if each not in text] == [], text
-    assert [each for each in told if each not in places and each not in text] == []
+    assert {code for code, _ in outcomes} == ({0, 1} if expected else {0}), text
+    places = [each for each in expected if re.match(r"\S+/\S+[:,]", each)]
+    annotations = [each for each in places if ",line=" in each]  # GitHub shows these beside the line
+    required = (
+        annotations if pipeline is github and annotations else [each for each in places if each not in annotations]
+    )
+    assert [each for each in required if each not in text] == [], text
+    assert [each for each in expected if each not in places and each not in text] == []
     assert "Traceback" not in "".join(printed for _, printed in outcomes)
 
 

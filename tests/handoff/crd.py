@@ -52,7 +52,7 @@ def strict(schema: Any) -> Any:
 
 
 def problems(document: dict[str, Any], known: Definitions) -> list[str]:
-    """What is wrong in a manifest; a kind without a definition is held against what no schema sees alone."""
+    """The mistakes in a manifest; a kind without a definition gets only the checks that no schema can make."""
     kind = document["kind"]
     schema, scope = known.get((document["apiVersion"], kind), ({}, "Namespaced"))
     errors = jsonschema.Draft202012Validator(schema).iter_errors(document)
@@ -66,5 +66,5 @@ def problems(document: dict[str, Any], known: Definitions) -> list[str]:
         try:
             json.loads(text)
         except (ValueError, TypeError) as error:
-            found.append(f"{name} is no JSON: {error}")
+            found.append(f"{name} is not JSON: {error}")
     return found

@@ -1,6 +1,6 @@
-"""What a switch in zero touch provisioning asks a DHCP server: dhcp_client.py INTERFACE MAC CLIENT_ID CLASS.
+"""The DHCP request of a switch in zero touch provisioning: dhcp_client.py INTERFACE MAC CLIENT_ID CLASS.
 
-Prints what the first offer has as JSON: address, and the options 3, 12 and 67; null where nobody answers in a second.
+Prints the first offer as JSON: address, and the options 3, 12 and 67; null without an answer in a second.
 """
 
 import json
@@ -9,7 +9,7 @@ import struct
 import sys
 
 _MAGIC = b"\x63\x82\x53\x63"
-_DISCOVER = b"\x35\x01\x01\x37\x03\x03\x0c\x43"  # and the options that it wants: 3, 12, 67
+_DISCOVER = b"\x35\x01\x01\x37\x03\x03\x0c\x43"  # requests the options 3, 12, 67
 
 
 def main(interface: str, mac: str, client_id: str, user_class: str) -> None:

@@ -82,7 +82,7 @@ def test_rules_fire_from_the_rendered_figures_on(bundle: Path, tmp_path: Path) -
         case({marks: "0+10x40", sent: "0x40"}, {"EcnMarksWithoutPfc": 1, "PfcWithoutEcnMarks": 0}),
         case({marks: "0+10x40", sent: "0+10x40"}, {"EcnMarksWithoutPfc": 0, "PfcWithoutEcnMarks": 0}),
         case({marks: "0x40", sent: "0+10x40"}, {"EcnMarksWithoutPfc": 0, "PfcWithoutEcnMarks": 1}),
-        case({sent: "0+10x40"}, {"PfcWithoutEcnMarks": 0}),  # nobody counts marks there
+        case({sent: "0+10x40"}, {"PfcWithoutEcnMarks": 0}),  # the switch does not count marks
         case({storm.format("leaf1"): "0x25 1x15"}, {"PfcStorm": 1, "PfcStormsSpread": 0}),
         case({storm.format("spine1"): "0x25 1x15", storm.format("spine2"): "0x25 1x15"},
              {"PfcStorm": 2, "PfcStormsSpread": 1}),
@@ -102,24 +102,26 @@ def test_rules_are_by_rail_and_count_every_lossless_port(bundle: Path) -> None:
     for device in open_bundle([bundle]).devices.values():
         lossless = {port for port, row in device.table("PORT_QOS_MAP").items() if row.get("pfc_enable")}
         for name in ("PfcPausedByNeighbor", "PfcPausesNeighbor", "HeadroomNearlyUsed", "PfcStorm"):
-            told = [rule["expr"] for _, rule in rules(files) if rule["alert"] == name and device.name in rule["expr"]]
-            assert {port for expr in told for port in re.findall(r"Ethernet\d+", expr)} >= lossless > set()
+            expressions = [
+                rule["expr"] for _, rule in rules(files) if rule["alert"] == name and device.name in rule["expr"]
+            ]
+            assert {port for expr in expressions for port in re.findall(r"Ethernet\d+", expr)} >= lossless > set()
 
 
-def test_a_headroom_that_the_switch_computes_is_told_of(cli: Cli, tmp_path: Path) -> None:
+def test_a_headroom_that_the_switch_computes_is_reported(cli: Cli, tmp_path: Path) -> None:
     files = made(render(cli, tmp_path, placed(platform=NVIDIA)))
     assert not [rule for _, rule in rules(files) if rule["alert"] == "HeadroomNearlyUsed"]
     assert "leaf1" in files["blind.txt"].decode() and "no xoff in the file" in files["blind.txt"].decode()
 
 
-def test_a_switch_that_counts_no_marks_has_no_alert_of_them(bundle: Path) -> None:
+def test_a_switch_that_counts_no_marks_has_no_alert_for_marks(bundle: Path) -> None:
     file = bundle / "sonic/leaf1/config_db.json"
     config = json.loads(file.read_text())
     config["FLEX_COUNTER_TABLE"]["WRED_ECN_QUEUE"]["FLEX_COUNTER_STATUS"] = "disable"
     file.write_text(json.dumps(config))
     files = made(bundle)
-    told = [rule["expr"] for _, rule in rules(files) if "Ecn" in rule["alert"]]
-    assert told and not [expr for expr in told if "leaf1" in expr]
+    expressions = [rule["expr"] for _, rule in rules(files) if "Ecn" in rule["alert"]]
+    assert expressions and not [expr for expr in expressions if "leaf1" in expr]
     assert "leaf1: ECN marks: FLEX_COUNTER_TABLE|WRED_ECN_QUEUE is not enabled" in files["blind.txt"].decode()
 
 

@@ -59,9 +59,7 @@ def offered(space: str, mac: str, serial: str = "", user_class: str = USER_CLASS
 
 
 @pytest.mark.parametrize("server", ["dnsmasq", "kea"])
-def test_switches_are_told_their_name_and_where_to_go(
-    server: str, cli: Cli, tmp_path: Path, wire: tuple[str, str]
-) -> None:
+def test_switches_get_their_name_and_the_server(server: str, cli: Cli, tmp_path: Path, wire: tuple[str, str]) -> None:
     bundle = render(cli, tmp_path, placed({"leaf1": MAC}))
     files = dict(ztp_files(open_bundle([bundle]), url=URL))
     (tmp_path / "dnsmasq.conf").write_bytes(files["dnsmasq.conf"])

@@ -35,7 +35,7 @@ def fetched(found: dict[str, bytes], url: str, answer: str) -> bytes:
 
 @pytest.mark.parametrize(("by", "identifier"), [("hostname", "hostname"), ("serial", "serial-number")])
 def test_every_switch_finds_its_own_file(bundle: Path, by: str, identifier: str) -> None:
-    found = files(bundle, url="http://10.255.0.9/ztp/", identifier=by)
+    found = files(bundle, url="http://10.255.0.9/ztp/", by=by)
     section = json.loads(found["ztp.json"])["ztp"]["01-configdb-json"]
     assert section["dynamic-url"]["source"]["identifier"] == identifier
     for each in open_bundle([bundle]).devices.values():
@@ -114,7 +114,7 @@ def test_what_cannot_boot_is_refused(tmp_path: Path) -> None:
         files(two)
     one = write_bundle(tmp_path / "one", (device("leaf-r0", rail=0),))
     with pytest.raises(UsageError, match="no serial of leaf-r0"):
-        files(one, identifier="serial")
+        files(one, by="serial")
     with pytest.raises(UsageError, match="not the URL"):
         files(one, url="ztp/here")
     odd = write_bundle(tmp_path / "odd", (device("leaf-r0", rail=0, serial="a'b"),))

@@ -28,4 +28,4 @@ def test_a_nic_keeps_as_many_priorities_lossless_as_it_can(
         group["model"] = model
     found = [one for one in make_plans(write(tmp_path, tree)).findings if one.code == "FG586"]
     assert [one.severity for one in found] == [Severity.WARNING] * line
-    assert all("2 lossless classes, the hosts' BCM57608 keeps 1" in one.message for one in found)
+    assert all("2 lossless classes, the hosts' BCM57608 supports 1" in one.message for one in found)

@@ -10,6 +10,7 @@ from fabricgen.inventory.plane import EcnSpec, LosslessSpec, WatchdogSpec
 from fabricgen.lossless.classes import plan_classes
 from fabricgen.lossless.congestion import plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import find_headroom, whole_metres
+from fabricgen.lossless.hosts import plan_nics
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.render.plans import make_plans
 from tests.inventories import ARISTA, DELL, DELL_LINKS, NVIDIA, Tree, explicit, write
@@ -47,7 +48,7 @@ def test_maps_agree_on_every_lossless_priority(priorities: tuple[int, ...]) -> N
     lossy = {str(tc) for tc in range(8)} - set(map(str, priorities))
     assert {classes.tc_to_pg[tc] for tc in lossy} == {classes.lossy_pg}
     assert classes.lossy_pg not in map(str, priorities)
-    # nothing but the asked DSCP values is lossless, and notifications and control never are
+    # only the requested DSCP values are lossless; notifications and control never are
     lossless_dscp = {dscp for dscp, tc in classes.dscp_to_tc.items() if int(tc) in priorities}
     assert lossless_dscp == {str(priority + 20) for priority in priorities}
     assert set(classes.strict) & set(priorities) == set()
@@ -103,18 +104,30 @@ def test_watchdog_timers_scale_with_the_ports(ports: int, detection_ms: int, pol
     assert watchdog.poll == str(poll_ms)
 
 
+@pytest.mark.parametrize(("detection_ms", "stall_ms"), [(100, None), (101, "100"), (400, "100")])
+def test_a_nic_stops_its_pauses_before_the_watchdog_acts(
+    detection_ms: int, stall_ms: str | None, tmp_path: Path
+) -> None:
+    plans = make_plans(write(tmp_path, explicit(lossless={"watchdog": {"detection_ms": detection_ms}})))
+    leaf_plan = plans.planner.plan(plans.fabric.switches[0])
+    plane = plans.fabric.inventory.planes["compute"]
+    assert leaf_plan
+    nics = plan_nics(plane, [leaf_plan], plane.cables["host-leaf"])
+    assert nics and nics.stall_ms == stall_ms
+
+
 def plan(folder: Path, tree: Tree) -> tuple[list[str], list[str]]:
     plans = make_plans(write(folder, tree))
     errors = [finding.message for finding in plans.findings if finding.severity is Severity.ERROR]
     return errors, [finding.message for finding in plans.findings if finding.severity is Severity.NOTE]
 
 
-def test_a_rounded_length_is_told_once_for_each_kind_of_cable(tmp_path: Path) -> None:
+def test_one_note_for_each_length_that_is_rounded(tmp_path: Path) -> None:
     errors, notes = plan(tmp_path, explicit(cables={"host-leaf": "2m", "leaf-spine": "30m"}))
     assert errors == []
     assert [note for note in notes if "the next length" in note] == [
-        "cables of 2m are planned as 5m, the next length that Arista-7060X6-64PE-O128S2 has",
-        "cables of 30m are planned as 40m, the next length that Arista-7060X6-64PE-O128S2 has",
+        "cables of 2m are planned as 5m, the next length in the table of Arista-7060X6-64PE-O128S2",
+        "cables of 30m are planned as 40m, the next length in the table of Arista-7060X6-64PE-O128S2",
     ]
 
 
@@ -128,7 +141,7 @@ def test_the_dynamic_model_takes_any_length_as_it_is(tmp_path: Path) -> None:
     assert all(buffers and buffers.pg_profile == "NULL" and buffers.pg_profile_row is None for buffers in found)
 
 
-def test_no_row_is_an_error_with_the_lengths_that_there_are(tmp_path: Path) -> None:
+def test_a_length_without_a_row_is_an_error(tmp_path: Path) -> None:
     errors, _ = plan(tmp_path, explicit(cables={"leaf-spine": "3km"}))
     assert errors == ["Arista-7060X6-64PE-O128S2 has no headroom for 400G over 3000m, so the port would pause and drop"]
 
@@ -144,7 +157,7 @@ def test_watchdog_actions_are_those_of_the_platform(platform: str, tmp_path: Pat
         assert bool(errors) is not allowed
 
 
-def test_shared_headroom_is_asked_of_switches_that_size_their_buffers(tmp_path: Path) -> None:
+def test_shared_headroom_is_for_switches_that_size_their_buffers(tmp_path: Path) -> None:
     nvidia = make_plans(write(tmp_path / "nvidia", explicit(NVIDIA, lossless={"shared_headroom": 2})))
     plan = nvidia.planner.plan(nvidia.fabric.switches[0])
     assert plan and plan.over_subscribe_ratio == "2" and nvidia.findings == []

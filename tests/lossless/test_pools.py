@@ -12,7 +12,7 @@ from tests.inventories import ARISTA, NVIDIA, explicit, write
 
 
 def planned(folder: Path, platform: str) -> tuple[LosslessPlan, list[PortBuffers]]:
-    """The plan of a leaf with three wired ports, and what those are told."""
+    """The plan of a leaf with three wired ports, and the settings of those."""
     plans = make_plans(write(folder, explicit(platform)))
     leaf = plans.fabric.switches[0]
     plan = plans.planner.plan(leaf)
@@ -36,7 +36,7 @@ SIZE, XOFF, GROUPS = 18796, 612140, 6  # of a 400G row of the SKU; three ports, 
         ({"size": GROUPS * SIZE - 1, "xoff": XOFF}, None, f"6 lossless groups reserve {GROUPS * SIZE} B"),
         ({"size": 10**8, "xoff": XOFF - 1}, None, f"one group may need {XOFF} B of headroom"),
         ({"size": GROUPS * (SIZE + XOFF)}, None, None),
-        ({"size": GROUPS * (SIZE + XOFF) - 1}, None, f"need {GROUPS * XOFF} B of headroom of their own = 3785616 B"),
+        ({"size": GROUPS * (SIZE + XOFF) - 1}, None, f"need {GROUPS * XOFF} B of own headroom = 3785616 B"),
         ({"size": 10**8, "xoff": 10**7}, 11 * 10**7, None),
         ({"size": 10**8, "xoff": 10**7 + 1}, 11 * 10**7, "= 110000001 B, the chip has 110000000 B"),
     ],

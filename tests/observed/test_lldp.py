@@ -19,7 +19,7 @@ Neighbors = dict[str, dict[str, Endpoint]]  # device -> port -> (far device, ali
 
 @pytest.fixture
 def files(cli: Cli, tmp_path: Path) -> Path:
-    """Loose files that tell nothing of their links."""
+    """Loose files without their links."""
     assert cli("render", write(tmp_path / "inventory", explicit()), "-o", tmp_path / "b", "-q").code == 0
     folder = tmp_path / "files"
     shutil.copytree(tmp_path / "b" / "sonic", folder)
@@ -32,7 +32,7 @@ def files(cli: Cli, tmp_path: Path) -> Path:
 
 
 def seen(tmp_path: Path) -> Neighbors:
-    """What LLDP sees of the links between the switches: the alias of the far port."""
+    """The links between the switches in LLDP: the alias of the far port."""
     bundle = open_bundle([tmp_path / "b"])
     found: Neighbors = {}
     for link in bundle.switch_links:
@@ -43,7 +43,7 @@ def seen(tmp_path: Path) -> Neighbors:
 
 
 def lldpctl(ports: dict[str, Endpoint]) -> str:
-    """One neighbour is no list; eth0 leads to the management network."""
+    """One neighbor is not a list; eth0 leads to the management network."""
     items = [
         {port: {"via": "LLDP", "chassis": {far: {"id": {"type": "mac", "value": "02:00:00:00:00:01"}}},
                 "port": {"id": {"type": "local", "value": alias}, "descr": "uplink"}}}
@@ -140,8 +140,8 @@ def test_swapped_cables_are_found_and_host_links_stay(cli: Cli, files: Path, tmp
     outcome = cli("validate", tmp_path / "b", "--lldp", tmp_path / "lldp", "--format", "json")
     after = json.loads(outcome.out)
     assert before["errors"] == 0 and after["summary"]["links"] == before["links"]
-    told = [one for one in after["findings"] if one["severity"] == "error"]
-    assert outcome.code == 1 and {one["device"] for one in told} >= {"leaf1"}
+    errors = [one for one in after["findings"] if one["severity"] == "error"]
+    assert outcome.code == 1 and {one["device"] for one in errors} >= {"leaf1"}
 
 
 def test_a_full_name_and_a_port_without_alias(tmp_path: Path, cli: Cli) -> None:

@@ -42,7 +42,7 @@ class Net:
         return 1 + self.highest.get(node, 0)
 
     def guid(self, node: str) -> int:
-        """Node GUID; an adapter's port GUID is one more, as ibsim has it."""
+        """Node GUID; an adapter's port GUID is one more, as in ibsim."""
         number = int(node[1:])
         return SWITCH_GUID + number if node[0] == "S" else ADAPTER_GUID + 16 * number
 

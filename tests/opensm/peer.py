@@ -10,7 +10,7 @@ from fabricgen.observed.opensm_dumps import Dumps
 
 
 def credit_loops(ibdmchk: str, folder: Path, dumps: Dumps) -> bool:
-    """Whether ibdmchk finds a credit loop. It dies after its verdict, so that its exit code tells nothing."""
+    """Whether ibdmchk finds a credit loop. It crashes after its verdict, so its exit code has no meaning."""
     (folder / "tables.fdbs").write_text(_fdbs((folder / "opensm-lfts.dump").read_text()))
     (folder / "none.mcfdbs").write_text("")
     command = [ibdmchk, "-s", "opensm-subnet.lst", "-f", "tables.fdbs", "-m", "none.mcfdbs"]

@@ -39,7 +39,7 @@ def recorded(engine: str, scratch: Path) -> tuple[Dumps, bool]:
 
 
 def record(engine: str, scratch: Path) -> str:
-    """Make the tables anew; what came of it, in a line."""
+    """Make the tables again; returns the result in one line."""
     tools, ibdmchk = find_tools(), shutil.which("ibdmchk")
     assert tools and ibdmchk
     files = write(scratch / "files", dragonfly(8, 4, 4), engine, extra="nue_max_num_vls 8" if engine == "nue" else "")

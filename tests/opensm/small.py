@@ -52,7 +52,7 @@ _TREES = {
 
 
 def rendered(folder: Path, name: str) -> Path:
-    """The bundle `name` in a folder of its own."""
+    """The bundle `name`, rendered into a separate folder."""
     try:
         run(["-q", "render", str(write(folder / f"{name}-inventory", _TREES[name]())), "-o", str(folder / name)])
     except SystemExit as done:

@@ -1,18 +1,22 @@
-"""The wheel is whole: outside a checkout it renders, judges and explains, with its own templates and schemas."""
+"""The wheel is complete: outside a checkout it renders, checks and explains, with its own templates and schemas."""
 
 import os
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
+import click
+import numpy
 import pytest
+import yaml
 
 CHECKOUT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that the wheel is installed in, apart from the checkout."""
+    """A folder outside the checkout with the installed wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, CHECKOUT], check=True)
@@ -30,10 +34,10 @@ def fabricgen(installed: Path, *arguments: str, cwd: Path) -> subprocess.Complet
 def test_code_and_resources_are_those_of_the_wheel(installed: Path, tmp_path: Path) -> None:
     code = "import fabricgen.resources as r; print(r.__file__); print(r.resource('templates', 'sonic').is_dir())"
     environment = {**os.environ, "PYTHONPATH": str(installed)}
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-P", "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
-    assert told.stdout.splitlines() == [str(installed / "fabricgen" / "resources.py"), "True"]
+    assert done.stdout.splitlines() == [str(installed / "fabricgen" / "resources.py"), "True"]
 
 
 def test_init_then_check(installed: Path, tmp_path: Path) -> None:
@@ -57,3 +61,49 @@ def test_the_command_and_the_extras(installed: Path, tmp_path: Path) -> None:
     (metadata,) = installed.glob("fabricgen-*.dist-info/METADATA")
     for extra in ("sim", "fast", "yang", "distributed", "all"):
         assert f"Provides-Extra: {extra}\n" in metadata.read_text()
+
+
+@pytest.fixture(scope="module")
+def environment(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh virtual environment with the wheel; its dependencies are those of the test run."""
+    folder = tmp_path_factory.mktemp("environment") / "venv"
+    venv.create(folder, with_pip=False)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (wheel,) = installed.parent.glob("fabricgen-*.whl")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "--python", folder / "bin" / "python"]
+    subprocess.run([*pip, "install", "--no-deps", "--no-index", wheel], check=True)
+    dependencies = {str(Path(module.__file__ or "").parents[1]) for module in (click, numpy, yaml)}
+    (site / "dependencies.pth").write_text("\n".join(sorted(dependencies)) + "\n")
+    return folder
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+
+import fabricgen
+import fabricgen.api
+
+assert Path(fabricgen.__file__).is_relative_to(sys.prefix), fabricgen.__file__
+assert "numpy" not in sys.modules
+rendering = fabricgen.api.render(Path("fabric"), Path("build"))
+assert rendering.is_written and not rendering.has_errors, rendering.findings
+findings = fabricgen.api.validate([Path("build")]).findings
+proof = fabricgen.api.simulate_deadlock([Path("build")])
+print(len(findings), rendering.switches.files, *(plane.verdict for plane in proof.planes))
+"""
+
+
+def test_a_program_uses_the_api_of_the_wheel(environment: Path, tmp_path: Path) -> None:
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def run(*command: object) -> subprocess.CompletedProcess[str]:
+        words = [str(word) for word in command]
+        return subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False)
+
+    started = run(environment / "bin" / "fabricgen", "init", "fabric")
+    assert started.returncode == 0, started.stderr
+    done = run(environment / "bin" / "python", "-P", "-c", PROGRAM)
+    assert (done.returncode, done.stdout) == (0, "0 20 free\n"), done.stderr
+    validated = run(environment / "bin" / "fabricgen", "validate", "build")
+    assert validated.returncode == 0 and "0 errors" in validated.stdout, validated.stderr

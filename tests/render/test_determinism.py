@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fabricgen.inventory.nodes import SecretReference, read_yaml
+from fabricgen.inventory.nodes import SecretReference
+from fabricgen.inventory.read_yaml import read_yaml
 from tests.conftest import Cli
 from tests.inventories import ADDRESSING, DELL, DUAL_STACK, QUICKSTART, Tree, explicit, rail_optimized, write
 
@@ -86,7 +87,7 @@ def test_processes_mean_nothing(cli: Cli, tmp_path: Path) -> None:
     assert rendered(cli, inventory, tmp_path / "b", "--jobs", 2) == first
 
 
-def test_a_clash_of_templates_is_told_from_another_process_as_well(cli: Cli, tmp_path: Path) -> None:
+def test_a_clash_of_templates_in_another_process_is_reported(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", rail_optimized(8, 1, 8, DELL, "hgx-h100"))
     templates = tmp_path / "templates"
     templates.mkdir()

@@ -205,7 +205,7 @@ def changed(border: dict[str, bytes], folder: Path, name: str, change: Callable[
     ("leaf", "fate"),
     [("r2", "and go to compute-su00-r4-leaf, which can send them up again"), ("r0", "and leave the fabric")],
 )
-def test_a_leaf_without_a_discard_route_is_told_where_packets_would_go(
+def test_a_finding_of_a_missing_discard_route_says_where_packets_go(
     border: dict[str, bytes], leaf: str, fate: str, tmp_path: Path
 ) -> None:
     name = f"compute-su00-{leaf}-leaf"

@@ -1,4 +1,4 @@
-"""Planes together: one inventory, one bundle; no plane's files depend on another's, and no PFC where none is asked."""
+"""Planes together: one inventory, one bundle; no plane changes the files of another; PFC is only where requested."""
 
 import json
 from pathlib import Path
@@ -38,10 +38,10 @@ def test_render_validate_and_check_four_planes(platform: str, cli: Cli, tmp_path
         outcome.code == 0 and "18 devices, 46 links" in outcome.out and "0 errors, 0 warnings, 0 notes" in outcome.out
     )
     outcome = cli("check", inventory, "--format", "json")
-    told = json.loads(outcome.out)
-    notes = {(one["code"], one["severity"]) for one in told["findings"]}
+    report = json.loads(outcome.out)
+    notes = {(one["code"], one["severity"]) for one in report["findings"]}
     assert outcome.code == 0 and notes == {("FG606", "note")}  # each leaf hangs on one cable
-    deadlock = told["deadlock"]
+    deadlock = report["deadlock"]
     assert (deadlock["verdict"], deadlock["claim"], deadlock["priorities"]) == ("free", "proved", [3, 4])
     by_plane = {plane["name"]: plane for plane in deadlock["planes"]}
     assert list(by_plane) == ["compute", "storage", "in-band", "out-of-band"]
@@ -63,9 +63,9 @@ def test_hosts_are_dual_homed_on_every_small_plane(small: str, cli: Cli, tmp_pat
     inventory = write(tmp_path / "i", dual_homed_planes(small=small))
     files = render(cli, inventory, tmp_path / "b")
     outcome = cli("check", inventory, "--format", "json")
-    told = json.loads(outcome.out)
-    assert outcome.code == 0 and told["findings"] == []
-    assert [plane["priorities"] for plane in told["deadlock"]["planes"]] == [[3, 4], [3, 4], []]
+    report = json.loads(outcome.out)
+    assert outcome.code == 0 and report["findings"] == []
+    assert [plane["priorities"] for plane in report["deadlock"]["planes"]] == [[3, 4], [3, 4], []]
     wiring = json.loads((tmp_path / "b" / "fabric.json").read_text())
     for host in wiring["hosts"]:
         leaves = {link["b"][0] for link in wiring["links"] if link["a"][0] == host["name"]}
@@ -83,9 +83,9 @@ def test_the_example_of_planes_together(cli: Cli) -> None:
     lines = (inventory / "fabric.yaml").read_text().splitlines()
     assert len(lines) <= 60
     outcome = cli("check", inventory, "--format", "json")
-    told = json.loads(outcome.out)
-    assert outcome.code == 0 and told["findings"] == []
-    assert {plane["name"]: plane["priorities"] for plane in told["deadlock"]["planes"]} == {
+    report = json.loads(outcome.out)
+    assert outcome.code == 0 and report["findings"] == []
+    assert {plane["name"]: plane["priorities"] for plane in report["deadlock"]["planes"]} == {
         "compute": [3, 4],
         "storage": [3],
         "in-band": [],
@@ -101,7 +101,7 @@ def test_the_example_of_planes_together(cli: Cli) -> None:
 def test_the_verdict_says_plainly_that_nothing_is_lossless(cli: Cli, tmp_path: Path) -> None:
     render(cli, write(tmp_path / "i", planes_together()), tmp_path / "b")
     text = cli("simulate", "deadlock", tmp_path / "b").out
-    assert "plane in-band: free, proved: no link between switches is lossless, so nothing can wait\n" in text
+    assert "plane in-band: free, proved: no link between switches is lossless, so no buffer waits for another\n" in text
     assert "FG604" not in text
     alone = json.loads(cli("simulate", "deadlock", tmp_path / "b", "--plane", "in-band", "--format", "json").out)
     assert (alone["deadlock"]["verdict"], alone["deadlock"]["claim"], alone["deadlock"]["priorities"]) == (

@@ -13,7 +13,7 @@ from fabricgen.bundle.write import BundleWriter
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from fabricgen.sonic.schema import check
 from tests.inventories import ARISTA, DELL, DELL_LINKS, DUAL_STACK, NVIDIA, Tree, explicit, write
 
@@ -193,7 +193,7 @@ def test_sources_do_not_move_with_lines(rendered: Any, tmp_path: Path) -> None:
     assert found == rendered("arista")[1]
 
 
-def test_cabling_tells_both_ends_and_the_true_length(tmp_path: Path) -> None:
+def test_cabling_shows_both_ends_and_the_true_length(tmp_path: Path) -> None:
     tree = explicit(cables={"host-leaf": "2m", "leaf-spine": {"length": "30m", "medium": "smf"}})
     tree["devices"] = [{"name": "leaf1", "rack": "A1", "unit": 40}]
     lines = render(tmp_path, tree)["cabling.csv"].decode().splitlines()

@@ -17,7 +17,7 @@ _FAILED = ("l0:Ethernet0--s0:Ethernet0", "l1:Ethernet4--s1:Ethernet4")
 
 
 def bounced(folder: Path, failed: tuple[str, ...] = _FAILED) -> tuple[Bundle, PlaneDeadlock]:
-    """Four leaves, two spines with ASNs of their own, and two links gone, told as failures of the whole fabric."""
+    """Four leaves, two spines with different ASNs, and two missing links, reported as failures of the whole fabric."""
     fabric = _without(clos(4, 2, lambda spine: 65000 + spine), ("l0", "s0"), ("l1", "s1"))
     bundle = open_configs(fabric.configs(), folder)
     [found] = analyse_deadlock(bundle)
@@ -51,7 +51,7 @@ def test_failed_switch_is_drawn(tmp_path: Path) -> None:
     assert picture.legend[-1].text == "failed: switch l1"
 
 
-def test_one_tier_is_a_circle_and_svg_is_well_formed(tmp_path: Path) -> None:
+def test_one_tier_is_a_ring_and_svg_is_well_formed(tmp_path: Path) -> None:
     bundle = open_configs(ring(5, 1).configs(), tmp_path)
     results = analyse_deadlock(bundle)
     found = cycle_pictures(bundle, results)
@@ -71,7 +71,7 @@ def test_svg_option_writes_one_file_for_each_cycle(cli: Cli, tmp_path: Path) -> 
 
 
 def test_failures_are_drawn(cli: Cli, tmp_path: Path) -> None:
-    """Two failures close the circle; the links of the picture are those that the verdict names."""
+    """Two failures close the cycle; the links of the picture are those that the verdict names."""
     folder = tmp_path / "configs"
     folder.mkdir()
     open_configs(clos(4, 2, lambda spine: 65000 + spine).configs(), folder)

@@ -1,6 +1,6 @@
 """Every form of one report: a small fabric with four mistakes, read by a person (golden/) and by schemas.
 
-JUnit has no schema of its own; the test holds the shape that Jenkins and Surefire read.
+JUnit has no official schema; the test has the shape that Jenkins and Surefire read.
 """
 
 import json
@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from fabricgen.findings import Finding, Location, Severity
-from fabricgen.report.github import github_report
-from fabricgen.report.gitlab import gitlab_list
-from fabricgen.report.junit import junit_report
+from fabricgen.report.formats.github import github_report
+from fabricgen.report.formats.gitlab import gitlab_list
+from fabricgen.report.formats.junit import junit_report
+from fabricgen.report.formats.sarif import sarif_object
 from fabricgen.report.run import Run
-from fabricgen.report.sarif import sarif_object
 from fabricgen.resources import resource
 from tests.conftest import Cli, Golden
 from tests.inventories import explicit, write
@@ -141,7 +141,7 @@ def test_gitlab_has_unique_fingerprints_and_relative_paths(cli: Cli, broken: Pat
 
 @pytest.mark.parametrize("fmt", ["sarif", "github", "gitlab", "junit"])
 def test_check_points_at_the_inventory(fmt: str, cli: Cli, broken: Path) -> None:
-    """The files that it judges are gone afterwards: CI has nothing but the inventory to annotate."""
+    """The judged files are deleted afterwards: CI can annotate only the inventory."""
     write(Path("inventory"), explicit(mtu=4000))
     lines = Path("inventory/fabric.yaml").read_text().splitlines()
     line = lines.index("    mtu: 4000") + 1
@@ -181,7 +181,7 @@ def plain(text: str) -> str:
 
 
 @given(ANY, ANY)
-def test_junit_is_xml_whatever_is_told(message: str, name: str) -> None:
+def test_junit_is_xml_for_any_message(message: str, name: str) -> None:
     root = ElementTree.fromstring(junit_report(run_of(message, name)).encode())
     (failure,) = root.iter("failure")
     words = "".join(filter(str.isalnum, message))

@@ -37,7 +37,7 @@ def test_devices_in_a_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "runs"),
     [
         ([f"Ethernet{n}" for n in range(0, 512, 8)], ["Ethernet0..Ethernet504"]),
         ([f"Ethernet{n}|3-4" for n in range(4)], ["Ethernet0|3-4..Ethernet3|3-4"]),
@@ -46,5 +46,5 @@ def test_devices_in_a_row() -> None:
         (["a1b1", "a2b2", "a3b3"], ["a1b1", "a2b2", "a3b3"]),
     ],
 )
-def test_keys_in_a_row(keys: list[str], told: list[str]) -> None:
-    assert name_runs(keys) == told
+def test_keys_in_a_row(keys: list[str], runs: list[str]) -> None:
+    assert name_runs(keys) == runs

@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 
 from fabricgen.findings import Finding, Location, Related, Severity
-from fabricgen.report.concise import concise_report
-from fabricgen.report.json import json_object
+from fabricgen.report.formats.concise import concise_report
+from fabricgen.report.formats.json import json_object
+from fabricgen.report.formats.text import text_report
 from fabricgen.report.summary import Counts, summary_line
-from fabricgen.report.text import text_report
 from fabricgen.resources import resource
 
 COUNTS = Counts(devices=2, links=1, rules=40)
@@ -69,12 +69,12 @@ def test_concise_is_one_line_a_finding(findings: list[Finding]) -> None:
     assert lines[0].endswith("config_db.json:3:9: error FG243 leaf1 mtu 1500, the far end has 9100 (2 places)")
 
 
-def test_colour_only_when_asked(findings: list[Finding]) -> None:
+def test_colour_only_on_request(findings: list[Finding]) -> None:
     assert "\x1b[31merror" in text_report(findings, COUNTS, color=True)
     assert "\x1b" not in text_report(findings, COUNTS) + concise_report(findings)
 
 
-def test_a_finding_without_place_is_still_told() -> None:
+def test_a_finding_without_place_is_reported() -> None:
     finding = Finding("FG226", Severity.NOTE, "nothing known of hwsku X")
     assert text_report([finding], COUNTS).startswith("note FG226  nothing known of hwsku X\n")
     assert summary_line([finding], Counts()).endswith("0 errors, 0 warnings, 1 note, 0 suppressed.")

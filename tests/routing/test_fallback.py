@@ -77,8 +77,8 @@ def test_a_discard_route_between_the_two_drops_the_packet(discard: str, falls_ba
         assert found == ({1} if falls_back or not own else set()), "only a discard route of the switch itself counts"
 
 
-def test_fallbacks_go_on_to_ever_shorter_prefixes() -> None:
-    """/24 to /16 to /0: whoever knows only the default sends the /24's packets there, too."""
+def test_fallbacks_continue_to_shorter_prefixes() -> None:
+    """/24 to /16 to /0: a switch with only the default route sends packets for the /24 there, too."""
     found = destinations("10.1.2.0/24", "0.0.0.0/0", "10.1.0.0/16")
     nexthops = np.zeros((TRIANGLE.links, 1), np.uint64)
     nexthops[0] = 0b010

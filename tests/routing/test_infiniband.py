@@ -44,7 +44,7 @@ def line(switches: int, hosts: int = 1) -> Dumps:
 
 
 def followed(dumps: Dumps) -> tuple[set[tuple[int, int, int]], set[Pair]]:
-    """((channel held, channel asked for, destination LID) of every hop, (switch, destination) of every loss)."""
+    """((channel held, channel requested, destination LID) of every hop, (switch, destination) of every loss)."""
     hops, lost = set(), set()
     for step in walk(dumps):
         lids = dumps.destinations[step.columns].tolist()

@@ -55,7 +55,7 @@ def test_groups_of_links() -> None:
     assert found.undecided(nexthops, 5).tolist() == [[0b010], [0], [0], [0], [0]]
 
 
-def test_choices_at_many_destinations_are_told_apart_by_bit() -> None:
+def test_choices_at_many_destinations_differ_by_bit() -> None:
     """Towards its neighbors a leaf has one way; only towards the other leaf it has a choice."""
     limits = np.array([1, 514, 514, 514, 514])
     routes = solve(NETWORK, policy_of(NETWORK, [10, 1, 2, 3, 20], maximum_paths=limits), per_switch(1, 2, 3, 4))

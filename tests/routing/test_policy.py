@@ -1,4 +1,4 @@
-"""What the files say about routes besides the wiring: policies, destinations and the rows they come from."""
+"""Routes in the files, in addition to the wiring: policies, destinations and the rows they come from."""
 
 from pathlib import Path
 

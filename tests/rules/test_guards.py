@@ -18,7 +18,7 @@ def test_guards(path: tuple[str, str, str], codes: list[str]) -> None:
     assert guards(clean_fabric().bundle(), "leaf1", *path) == codes
 
 
-def test_a_value_that_nobody_watches() -> None:
+def test_a_value_that_no_rule_guards() -> None:
     fabric = clean_fabric()
     fabric.configs["leaf1"]["PORT"]["Ethernet0"]["description"] = "to gpu1"
     assert guards(fabric.bundle(), "leaf1", "PORT", "Ethernet0", "description") == []

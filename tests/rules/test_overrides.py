@@ -1,4 +1,4 @@
-"""What an override asked for is no slip; what a hand changed is."""
+"""A value from an override is not a mistake; a manual change is."""
 
 import shutil
 from pathlib import Path

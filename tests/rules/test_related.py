@@ -1,12 +1,14 @@
 """A finding that speaks of two switches shows both; one about a reference shows what it refers to."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.rules.cases import Case, put
+from tests.rules.case import Case, Switches
+from tests.rules.changes import put
 from tests.rules.clean import clean_fabric
-from tests.rules.test_rule_cases import CASES
+from tests.rules.test_cases import CASES
 
 # The name in the message is that of a switch that the row had better name, or of one that only bears the prefix or ASN.
 _NO_PLACE_THERE = {"FG245", "FG246", "FG334", "FG336", "FG389", "FG392", "FG596"}
@@ -14,17 +16,20 @@ _NO_PLACE_THERE = {"FG245", "FG246", "FG334", "FG336", "FG389", "FG392", "FG596"
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in CASES if case.code not in _NO_PLACE_THERE and not case.lenient],
+    [
+        case
+        for case in CASES
+        if isinstance(case.clean, Switches) and case.code not in _NO_PLACE_THERE and not case.lenient
+    ],
     ids=lambda case: case.code,
 )
-def test_the_other_switch_is_shown(case: Case) -> None:
-    fabric = clean_fabric(case.model)
-    if case.plug:
-        case.plug(fabric)
-    case.change(fabric.configs)
-    for finding in fabric.judge(case.code):
-        named = {name for name in fabric.configs if re.search(rf"\b{name}\b", finding.message)} - {finding.device}
-        shown = {related.location.file.split("/")[1] for related in finding.related}
+def test_the_other_switch_is_shown(case: Case, tmp_path: Path) -> None:
+    for finding in case.findings(tmp_path):
+        if finding.code != case.code:
+            continue
+        switches = [folder.name for folder in (tmp_path / "sonic").iterdir()]
+        named = {name for name in switches if re.search(rf"\b{name}\b", finding.message)} - {finding.device}
+        shown = {Path(related.location.file).parent.name for related in finding.related}
         assert named <= shown, finding.message
 
 

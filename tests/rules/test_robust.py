@@ -49,7 +49,7 @@ def test_a_pair_of_loose_files_is_judged_across_their_link(tmp_path: Path) -> No
     assert [(finding.code, finding.path) for finding in run(bundle)] == [("FG243", "PORT|Ethernet256|mtu")]
 
 
-def test_a_secret_is_never_told() -> None:
+def test_a_secret_is_never_printed() -> None:
     fabric = clean_fabric()
     for name, config in fabric.configs.items():
         config["TACPLUS_SERVER"] = {

@@ -1,1 +1,1 @@
-"""Rules on addresses."""
+"""Rules on IP addresses."""

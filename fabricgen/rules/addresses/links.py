@@ -1,4 +1,4 @@
-"""Addresses of links: every wired port has one, and both of its ends are in one subnet."""
+"""Rules on the addresses of links: each port with a cable has one, and both ends are in one subnet."""
 
 from collections.abc import Iterator
 
@@ -7,19 +7,19 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end
-from fabricgen.rules.view.subnets import end_addresses, misfits, missing_addresses
+from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, missing_addresses
 
 
-@rule("FG311", Severity.ERROR, "A wired port has no address")
+@rule("FG311", Severity.ERROR, "A port with a cable has no address")
 def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: a wired port is a routed port with an address of each family that the far end has, or a member of a VLAN or
-    port channel, or uses IPv6 link-local addresses on purpose.
+    """What: each port with a cable has an address of each family that the far end has. Members of a VLAN or a port
+    channel and ports with ipv6_use_link_local_only need no address.
 
-    Why: without an address the port forwards nothing.
+    Why: without an address the port forwards no traffic.
 
     Example: INTERFACE has the row Ethernet0 but no row Ethernet0|10.128.0.0/31.
 
-    Fix: add the address row. (An address without the base row is FG409.)
+    Fix: add the row with the address. FG409 reports an address without the row of its port.
 
     Source: sonic-buildimage sonic-interface.yang; src/sonic-bgpcfgd waits for the interface.
     """
@@ -32,13 +32,13 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
             for key in switch.device.table(table)
         }
         if not fabric.bundle.wiring and not rows:
-            continue  # nothing tells that this switch routes on its ports
+            continue  # nothing shows that this switch routes on its ports
         for end in fabric.ends_of[switch.name].values():
             if end.port in members or rows.get(end.port, {}).get("ipv6_use_link_local_only") == "enable":
                 continue
             for address in missing.get(end, ()):
                 key = f"{end.port}|{address}" if address else end.port
-                hint = f"add the row INTERFACE|{key}" if address else "add its address row"
+                hint = f"add the row INTERFACE|{key}" if address else "add a row with the address of the port"
                 family = f"IPv{6 if ':' in address else 4} " if address else ""
                 message = f"the port to {end.far_name} has no {family}address"
                 yield Defect(switch.place("INTERFACE", key), message, hint, far_end(end, "INTERFACE"))
@@ -46,31 +46,33 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG312", Severity.ERROR, "The two ends of a link are not in one subnet")
 def link_subnet(fabric: Fabric) -> Iterator[Defect]:
-    """What: the two ends of a routed link have different addresses of one subnet.
+    """What: the two ends of a routed link have different addresses in one subnet.
 
-    Why: without a common subnet neither end finds the other, and the BGP session stays down.
+    Why: without a common subnet the two ends cannot reach each other, and the BGP session stays down.
 
-    Example: leaf1 has 10.128.0.0/31, spine1 has 10.128.0.3/31.
+    Example: leaf1 has 10.128.0.0/31 and spine1 has 10.128.0.3/31.
 
-    Fix: give both ends the addresses of one /31 or /127.
+    Fix: use the two addresses of one /31 or /127.
 
     Source: RFC 3021, RFC 6164.
     """
-    wrong = misfits(fabric)
+    wrong = mismatched_subnets(fabric)
     for pair in fabric.pairs if wrong else ():
         for near, far in wrong.get(pair[0], ()):
-            end, held, other_end, other = _stranger(pair, near, far)
-            message = f"{held.value} shares no subnet with {other.value} of {other_end.switch.name}"
+            end, held, other_end, other = _less_expected(pair, near, far)
+            message = f"{held.value} is not in one subnet with {other.value} of {other_end.switch.name}"
             if held.ip == other.ip:
-                message = f"{held.ip} is the address of the far end {other_end.switch.name}, too"
+                message = f"the far end {other_end.switch.name} has the same address {held.ip}"
             elif held.value.network.overlaps(other.value.network):
-                message = f"{held.value} and {other.value} of {other_end.switch.name} are subnets of unlike length"
+                message = f"{held.value} has another prefix length than {other.value} of {other_end.switch.name}"
             related = (("the far end", other_end.switch.place(other.table, other.key)),)
             yield Defect(end.switch.place(held.table, held.key), message, "use the two addresses of one /31", related)
 
 
-def _stranger(pair: tuple[End, End], near: HeldAddress, far: HeldAddress) -> tuple[End, HeldAddress, End, HeldAddress]:
-    """Of two addresses that do not fit, the one that the other end does not expect as a BGP peer first."""
+def _less_expected(
+    pair: tuple[End, End], near: HeldAddress, far: HeldAddress
+) -> tuple[End, HeldAddress, End, HeldAddress]:
+    """Both ends with their addresses; the address that the other end does not expect as a BGP peer comes first."""
     a, b = pair
     a_is_known = _is_peer(b.switch, near)
     b_is_known = _is_peer(a.switch, far)
@@ -86,15 +88,15 @@ def _is_peer(switch: Switch, held: HeldAddress) -> bool:
 
 @rule("FG316", Severity.ERROR, "A host is not in the subnet of its port")
 def host_subnet(fabric: Fabric) -> Iterator[Defect]:
-    """What: the switch port of a host link has an address in the subnet of the host's NIC, and another one than it.
+    """What: the switch port of a host link has another address in the subnet of the host's NIC.
 
-    Why: the NIC finds its gateway only inside its own subnet.
+    Why: the NIC can reach a gateway only inside its own subnet.
 
-    Example: nic0 of gpu1 has 10.64.0.1/31, its port has 10.64.0.4/31.
+    Example: nic0 of gpu1 has 10.64.0.1/31, but its port has 10.64.0.4/31.
 
-    Fix: give the port the other address of the NIC's /31.
+    Fix: set the address of the port to the other address of the NIC's /31.
 
-    Source: fabric.json (addresses of the NICs as they were allocated).
+    Source: fabric.json (allocated addresses of the NICs).
     """
     nics = {(host.name, nic.name): nic.addresses for host in fabric.hosts.values() for nic in host.nics}
     for end in fabric.ends:
@@ -103,5 +105,6 @@ def host_subnet(fabric: Fabric) -> Iterator[Defect]:
             nic = parse_interface(text)
             mine = [one for one in held if nic and one.value.version == nic.version]
             if nic and mine and not any(nic.ip in one.value.network and nic.ip != one.ip for one in mine):
-                message = f"{mine[0].value} is no gateway for {end.far_name} {end.far_port}, which has {text}"
-                yield Defect(end.switch.place(mine[0].table, mine[0].key), message, "use the NIC's subnet")
+                message = f"{mine[0].value} cannot be the gateway of {end.far_name} {end.far_port}, which has {text}"
+                hint = f"use another address of {nic.network}"
+                yield Defect(end.switch.place(mine[0].table, mine[0].key), message, hint)

@@ -1,4 +1,4 @@
-"""The address plan: nothing held twice, nothing overlapping, nothing far from the rest."""
+"""Rules on the address plan: duplicate addresses, overlapping subnets, outliers and management addresses."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -9,58 +9,59 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import Fabric, Switch
-from fabricgen.rules.view.subnets import misfits
+from fabricgen.rules.view.subnets import mismatched_subnets
 
 
-@rule("FG313", Severity.ERROR, "One address is held twice")
+@rule("FG313", Severity.ERROR, "Two interfaces have the same address")
 def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: no two interfaces or loopbacks of the fabric hold one address. The two ends of a link are FG312's.
+    """What: every address is on one interface or loopback of the fabric. FG312 checks the two ends of a link.
 
-    Why: traffic for the address ends at either holder. Two equal loopbacks give equal router ids, and BGP refuses
-    the session.
+    Why: traffic to the address ends at any of the two interfaces. Two equal loopbacks give equal router IDs, and BGP
+    rejects the session.
 
     Example: leaf1 and leaf2 both have Loopback0|10.0.0.1/32.
 
-    Fix: give each its own; `fabricgen render` allocates them from the lock file.
+    Fix: use different addresses. `fabricgen render` allocates them and stores them in the lock file.
 
     Source: RFC 6286 (router id); general IP addressing.
     """
-    held_by: dict[object, list[tuple[Switch, HeldAddress]]] = defaultdict(list)
+    owners_of: dict[object, list[tuple[Switch, HeldAddress]]] = defaultdict(list)
     for switch in fabric.switches.values():
         for held in switch.addresses:
-            held_by[held.ip].append((switch, held))
-    for ip, holders in held_by.items():
-        if len(holders) > 1 and not _are_ends(fabric, holders):
-            for switch, held in holders:
+            owners_of[held.ip].append((switch, held))
+    for ip, owners in owners_of.items():
+        if len(owners) > 1 and not _are_ends(fabric, owners):
+            for switch, held in owners:
                 if _fits_its_link(fabric, switch, held):
                     continue
-                other, theirs = next(one for one in holders if one[1] is not held)
-                related = ((f"held by {other.name}", other.place(theirs.table, theirs.key)),)
-                yield Defect(switch.place(held.table, held.key), f"{ip} is held by {other.name}, too", "", related)
+                other, theirs = next(one for one in owners if one[1] is not held)
+                related = ((f"{ip} of {other.name}", other.place(theirs.table, theirs.key)),)
+                message, hint = f"{ip} is also an address of {other.name}", "use a different address on each interface"
+                yield Defect(switch.place(held.table, held.key), message, hint, related)
 
 
-def _are_ends(fabric: Fabric, holders: list[tuple[Switch, HeldAddress]]) -> bool:
-    (a, held_a), (b, held_b) = holders[:2]
+def _are_ends(fabric: Fabric, owners: list[tuple[Switch, HeldAddress]]) -> bool:
+    (a, held_a), (b, held_b) = owners[:2]
     end = fabric.ends_of[a.name].get(held_a.interface)
     far = end.far if end else None
-    return len(holders) == 2 and far is not None and (far.switch, far.port) == (b, held_b.interface)
+    return len(owners) == 2 and far is not None and (far.switch, far.port) == (b, held_b.interface)
 
 
 def _fits_its_link(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
-    """Whether the far end's address confirms this one: then the other holder is the wrong one."""
+    """Whether the far end's address confirms this one: then the other interface has the wrong address."""
     end = fabric.ends_of[switch.name].get(held.interface)
-    return bool(end and end.far) and not _is_unfit(fabric, switch, held)
+    return bool(end and end.far) and not _is_mismatched(fabric, switch, held)
 
 
 @rule("FG317", Severity.ERROR, "Subnets of different links overlap")
 def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
-    """What: the subnet of a routed port overlaps no subnet of another link.
+    """What: the subnet of a routed port does not overlap with the subnet of another link.
 
-    Why: of two overlapping routes the more specific one wins: part of one link's addresses is reached over the other.
+    Why: the more specific of two overlapping routes wins. Packets for some addresses of one link go to the other link.
 
-    Example: leaf1 Ethernet0 has 10.128.0.0/24, its Ethernet4 has 10.128.0.2/31.
+    Example: Ethernet0 of leaf1 has 10.128.0.0/24, and its Ethernet4 has 10.128.0.2/31.
 
-    Fix: give each link a subnet of its own.
+    Fix: use a separate subnet for each link.
 
     Source: general IP addressing.
     """
@@ -75,29 +76,30 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
                 )
                 for switch in fabric.switches.values()
                 for one in switch.addresses
-                if one.value.version == version and one.table == "INTERFACE" and not _is_unfit(fabric, switch, one)
+                if one.value.version == version and one.table == "INTERFACE" and not _is_mismatched(fabric, switch, one)
             ),
         )
         yield from _overlaps(fabric, held)
 
 
-def _is_unfit(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
-    """Whether FG312 already doubts the addresses of this link."""
-    return fabric.ends_of[switch.name].get(held.interface) in misfits(fabric)
+def _is_mismatched(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
+    """Whether FG312 reports the addresses of this link."""
+    return fabric.ends_of[switch.name].get(held.interface) in mismatched_subnets(fabric)
 
 
 def _overlaps(fabric: Fabric, held: list[tuple[int, int, str, str]]) -> Iterator[Defect]:
-    """The subnets that reach into the following ones, widest first; equal ones belong to FG312 and FG313."""
+    """One defect for each subnet that contains later ones; FG312 and FG313 report equal subnets."""
     wide: tuple[int, int, str, str] | None = None
-    told = None
+    reported = None
     for one in held:
         if wide and one[0] <= -wide[1]:
-            if one[:2] != wide[:2] and told != wide and not _share_link(fabric, wide[2:], one[2:]):
-                told = wide
+            if one[:2] != wide[:2] and reported != wide and not _share_link(fabric, wide[2:], one[2:]):
+                reported = wide
                 other = fabric.switches[one[2]]
-                message = f"the subnet of {wide[3].partition('|')[2]} holds that of {one[2]} {one[3].replace('|', ' ')}"
+                message = f"the subnet of {wide[3].partition('|')[2]} contains {one[2]} {one[3].replace('|', ' ')}"
                 related = (("the other port", other.place("INTERFACE", one[3])),)
-                yield Defect(fabric.switches[wide[2]].place("INTERFACE", wide[3]), message, "", related)
+                hint = "use a separate subnet for each link"
+                yield Defect(fabric.switches[wide[2]].place("INTERFACE", wide[3]), message, hint, related)
         else:
             wide = one
 
@@ -107,17 +109,17 @@ def _share_link(fabric: Fabric, a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     return bool(end and (end.far_name, end.far_port) == (b[0], b[1].partition("|")[0]))
 
 
-@rule("FG318", Severity.WARNING, "A loopback or management address lies far from all others", Basis.PEERS)
+@rule("FG318", Severity.WARNING, "A loopback or management address is far from all others", Basis.PEERS)
 def address_outlier(fabric: Fabric) -> Iterator[Defect]:
-    """What: the loopbacks of one plane, and the management addresses, come from one range. An address is told when the
-    range of all others is at least 16 times smaller without it.
+    """What: the loopbacks of one plane are in one range, and so are the management addresses. An address is reported if
+    the range without it is at least 16 times smaller.
 
-    Why: prefix lists, firewalls and monitoring are written for the range. An address outside it is reachable by
-    nobody who counts on them, and usually a slip of the keyboard.
+    Why: prefix lists, firewalls and monitoring contain the range. They block or miss an address outside it. Usually the
+    address is a typing error.
 
-    Example: 19 switches have loopbacks in 10.0.0.0/27, leaf3 has 10.9.0.3.
+    Example: 19 switches have loopbacks in 10.0.0.0/27, but leaf3 has 10.9.0.3.
 
-    Fix: take the address from the pool.
+    Fix: use an address of the pool.
 
     Source: derived from the bundle itself.
     """
@@ -134,14 +136,16 @@ def address_outlier(fabric: Fabric) -> Iterator[Defect]:
     for (_, what, _), held_at in ranges.items():
         for place, ip, _ in _outliers(held_at):
             text = place.key.partition("|")[2]
-            yield Defect(place, f"{what} address {text} lies outside the range of all others ({ip_range(held_at, ip)})")
+            common = ip_range(held_at, ip)
+            message = f"{what} address {text} is outside the range of all others, {common}"
+            yield Defect(place, message, f"use a free address near {common}")
 
 
 _OUTLIER_BITS = 4
 
 
 def _outliers(held_at: list[tuple[Place, int, int]]) -> Iterator[tuple[Place, int, int]]:
-    """The lowest or highest address, where it alone widens the common range of at least four."""
+    """The lowest or the highest of at least four addresses, if the range is much smaller without it."""
     if len(held_at) < 4:
         return
     ordered = sorted(held_at, key=lambda one: one[1])
@@ -156,17 +160,17 @@ def _bits(ordered: list[tuple[Place, int, int]]) -> int:
 
 
 def ip_range(held_at: Iterable[tuple[Place, int, int]], without: int) -> str:
-    """'10.0.0.1 to 10.0.0.20', all but one."""
+    """The range of all addresses except one, for example '10.0.0.1 to 10.0.0.20'."""
     numbers = sorted(ip for _, ip, _ in held_at if ip != without)
     return f"{ip_address(numbers[0])} to {ip_address(numbers[-1])}"
 
 
-@rule("FG319", Severity.ERROR, "The management gateway or address does not fit")
+@rule("FG319", Severity.ERROR, "The management gateway or address is wrong")
 def management(fabric: Fabric) -> Iterator[Defect]:
-    """What: gwaddr lies in the subnet of its MGMT_INTERFACE address and is not that address; no two switches share an
-    address; management subnets are equal or apart.
+    """What: gwaddr is another address in the subnet of its MGMT_INTERFACE row. Each switch has a unique management
+    address. Management subnets do not overlap unless they are equal.
 
-    Why: a switch that cannot be reached cannot be repaired.
+    Why: operators cannot repair a switch that they cannot reach.
 
     Example: eth0|10.255.0.10/24 with gwaddr 10.255.1.1.
 
@@ -180,21 +184,22 @@ def management(fabric: Fabric) -> Iterator[Defect]:
             held = parse_interface(key.partition("|")[2])
             gateway = parse_interface(str(row.get("gwaddr", "")))
             if held and gateway and (gateway.ip not in held.network or gateway.ip == held.ip):
-                message = f"gateway {gateway.ip} is not another address of {held.network}"
-                yield Defect(switch.place("MGMT_INTERFACE", key, "gwaddr"), message)
+                message = f"gateway {gateway.ip} is not another address in {held.network}"
+                hint = "correct the gateway or the prefix length"
+                yield Defect(switch.place("MGMT_INTERFACE", key, "gwaddr"), message, hint)
             if held and held.ip in owners:
                 other, theirs = owners[held.ip]
                 places = switch.place("MGMT_INTERFACE", key), other.place("MGMT_INTERFACE", theirs)
                 for (one, them), name in zip((places, places[::-1]), (other.name, switch.name), strict=True):
-                    message = f"{held.ip} is the management address of {name}, too"
-                    yield Defect(one, message, "", ((f"{name} has it here", them),))
+                    message = f"{name} has the same management address {held.ip}"
+                    yield Defect(one, message, "use a different address on each switch", ((f"eth0 of {name}", them),))
             elif held:
                 owners[held.ip] = (switch, key)
     yield from _nested_management(fabric)
 
 
 def _nested_management(fabric: Fabric) -> Iterator[Defect]:
-    """Management addresses whose subnet overlaps the one that more switches use, with another prefix length."""
+    """Management addresses whose subnet overlaps with a more frequent one but has another prefix length."""
     held_by = [
         (switch, key, held.network)
         for switch in fabric.switches.values()
@@ -205,5 +210,5 @@ def _nested_management(fabric: Fabric) -> Iterator[Defect]:
     for switch, key, network in held_by if len(common) > 1 else ():
         first = next(other for other in common if other.version == network.version and other.overlaps(network))
         if first != network:
-            message = f"the management subnet is {network}, other switches have {first}"
-            yield Defect(switch.place("MGMT_INTERFACE", key), message, "use one prefix length")
+            message = f"the management subnet is {network}, but other switches have {first}"
+            yield Defect(switch.place("MGMT_INTERFACE", key), message, f"use the prefix length of {first}")

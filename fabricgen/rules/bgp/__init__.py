@@ -1,1 +1,1 @@
-"""Rules on BGP, routes and hashing."""
+"""Rules on BGP, static routes and ECMP hashing."""

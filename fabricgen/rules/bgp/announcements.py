@@ -1,4 +1,4 @@
-"""Hosts on routed ports are reachable only where their leaf announces a prefix that holds them."""
+"""Rules on announced prefixes: hosts on routed ports are reachable only if their leaf announces their subnet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Network = IPv4Network | IPv6Network
 
 
 def _static_routes(switch: Switch) -> list[tuple[str, Row, Network]]:
-    """STATIC_ROUTE rows of the default VRF: key, row, prefix."""
+    """(key, row, prefix) of each STATIC_ROUTE row in the default VRF."""
     found = []
     for key, row in switch.device.table("STATIC_ROUTE").items():
         vrf, _, prefix = key.rpartition("|")
@@ -26,12 +26,12 @@ def _static_routes(switch: Switch) -> list[tuple[str, Row, Network]]:
 
 
 def _is_installed(row: Row) -> bool:
-    """Whether staticd installs the route at once: a discard route, or one with a next hop."""
+    """Whether staticd can install the route: it is a discard route, or it has a next hop or an interface."""
     return row.get("blackhole") == "true" or bool(row.get("nexthop")) or bool(row.get("ifname"))
 
 
 def _announced(switch: Switch) -> list[tuple[str, Network]]:
-    """The prefixes that the switch's static routes announce."""
+    """(STATIC_ROUTE key, prefix) of each announced static route."""
     return [
         (key, network)
         for key, row, network in _static_routes(switch)
@@ -49,21 +49,21 @@ def _host_networks(fabric: Fabric, switch: Switch) -> list[tuple[str, Network]]:
     ]
 
 
-def _holds(wide: Network, narrow: Network) -> bool:
+def _contains(wide: Network, narrow: Network) -> bool:
     return wide.version == narrow.version and narrow.subnet_of(wide)  # type: ignore[arg-type]
 
 
-@rule("FG341", Severity.ERROR, "Host addresses are announced to nobody")
+@rule("FG341", Severity.ERROR, "Host addresses are not announced")
 def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
-    """What: the subnet of every routed host port lies in a prefix that the switch announces.
+    """What: the subnet of every routed host port is inside a prefix that the switch announces.
 
-    Why: SONiC announces Loopback0, VLAN subnets and static routes, never the subnets of routed ports. A host behind
-    one is unreachable from every other leaf although its link and all sessions are up.
+    Why: SONiC announces Loopback0, VLAN subnets and static routes, but not the subnets of routed ports. A host behind
+    a routed port cannot be reached from other leaves although its link and all BGP sessions are up.
 
-    Example: leaf1 has 32 host ports of 10.64.0.0/26 in INTERFACE and no STATIC_ROUTE.
+    Example: INTERFACE of leaf1 has 32 host ports with addresses in 10.64.0.0/26, and STATIC_ROUTE is empty.
 
-    Fix: STATIC_ROUTE|default|10.64.0.0/26 with blackhole "true" and without advertise "false"; the connected /31s are
-    more specific and carry the traffic.
+    Fix: add STATIC_ROUTE|default|10.64.0.0/26 with blackhole "true" and without advertise "false". The connected /31
+    subnets are more specific and carry the traffic.
 
     Source: sonic-buildimage bgpd.main.conf.j2 (redistribute static route-map STATIC_ROUTE_FILTER), staticroutebgp.
     """
@@ -71,35 +71,38 @@ def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
         if switch.device.metadata.get("frr_mgmt_framework_config") == "true" or not switch.asn:
             continue
         announced = [network for _, network in _announced(switch)]
-        lost = [one for one in _host_networks(fabric, switch) if not any(_holds(wide, one[1]) for wide in announced)]
-        if not lost:
+        missing = [
+            one for one in _host_networks(fabric, switch) if not any(_contains(wide, one[1]) for wide in announced)
+        ]
+        if not missing:
             continue
-        key, network = lost[0]
+        key, network = missing[0]
         related = (("a host port", switch.place("INTERFACE", key)),)
-        silent = next(((k, row) for k, row, wide in _static_routes(switch) if _holds(wide, network)), None)
-        message = f"{len(lost)} host subnets, {network} first, are in no announced prefix"
-        if silent is None:
-            hint = "add STATIC_ROUTE|default|<host prefix> with blackhole true"
+        unused = next(((k, row) for k, row, wide in _static_routes(switch) if _contains(wide, network)), None)
+        found = f"{len(missing)} host subnets, for example {network}, are" if len(missing) > 1 else f"{network} is"
+        message = f"{found} not in an announced prefix"
+        if unused is None:
+            hint = 'add STATIC_ROUTE|default|<host prefix> with blackhole "true"'
             yield Defect(switch.place("STATIC_ROUTE"), message, hint, related)
         else:
-            field = "advertise" if silent[1].get("advertise") == "false" else "blackhole"
-            why = "is not announced" if field == "advertise" else "is never installed"
+            field = "advertise" if unused[1].get("advertise") == "false" else "blackhole"
+            why = "is not announced" if field == "advertise" else "is not installed"
             hint = "remove advertise" if field == "advertise" else 'set blackhole to "true"'
-            message = f"{message}: the route that holds them {why}"
-            yield Defect(switch.place("STATIC_ROUTE", silent[0], field), message, hint, related)
+            message = f"{message}: the route that contains it {why}"
+            yield Defect(switch.place("STATIC_ROUTE", unused[0], field), message, hint, related)
 
 
 @rule("FG342", Severity.ERROR, "Two switches announce overlapping host prefixes")
 def overlapping_announcements(fabric: Fabric) -> Iterator[Defect]:
-    """What: the prefixes that different switches announce do not overlap. A route that leads on to a next hop, as a
-    default route does, may hold longer ones, and several switches may lead to one prefix.
+    """What: the prefixes that different switches announce do not overlap. A route with a next hop, for example a
+    default route, may contain longer prefixes, and several switches may announce the same one.
 
-    Why: traffic for the common part goes to whichever announces the longer prefix, or to both, and is discarded at
-    the wrong one by its own blackhole route.
+    Why: traffic to the overlapping addresses goes to the switch with the longer prefix, or to both switches. The wrong
+    switch discards it with its own blackhole route.
 
     Example: leaf1 announces 10.64.0.0/24 and leaf2 announces 10.64.0.128/25.
 
-    Fix: one prefix per leaf, aligned to its own host ports.
+    Fix: announce one prefix per leaf that contains only its own host subnets.
 
     Source: derived from longest-prefix match.
     """
@@ -108,59 +111,60 @@ def overlapping_announcements(fabric: Fabric) -> Iterator[Defect]:
         for switch in fabric.switches.values()
         for key, network in _announced(switch)
     ]
-    around: list[_Announced] = []  # the prefixes that the next one may lie in, widest first
-    told: set[_Announced] = set()  # a prefix that is too wide is told of once, with the first that lies in it
+    containing: list[_Announced] = []  # the prefixes that can contain the next one, widest first
+    reported: set[_Announced] = set()  # a prefix that is too wide is reported once, with the first one inside it
     for inner in sorted(found, key=_Announced.order):
-        around = [wide for wide in around if _holds(wide.network, inner.network)]
-        clash = next((wide for wide in reversed(around) if _clash(wide, inner)), None)
-        around.append(inner)
-        if clash in told:
+        containing = [wide for wide in containing if _contains(wide.network, inner.network)]
+        outer = next((wide for wide in reversed(containing) if _conflicts(wide, inner)), None)
+        containing.append(inner)
+        if outer in reported:
             continue
-        for mine, theirs in ((clash, inner), (inner, clash)):
+        for mine, theirs in ((outer, inner), (inner, outer)):
             if mine is None or theirs is None:
                 continue
             if _is_own(fabric, mine.switch, mine.network) and not _is_own(fabric, theirs.switch, theirs.network):
-                continue  # only the other one announces what it does not have
-            told.add(mine)
+                continue  # only the other switch announces a prefix that does not fit its own hosts
+            reported.add(mine)
             place = fabric.switches[theirs.switch].place("STATIC_ROUTE", theirs.key)
-            message = f"{mine.network} overlaps {theirs.network}, which {theirs.switch} announces"
+            message = f"{mine.network} overlaps with {theirs.network}, which {theirs.switch} announces"
             related = ((f"announced by {theirs.switch}", place),)
-            yield Defect(fabric.switches[mine.switch].place("STATIC_ROUTE", mine.key), message, "", related)
+            hint = "announce a prefix that contains only the switch's own host subnets"
+            yield Defect(fabric.switches[mine.switch].place("STATIC_ROUTE", mine.key), message, hint, related)
 
 
 @dataclass(frozen=True, slots=True)
 class _Announced:
-    """A static route that a switch announces. `leads_on` tells that it has a next hop."""
+    """A static route that a switch announces."""
 
     switch: str
     key: str
     network: Network
-    leads_on: bool
+    has_next_hop: bool
 
     def order(self) -> tuple[int, int, int, str]:
-        """Prefixes follow those that they lie in."""
+        """The sort key: a prefix comes after the prefixes that contain it."""
         return self.network.version, int(self.network.network_address), self.network.prefixlen, self.switch
 
 
-def _clash(wide: _Announced, inner: _Announced) -> bool:
-    harmless = wide.leads_on and (inner.leads_on or wide.network != inner.network)
-    return wide.switch != inner.switch and not harmless
+def _conflicts(wide: _Announced, inner: _Announced) -> bool:
+    is_allowed = wide.has_next_hop and (inner.has_next_hop or wide.network != inner.network)
+    return wide.switch != inner.switch and not is_allowed
 
 
 def _is_own(fabric: Fabric, name: str, network: Network) -> bool:
-    """Whether all of the switch's host ports lie in the prefix that it announces."""
+    """Whether the announced prefix contains the subnets of all host ports of the switch."""
     subnets = [one for _, one in _host_networks(fabric, fabric.switches[name]) if one.version == network.version]
-    return bool(subnets) and all(_holds(network, one) for one in subnets)
+    return bool(subnets) and all(_contains(network, one) for one in subnets)
 
 
-@rule("FG343", Severity.WARNING, "A prefix is announced that holds no host")
+@rule("FG343", Severity.WARNING, "An announced prefix contains no host")
 def empty_announcement(fabric: Fabric) -> Iterator[Defect]:
-    """What: an announced blackhole route of a leaf holds at least one of its host ports.
+    """What: each announced blackhole route of a leaf contains the subnet of at least one of its host ports.
 
-    Why: the route draws traffic that the switch can only discard. Usually its prefix was mistyped, and the right one
-    is missing.
+    Why: the route attracts traffic that the switch can only discard. Usually the prefix is mistyped, and the correct
+    prefix is missing.
 
-    Example: leaf1's hosts are in 10.64.0.0/26, its route is for 10.46.0.0/26.
+    Example: the hosts of leaf1 are in 10.64.0.0/26, but its route is for 10.46.0.0/26.
 
     Fix: correct the prefix, or remove the route.
 
@@ -169,27 +173,27 @@ def empty_announcement(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         subnets = [network for _, network in _host_networks(fabric, switch)]
         for key, row, network in _static_routes(switch):
-            is_drain = row.get("blackhole") == "true" and row.get("advertise") != "false"
-            if subnets and is_drain and not any(_holds(network, subnet) for subnet in subnets):
-                message = f"{network} is announced and discarded, no host port of the switch is in it"
-                yield Defect(switch.place("STATIC_ROUTE", key), message, "correct the prefix")
+            is_announced = row.get("blackhole") == "true" and row.get("advertise") != "false"
+            if subnets and is_announced and not any(_contains(network, subnet) for subnet in subnets):
+                message = f"{network} is announced and discarded, but contains no host port of the switch"
+                yield Defect(switch.place("STATIC_ROUTE", key), message, "correct the prefix, or remove the route")
 
 
-@rule("FG344", Severity.WARNING, "A static route's prefix has host bits")
+@rule("FG344", Severity.WARNING, "The prefix of a static route has host bits")
 def host_bits(fabric: Fabric) -> Iterator[Defect]:
-    """What: the prefix of a STATIC_ROUTE key is a network: all bits behind its length are zero.
+    """What: the prefix of a STATIC_ROUTE key is a network address: all bits after the prefix length are zero.
 
-    Why: staticd masks it and installs another prefix than the file says, so that no running route matches the file,
-    and the row is easily taken for another one.
+    Why: staticd masks the prefix and installs a different one than the file has. No running route matches the row, and
+    a reader easily mistakes the row for another route.
 
-    Example: STATIC_ROUTE|default|10.64.0.164/27 stands for 10.64.0.160/27.
+    Example: STATIC_ROUTE|default|10.64.0.164/27, which is a route for 10.64.0.160/27.
 
-    Fix: write the network's own address.
+    Fix: write the network address.
 
     Source: FRR staticd (apply_mask); sonic-buildimage src/sonic-bgpcfgd managers_static_rt.py.
     """
     for switch in fabric.switches.values():
         for key, _, network in _static_routes(switch):
             if key.rpartition("|")[2].partition("/")[0] != str(network.network_address):
-                message = f"the prefix has host bits, the route is for {network}"
+                message = f"the prefix has host bits, the installed route is {network}"
                 yield Defect(switch.place("STATIC_ROUTE", key), message, f"write {network}")

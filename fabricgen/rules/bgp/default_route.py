@@ -1,4 +1,4 @@
-"""A default route, and the traffic that must not follow it."""
+"""The rule on default routes: packets for a lost host prefix must not follow them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -16,8 +16,10 @@ from fabricgen.sonic.policy import longest_wider
 
 
 class WayOut(NamedTuple):
-    """Where routes of one family come in that may cover hosts. `longest` gives the length of the longest one that holds
-    a host prefix and is wider; None where none does."""
+    """A session or static route that brings routes of one family from outside.
+
+    `longest` returns the length of the longest route that is wider than a host prefix and contains it, or None.
+    """
 
     border: Switch
     version: int
@@ -25,22 +27,22 @@ class WayOut(NamedTuple):
     longest: Callable[[Address], int | None]
 
 
-@rule("FG389", Severity.ERROR, "A route from outside can turn a leaf into transit")
+@rule("FG389", Severity.ERROR, "A route from outside can make a leaf a transit switch")
 def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
-    """What: where a default route, or another one that covers hosts, reaches a plane with lossless priorities, every
-    switch of the plane has a discard route, longer than that one, over the host prefixes of all other leaves.
+    """What: a plane with lossless priorities that accepts a default route, or another route that covers hosts, has
+    discard routes. On each switch a longer discard route covers the host prefixes of all other leaves.
 
-    Why: a switch that loses the prefix of a leaf, after a failed link and before or without convergence, still has the
-    default route. It sends the packets to a border leaf; that one may know the prefix over another spine and sends them
-    up again. Such a valley is what closes a cycle of paused buffers, and a lossless class that leaves the fabric meets
-    routers that do not pause. With the discard route the packets are dropped where they are: the longer prefix wins
-    while it is there, the discard wins over the default route when it is not.
+    Why: a switch that loses the prefix of a leaf after a link failure still has the default route. It sends the packets
+    to a border leaf. The border leaf can know the prefix over another spine and sends the packets up again. This valley
+    can close a cycle of paused buffers. A lossless class that leaves the fabric crosses routers that do not pause. With
+    the discard route the switch drops the packets: the host prefix is longer and wins while it exists, and otherwise
+    the discard route wins over the default route.
 
-    Example: leaf1 takes 0.0.0.0/0 from wan1. leaf3 and leaf2 have no common live spine: leaf3 sends packets for leaf2
-    to leaf1, and leaf1 to the spine that knows leaf2.
+    Example: leaf1 accepts 0.0.0.0/0 from wan1. leaf3 and leaf2 have no common live spine: leaf3 sends packets for leaf2
+    to leaf1, and leaf1 sends them to the spine that knows leaf2.
 
-    Fix: STATIC_ROUTE|default|<host pool> with blackhole "true", advertise "false" and distance "250" on every switch;
-    fabricgen renders it wherever `external:` or `static:` brings in a route that covers the pool.
+    Fix: add STATIC_ROUTE|default|<host pool> with blackhole "true", advertise "false" and distance "250" on every
+    switch. fabricgen renders this route if `external:` or `static:` brings in a route that covers the pool.
 
     Source: RFC 7938 section 5.2.3 and 8.2; longest-prefix match; measured with FRR for the valleys.
     """
@@ -52,45 +54,46 @@ def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
         owned: dict[Switch, set[Address]] = {}
         for prefix, switch in prefixes.items():
             owned.setdefault(switch, set()).add(prefix)
-        open_to: dict[tuple[Address, ...], list[Address]] = {}
+        unprotected: dict[tuple[Address, ...], list[Address]] = {}
         threats = {one: threat for one in prefixes if (threat := _threat(one, ways)) is not None}
         for switch in switches:
             dropped = discards(switch.device.config)
             own = owned.get(switch, set())
             shared = tuple(one for one in dropped if one not in own)
-            if shared not in open_to:
-                open_to[shared] = [
-                    one for one, threat in threats.items() if not any(_saves(wide, one, threat) for wide in shared)
+            if shared not in unprotected:
+                unprotected[shared] = [
+                    one for one, threat in threats.items() if not any(_protects(wide, one, threat) for wide in shared)
                 ]
-            lost = [one for one in open_to[shared] if one not in own]
-            if lost:
-                yield _defect(switch, lost, prefixes[lost[0]], ways)
+            missing = [one for one in unprotected[shared] if one not in own]
+            if missing:
+                yield _defect(switch, missing, prefixes[missing[0]], ways)
 
 
 def _threat(prefix: Address, ways: list[WayOut]) -> int | None:
-    """The length of the longest route that packets for a lost prefix would follow; None where there is none."""
+    """The length of the longest route that packets for a lost prefix follow, or None."""
     lengths = [way.longest(prefix) for way in ways if way.version == prefix.version]
     return max((length for length in lengths if length is not None), default=None)
 
 
-def _saves(discard: Address, prefix: Address, threat: int) -> bool:
+def _protects(discard: Address, prefix: Address, threat: int) -> bool:
     return discard.length > threat and discard.covers(prefix)
 
 
-def _defect(switch: Switch, lost: list[Address], owner: Switch, ways: list[WayOut]) -> Defect:
-    same = [(way, length) for way in ways if way.version == lost[0].version and (length := _length(way, lost[0])) >= 0]
+def _defect(switch: Switch, prefixes: list[Address], owner: Switch, ways: list[WayOut]) -> Defect:
+    first = prefixes[0]
+    same = [(way, length) for way in ways if way.version == first.version and (length := _length(way, first)) >= 0]
     own = next((one for one in same if one[0].border is switch), None)
     way, length = own or next((one for one in same if one[0].border is not owner), same[0])
     leaves = own or way.border is owner
     fate = "leave the fabric" if leaves else f"go to {way.border.name}, which can send them up again"
-    count = f"{len(lost)} host prefixes" if len(lost) > 1 else "a host prefix"
-    route = f"a route such as {lost[0].widened(length)}" if length else "the default route"
+    count = f"{len(prefixes)} host prefixes, for example" if len(prefixes) > 1 else "the host prefix"
+    route = f"a route such as {first.widened(length)}" if length else "the default route"
     message = (
-        f"no discard route covers {count}, such as {lost[0]} of {owner.name}: "
-        f"once it is lost, its packets follow {route} and {fate}"
+        f"no discard route covers {count} {first} of {owner.name}: "
+        f"if its route is lost, its packets follow {route} and {fate}"
     )
     hint = 'add STATIC_ROUTE|default|<host pool> with blackhole "true", advertise "false", distance "250"'
-    related = ((f"{'it' if length else 'the default route'} comes in at {way.border.name}", way.place),)
+    related = ((f"{'the route' if length else 'the default route'} enters at {way.border.name}", way.place),)
     return Defect(switch.place("STATIC_ROUTE"), message, hint, related)
 
 
@@ -107,30 +110,30 @@ def _networks(fabric: Fabric) -> Iterable[list[Switch]]:
 
 
 def _ways_out(fabric: Fabric, switches: list[Switch]) -> list[WayOut]:
-    """Sessions with the outside, and announced static routes that lead on."""
+    """Sessions with external routers, and announced static routes with a next hop."""
     found = []
     for end, neighbor in external_sessions(fabric):
         if end.switch in switches and not neighbor.obstacle:
             place = end.switch.place("BGP_NEIGHBOR", neighbor.key)
             found += [
-                WayOut(end.switch, version, place, _taken(end.switch, neighbor, version))
+                WayOut(end.switch, version, place, _accepted(end.switch, neighbor, version))
                 for version in sorted(neighbor.terms.accepts)
             ]
     for switch in switches:
         rows = switch.device.table("STATIC_ROUTE").items()
-        on = {key: address for key, row in rows if "nexthop" in row and (address := _prefix(key))}
-        announced = {entry.prefix for entry in announced_prefixes(switch.device.config)} if on else set[str]()
-        for key, address in on.items():
+        forwarding = {key: address for key, row in rows if "nexthop" in row and (address := _prefix(key))}
+        announced = {entry.prefix for entry in announced_prefixes(switch.device.config)} if forwarding else set[str]()
+        for key, address in forwarding.items():
             if str(address) in announced:
                 place = switch.place("STATIC_ROUTE", key)
-                found.append(WayOut(switch, address.version, place, partial(_led, address)))
+                found.append(WayOut(switch, address.version, place, partial(_length_if_wider, address)))
     return list(dict.fromkeys(found))
 
 
-def _taken(switch: Switch, neighbor: Neighbor, version: int) -> Callable[[Address], int | None]:
-    """What a session takes. One that takes everything counts as one that takes the default route: FG391 tells of it."""
+def _accepted(switch: Switch, neighbor: Neighbor, version: int) -> Callable[[Address], int | None]:
+    """`WayOut.longest` of a session. One that accepts every prefix, which FG391 reports, accepts the default route."""
     if version in neighbor.terms.unfiltered:
-        return partial(_led, Address(version, 0, 0))
+        return partial(_length_if_wider, Address(version, 0, 0))
     return partial(longest_wider, switch.device.config, dict(neighbor.terms.inbound)[version])
 
 
@@ -139,7 +142,7 @@ def _prefix(key: str) -> Address | None:
     return address.network if address else None
 
 
-def _led(route: Address, prefix: Address) -> int | None:
+def _length_if_wider(route: Address, prefix: Address) -> int | None:
     return route.length if route.length < prefix.length and route.covers(prefix) else None
 
 
@@ -152,7 +155,7 @@ def _is_lossless(fabric: Fabric, switches: list[Switch]) -> bool:
 
 
 def _hosts(switch: Switch) -> list[Address]:
-    """The prefixes that a switch announces, its loopbacks and a default route left out."""
+    """The prefixes that a switch announces, except its loopbacks and a default route."""
     rows = switch.device.table("LOOPBACK_INTERFACE")
     held = (parse_address(key.partition("|")[2]) for key in rows)
     loopbacks = {address.host for address in held if address}

@@ -1,4 +1,4 @@
-"""Sessions with routers outside the fabric, and static routes to what lies behind a port."""
+"""Rules on sessions with routers outside the fabric, and on next hops of static routes."""
 
 from collections.abc import Iterator
 
@@ -15,13 +15,13 @@ from fabricgen.sonic.image import Neighbor
 
 
 def external_ends(fabric: Fabric) -> tuple[End, ...]:
-    """Every switch port whose cable leads out of the fabric."""
+    """Every switch port with a cable to an external router."""
     return tuple(end for end in fabric.ends if end.far_role == OUTSIDE_ROLE)
 
 
 @derived
 def external_sessions(fabric: Fabric) -> tuple[tuple[End, Neighbor], ...]:
-    """Every BGP neighbour beyond such a port."""
+    """(port, neighbor) of every BGP session with an external router."""
     return tuple(_sessions(fabric))
 
 
@@ -32,15 +32,15 @@ def _sessions(fabric: Fabric) -> Iterator[tuple[End, Neighbor]]:
             yield ends[port], neighbor
 
 
-@rule("FG390", Severity.ERROR, "A session with the outside is not as it was agreed")
+@rule("FG390", Severity.ERROR, "An external session does not match the inventory")
 def agreed_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: a port to an external router shares a subnet with the router's address, and the switch has a BGP_NEIGHBOR
-    row for that address with the router's ASN.
+    """What: a port to an external router is in the subnet of the router's address, and the switch has a BGP_NEIGHBOR
+    row for this address with the router's ASN.
 
-    Why: nobody here can see the far end. What was agreed with its owner stands in fabric.json; with anything else the
-    session stays down, and the fabric has one way out less.
+    Why: the configuration of the far end is not in the bundle. fabric.json has the address and ASN that its owner
+    agreed to. With other values the session stays down, and the fabric loses one external connection.
 
-    Example: wan1 is 192.0.2.0 of AS 64900, the row for it says 64901.
+    Example: wan1 has the address 192.0.2.0 and AS 64900, but its BGP_NEIGHBOR row has asn 64901.
 
     Fix: use the agreed address and ASN, or correct `external:` in the inventory.
 
@@ -53,10 +53,11 @@ def agreed_session(fabric: Fabric) -> Iterator[Defect]:
             theirs = parse_interface(text)
             held = [one for one in end_addresses(end) if theirs and one.value.version == theirs.version]
             if far is None or theirs is None or not held:
-                continue  # FG311 tells of a missing address
+                continue  # FG311 reports a missing address
             if not any(theirs.ip in one.value.network and theirs.ip != one.ip for one in held):
                 place = end.switch.place(held[0].table, held[0].key)
-                yield Defect(place, f"{held[0].value} shares no subnet with {text} of {far.name}", "use its subnet")
+                message = f"{held[0].value} is not in the subnet of {far.name}, which has {text}"
+                yield Defect(place, message, f"use another address of {theirs.network}")
             elif far.asn is not None:
                 yield from _row_defects(end, str(theirs.ip), far.asn)
 
@@ -65,44 +66,46 @@ def _row_defects(end: End, address: str, asn: int) -> Iterator[Defect]:
     table = end.switch.device.table("BGP_NEIGHBOR")
     key = next((key for key in table if key.rpartition("|")[2] == address), None)
     if key is None:
-        message = f"no BGP session with {end.far_name}, whose address is {address}"
-        yield Defect(end.switch.place("BGP_NEIGHBOR", address), message, "add the row")
+        message = f"there is no BGP session with {end.far_name}, which has the address {address}"
+        hint = f"add the row BGP_NEIGHBOR|{address} with asn {asn}"
+        yield Defect(end.switch.place("BGP_NEIGHBOR", address), message, hint)
     elif table[key].get("asn") != str(asn):
-        message = f"asn of {end.far_name} is {table[key].get('asn', 'missing')}, AS {asn} was agreed"
+        message = f"asn of {end.far_name} is {table[key].get('asn', 'missing')}, expected {asn}"
         yield Defect(end.switch.place("BGP_NEIGHBOR", key, "asn"), message, f"set asn to {asn}")
 
 
-@rule("FG391", Severity.WARNING, "Everything is taken from the outside")
+@rule("FG391", Severity.WARNING, "An external session accepts every prefix")
 def unfiltered_session(fabric: Fabric) -> Iterator[Defect]:
     """What: routes from an external router pass a policy that lists prefixes.
 
-    Why: a full table does not fit into a leaf's hardware. A router on two border leaves tells each of them the fabric's
-    own prefixes as it heard them at the other: after a failure traffic between hosts takes that way, over routers that
-    do not pause. SONiC's default mode (bgpcfgd) has one policy for all neighbours and lets everything pass.
+    Why: a full routing table does not fit into the hardware of a leaf. A router with sessions to two border leaves
+    announces to each of them the fabric's own prefixes from the other one. After a failure, traffic between hosts
+    follows these routes over routers that do not pause. SONiC's default mode (bgpcfgd) has one policy for all neighbors
+    and accepts every prefix.
 
     Example: BGP_NEIGHBOR_AF of the session has route_map_in PASS.
 
-    Fix: a route map with match_prefix_set for this neighbour, in the management framework (`bgp: unnumbered`, with
-    `in:` at the session).
+    Fix: use the management framework (`bgp: unnumbered`, with `in:` at the session) and set a route map with
+    match_prefix_set for this neighbor.
 
     Source: RFC 8212; sonic-buildimage dockers/docker-fpm-frr/frr/bgpd/templates/general/policies.conf.j2.
     """
     for end, neighbor in external_sessions(fabric):
         if neighbor.terms.unfiltered and not neighbor.obstacle:
-            message = f"every prefix that {end.far_name} announces is taken"
-            yield Defect(end.switch.place("BGP_NEIGHBOR", neighbor.key), message, "filter by prefix what comes in")
+            message = f"the session accepts every prefix that {end.far_name} announces"
+            yield Defect(end.switch.place("BGP_NEIGHBOR", neighbor.key), message, "filter incoming routes by prefix")
 
 
-@rule("FG392", Severity.ERROR, "A router outside has an ASN of the fabric")
+@rule("FG392", Severity.ERROR, "An external router has an ASN of the fabric")
 def external_asn(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ASN of an external neighbour is none that a switch of the fabric has.
+    """What: the ASN of an external neighbor differs from the ASN of every switch in the fabric.
 
-    Why: BGP refuses a path that holds its own ASN. The switch with that number hears nothing of what lies beyond the
-    router; if it is the border leaf itself, the session is internal and passes on nothing.
+    Why: BGP rejects a path that contains its own ASN. The switch with the same ASN accepts no route from the router. If
+    it is the border leaf itself, the session is internal and does not pass on its routes.
 
-    Example: wan1 is in AS 4200000003, so is leaf3.
+    Example: wan1 and leaf3 are both in AS 4200000003.
 
-    Fix: number one of the two otherwise.
+    Fix: change one of the two ASNs.
 
     Source: RFC 4271 section 9.1.2.
     """
@@ -112,44 +115,44 @@ def external_asn(fabric: Fabric) -> Iterator[Defect]:
     for end, neighbor in external_sessions(fabric):
         own = owner.get(str(neighbor.asn))
         if own is not None and neighbor.asn is not None:
-            message = f"{end.far_name} is in AS {neighbor.asn}, which {own.name} has"
+            message = f"{end.far_name} has AS {neighbor.asn}, the same as {own.name}"
             place = end.switch.place("BGP_NEIGHBOR", neighbor.key, "asn")
-            yield Defect(place, message, "the ASN must be another one than any of the fabric's")
+            yield Defect(place, message, "use an ASN that no switch of the fabric has")
 
 
 def _asn(switch: Switch) -> str:
     return switch.asn or switch.device.text_of("BGP_GLOBALS", "default", "local_asn")
 
 
-@rule("FG393", Severity.WARNING, "The way out begins at a switch that is no leaf")
+@rule("FG393", Severity.WARNING, "An external router is connected to a switch above the leaves")
 def external_on_spine(fabric: Fabric) -> Iterator[Defect]:
-    """What: external routers are plugged into leaves.
+    """What: external routers are connected to leaves.
 
-    Why: spines are equal, and BGP and the deadlock proof count on that. A spine with a way out draws all traffic for
-    the outside, and takes it along when it is drained; a border leaf is reached over every spine.
+    Why: BGP and the proof of freedom from deadlock rely on equal spines. A spine with an external router attracts all
+    external traffic, and draining this spine disconnects the fabric. A border leaf can be reached over every spine.
 
-    Example: wan1 is cabled to spine1.
+    Example: wan1 is connected to spine1.
 
-    Fix: use two leaves as border leaves.
+    Fix: connect the router to two leaves as border leaves.
 
     Source: RFC 7938 section 5.2.
     """
     for end in external_ends(fabric):
         if end.switch.role not in ("leaf", ""):
-            message = f"{end.far_name} is plugged into a {end.switch.role}"
-            yield Defect(end.place("DEVICE_NEIGHBOR"), message, "plug it into a leaf")
+            message = f"{end.far_name} is connected to a {end.switch.role}"
+            yield Defect(end.place("DEVICE_NEIGHBOR"), message, f"connect {end.far_name} to a leaf")
 
 
-@rule("FG394", Severity.ERROR, "A static route leads to nobody")
+@rule("FG394", Severity.ERROR, "A next hop of a static route is not in the port's subnet")
 def static_next_hop(fabric: Fabric) -> Iterator[Defect]:
-    """What: every next hop of a static route is an address beyond the port that stands with it.
+    """What: every next hop of a static route is another address in the subnet of the port that the route names.
 
-    Why: staticd installs the route once it can resolve the next hop. Until then nothing is announced, and nothing says
-    so; over another port the packets go astray.
+    Why: staticd installs the route only after it can resolve the next hop. Until then the switch announces no route and
+    logs no error. If another port can resolve the next hop, packets go to the wrong host.
 
-    Example: nexthop 10.64.0.9 and ifname Ethernet0, which has 10.64.0.0/31.
+    Example: nexthop is 10.64.0.9 and ifname is Ethernet0, which has 10.64.0.0/31.
 
-    Fix: write the address of the host, and the port it is plugged into.
+    Fix: write the address of the host and the port that it is connected to.
 
     Source: FRR staticd; sonic-buildimage src/sonic-bgpcfgd managers_static_rt.py.
     """
@@ -164,5 +167,7 @@ def static_next_hop(fabric: Fabric) -> Iterator[Defect]:
                 hop = parse_interface(text)
                 held = switch.addresses_of.get(port, ()) if port else switch.addresses
                 if hop and not any(hop.ip in one.value.network and hop.ip != one.ip for one in held):
-                    where = f"beyond {port}" if port else "in a subnet of the switch"
-                    yield Defect(switch.place("STATIC_ROUTE", key, "nexthop"), f"next hop {text} is not {where}")
+                    where = f"the subnet of {port}" if port else "a subnet of the switch"
+                    message = f"next hop {text} is not another address in {where}"
+                    hint = "use the address of the host and the port that it is connected to"
+                    yield Defect(switch.place("STATIC_ROUTE", key, "nexthop"), message, hint)

@@ -1,4 +1,4 @@
-"""BGP where SONiC's management framework configures it: nothing is implied, so that whatever is missing is off."""
+"""Rules on BGP under SONiC's management framework, which has no defaults: without a row, a function is off."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,39 +20,40 @@ def _framework_switches(fabric: Fabric) -> Iterator[Switch]:
 
 @derived
 def _neighbors(fabric: Fabric) -> Mapping[str, tuple[Neighbor, ...]]:
-    """switch -> its neighbours as frrcfgd configures them."""
+    """Switch name -> its neighbors as frrcfgd configures them."""
     return {one.name: read_speaker(one.device.config).neighbors for one in _framework_switches(fabric)}
 
 
-@rule("FG347", Severity.ERROR, "An unnumbered session has one end only")
+@rule("FG347", Severity.ERROR, "An unnumbered session has only one end")
 def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: where one end of a link has an unnumbered neighbour on its port, the other end has one, too.
+    """What: if one end of a link has an unnumbered neighbor on its port, the other end has one, too.
 
-    Why: both ends must ask for the session. With one of them it never starts, and the link carries nothing.
+    Why: both ends must configure the session. With only one end it does not start, and the link carries no traffic.
 
-    Example: leaf1 has BGP_NEIGHBOR|default|Ethernet256, spine1 has no row for the port at the other end of the cable.
+    Example: leaf1 has BGP_NEIGHBOR|default|Ethernet256, but spine1 has no row for the port at the other end of the
+    cable.
 
     Fix: add the row.
 
-    Source: sonic-buildimage src/sonic-frr-mgmt-framework; FRR (interface neighbours).
+    Source: sonic-buildimage src/sonic-frr-mgmt-framework; FRR (interface neighbors).
     """
     for pair in fabric.pairs:
         for end, far in (pair, pair[::-1]):
             rows, theirs = (one.switch.device.table("BGP_NEIGHBOR") for one in (end, far))
             key, their_key = f"default|{end.port}", f"default|{far.port}"
             if their_key in theirs and key not in rows and uses_frr_framework(end.switch.device.config):
-                message = f"no session with {far.switch.name}, which has one with this port"
+                message = f"the session with {far.switch.name} is missing, but {far.switch.name} has it"
                 related = (("the far end", far.switch.place("BGP_NEIGHBOR", their_key)),)
                 yield Defect(end.switch.place("BGP_NEIGHBOR", key), message, "add the row", related)
 
 
 @rule("FG348", Severity.ERROR, "A session exchanges no routes of a family")
-def silent_family(fabric: Fabric) -> Iterator[Defect]:
-    """What: every family that BGP_GLOBALS_AF has is active on the sessions between switches, with a route map in each
-    direction, by BGP_NEIGHBOR_AF or by the peer group's BGP_PEER_GROUP_AF.
+def inactive_family(fabric: Fabric) -> Iterator[Defect]:
+    """What: every address family in BGP_GLOBALS_AF is active on the sessions between switches and has a route map in
+    each direction, in BGP_NEIGHBOR_AF or in BGP_PEER_GROUP_AF of the peer group.
 
-    Why: the framework writes `no bgp default ipv4-unicast`, and FRR lets no prefix of an external session pass without
-    a policy. The session is up, and nothing comes over it.
+    Why: the framework writes `no bgp default ipv4-unicast`, and FRR exchanges no prefix over an eBGP session without a
+    policy. The session is up but carries no route.
 
     Example: BGP_NEIGHBOR_AF|default|Ethernet256|ipv4_unicast has admin_status down.
 
@@ -69,23 +70,23 @@ def silent_family(fabric: Fabric) -> Iterator[Defect]:
                     version in neighbor.terms.accepts and version in neighbor.terms.sends
                 ):
                     ways = (("in", neighbor.terms.accepts), ("out", neighbor.terms.sends))
-                    silent = " and ".join(word for word, families in ways if version not in families)
-                    message = f"no {family} route passes {silent}: not active, or no route map"
+                    blocked = " and ".join(word for word, families in ways if version not in families)
+                    message = f"no {family} route passes {blocked}: {family} is not active or has no route map"
                     place = switch.place("BGP_NEIGHBOR_AF", f"{neighbor.key}|{family}")
-                    yield Defect(place, message, "activate the family and give it route maps")
+                    yield Defect(place, message, f"activate {family} and set route_map_in and route_map_out")
 
 
-@rule("FG349", Severity.ERROR, "BGP_GLOBALS is not what DEVICE_METADATA and Loopback0 say")
+@rule("FG349", Severity.ERROR, "BGP_GLOBALS contradicts DEVICE_METADATA or Loopback0")
 def globals_row(fabric: Fabric) -> Iterator[Defect]:
-    """What: BGP_GLOBALS|default has the local_asn of DEVICE_METADATA.bgp_asn and the router_id of Loopback0; every
-    family that neighbours have is in BGP_GLOBALS_AF.
+    """What: in BGP_GLOBALS|default local_asn equals DEVICE_METADATA.bgp_asn and router_id is the address of Loopback0.
+    Every address family of a neighbor has a row in BGP_GLOBALS_AF.
 
-    Why: without local_asn the framework starts no BGP; with another one all peers refuse the switch. A router id that
-    nothing holds may be another switch's.
+    Why: without local_asn the framework does not start BGP. With a different one, all peers reject the switch. A
+    router id that is not an address of the switch can be the router id of another switch.
 
-    Example: local_asn 4200000009, bgp_asn 4200000001.
+    Example: local_asn is 4200000009 and bgp_asn is 4200000001.
 
-    Fix: make them equal.
+    Fix: set both to the same value.
 
     Source: sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py; RFC 4271.
     """
@@ -95,23 +96,25 @@ def globals_row(fabric: Fabric) -> Iterator[Defect]:
         expected = {"local_asn": [switch.asn] if switch.asn else [], "router_id": own if "router_id" in row else []}
         for field, values in expected.items():
             if values and row.get(field) not in values and switch.device.table("BGP_NEIGHBOR"):
-                message = f"{field} is {row.get(field, 'missing')}, elsewhere it is {values[0]}"
+                source = "bgp_asn" if field == "local_asn" else "Loopback0"
+                message = f"{field} is {row.get(field, 'missing')}, {source} is {values[0]}"
                 place = switch.place("BGP_GLOBALS", "default", field)
                 yield Defect(place, message, f"set {field} to {values[0]}")
         rows = switch.device.table("BGP_NEIGHBOR_AF")
         for family in sorted({key.rpartition("|")[2] for key in rows if key.startswith("default|")}):
             if f"default|{family}" not in switch.device.table("BGP_GLOBALS_AF"):
-                message = f"neighbours have {family}, BGP_GLOBALS_AF has no row for it"
-                yield Defect(switch.place("BGP_GLOBALS_AF", f"default|{family}"), message, "add the row")
+                message = f"neighbors use {family}, but BGP_GLOBALS_AF has no row for it"
+                hint = f"add the row BGP_GLOBALS_AF|default|{family}"
+                yield Defect(switch.place("BGP_GLOBALS_AF", f"default|{family}"), message, hint)
 
 
-@rule("FG353", Severity.ERROR, "A prefix of the switch is announced to nobody")
+@rule("FG353", Severity.ERROR, "A prefix of the switch is not announced")
 def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
-    """What: under the management framework Loopback0 and every static route that is not kept back (advertise false) are
-    in BGP_GLOBALS_AF_NETWORK, or redistributed.
+    """What: under the management framework, BGP_GLOBALS_AF_NETWORK or redistribution covers Loopback0 and every static
+    route without advertise "false".
 
-    Why: the framework announces what these rows name and nothing else: the hosts behind the route are unreachable from
-    every other leaf.
+    Why: the framework announces only the prefixes in these rows. Other leaves cannot reach hosts behind a route that is
+    not announced.
 
     Example: STATIC_ROUTE|default|10.64.0.0/28 without BGP_GLOBALS_AF_NETWORK|default|ipv4_unicast|10.64.0.0/28.
 
@@ -133,17 +136,19 @@ def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
             if text not in announced:
                 family = _FAMILIES[6 if ":" in text else 4]
                 at = switch.place("BGP_GLOBALS_AF_NETWORK", f"default|{family}|{text}")
-                yield Defect(at, f"{text} is not announced", "add the row", (("what holds it", place),))
+                hint = f"add the row {at.table}|{at.key}"
+                yield Defect(at, f"{text} is not announced", hint, (("the address or route", place),))
 
 
-@rule("FG354", Severity.ERROR, "A prefix is announced that the switch does not have")
-def unheld_prefix(fabric: Fabric) -> Iterator[Defect]:
-    """What: every prefix in BGP_GLOBALS_AF_NETWORK is that of an interface, a loopback or a static route of the switch.
+@rule("FG354", Severity.ERROR, "An announced prefix is not a route of the switch")
+def missing_route(fabric: Fabric) -> Iterator[Defect]:
+    """What: every prefix in BGP_GLOBALS_AF_NETWORK is the prefix of an interface, a loopback or a static route of the
+    switch.
 
-    Why: FRR announces a network only while its own routing table has it: the row has no effect, and usually the right
-    one is missing.
+    Why: FRR announces a network only if its routing table contains it. The row has no effect, and usually the correct
+    row is missing.
 
-    Example: the row has 10.64.0.0/27, the static route is for 10.64.0.0/28.
+    Example: the row has 10.64.0.0/27, but the static route is for 10.64.0.0/28.
 
     Fix: correct the prefix, or add the route.
 
@@ -155,5 +160,6 @@ def unheld_prefix(fabric: Fabric) -> Iterator[Defect]:
         for key in switch.device.table("BGP_GLOBALS_AF_NETWORK"):
             prefix = parse_interface(key.rpartition("|")[2])
             if prefix and key.startswith("default|") and prefix.network not in held:
-                message = f"{prefix.network} is no route of the switch"
-                yield Defect(switch.place("BGP_GLOBALS_AF_NETWORK", key), message, "correct the prefix")
+                message = f"{prefix.network} is not a route of the switch"
+                hint = "correct the prefix, or add the route"
+                yield Defect(switch.place("BGP_GLOBALS_AF_NETWORK", key), message, hint)

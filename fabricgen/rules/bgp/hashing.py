@@ -1,4 +1,4 @@
-"""ECMP: what the hash reads decides whether RoCE spreads."""
+"""Rules on ECMP hashing: the hash must spread RoCE flows over all links."""
 
 from collections.abc import Iterator
 
@@ -11,19 +11,19 @@ from fabricgen.sonic.hashing import ROCE_HASH_FIELDS
 _ROW = ("SWITCH_HASH", "GLOBAL")
 
 
-@rule("FG351", Severity.ERROR, "The ECMP hash does not tell RoCE flows apart")
+@rule("FG351", Severity.ERROR, "The ECMP hash does not spread RoCE flows")
 def roce_entropy(fabric: Fabric) -> Iterator[Defect]:
-    """What: SWITCH_HASH|GLOBAL.ecmp_hash, where it is set, has both addresses, the protocol and both ports, and no
-    field that the platform does not take.
+    """What: if SWITCH_HASH|GLOBAL.ecmp_hash is set, it contains both addresses, the protocol and both ports, and only
+    fields that the platform supports.
 
-    Why: all RoCEv2 packets go to UDP port 4791, and two hosts keep their addresses. Without the source port all their
-    queue pairs share one uplink, while others stay idle.
+    Why: all RoCEv2 packets have UDP destination port 4791, and all packets between two hosts have the same addresses.
+    Without the source port, all queue pairs of the two hosts share one uplink, and other uplinks are idle.
 
     Example: ecmp_hash is DST_IP, SRC_IP.
 
-    Fix: set the five fields, or leave the table out and take the switch's own default.
+    Fix: set the five fields, or remove the table to use the switch's default.
 
-    Source: sonic-yang-models sonic-hash.yang; sonic-mgmt tests/hash/generic_hash_helper.py (what platforms take).
+    Source: sonic-yang-models sonic-hash.yang; sonic-mgmt tests/hash/generic_hash_helper.py (fields of each platform).
     """
     for switch in fabric.switches.values():
         text = switch.device.text_of(*_ROW, "ecmp_hash")
@@ -31,36 +31,37 @@ def roce_entropy(fabric: Fabric) -> Iterator[Defect]:
             continue
         found = {name.strip() for name in text.split(",")}
         missing = [name for name in ROCE_HASH_FIELDS if name not in found]
-        taken = switch.platform.capabilities.get("ecmp_hash_fields", ()) if switch.platform else ()
-        refused = sorted(found.difference(taken)) if taken else []
+        supported = switch.platform.capabilities.get("ecmp_hash_fields", ()) if switch.platform else ()
+        refused = sorted(found.difference(supported)) if supported else []
         place = switch.place(*_ROW, "ecmp_hash")
         if missing:
-            yield Defect(place, f"ecmp_hash lacks {', '.join(missing)}", f"add {', '.join(missing)}")
+            yield Defect(place, f"ecmp_hash does not contain {', '.join(missing)}", f"add {', '.join(missing)}")
         if refused:
-            message = f"ecmp_hash has {', '.join(refused)}, which the platform does not take"
+            message = f"ecmp_hash contains {', '.join(refused)}, which the platform does not support"
             yield Defect(place, message, f"remove {', '.join(refused)}")
 
 
-@rule("FG352", Severity.WARNING, "Switches at the two ends of a link hash alike")
-def polarised(fabric: Fabric) -> Iterator[Defect]:
-    """What: without fabric.json, switches that are linked to each other have different types in DEVICE_METADATA. With
-    fabric.json FG227 judges the type by the tier.
+@rule("FG352", Severity.WARNING, "Switches at the two ends of a link use the same hash seed")
+def polarized(fabric: Fabric) -> Iterator[Defect]:
+    """What: without fabric.json, switches with a common link have different types in DEVICE_METADATA. With fabric.json,
+    FG227 checks the type of each tier.
 
-    Why: SONiC sets the seed of the ECMP hash by type. A second switch that hashes like the first gets only the flows of
-    one choice, and chooses the same link for all of them.
+    Why: SONiC derives the seed of the ECMP hash from the type. If two switches in a row use the same seed, the second
+    one receives only flows with the same hash result and sends all of them over the same link.
 
-    Example: leaf1 and spine1 are both of type LeafRouter.
+    Example: leaf1 and spine1 both have type LeafRouter.
 
-    Fix: leaf ToRRouter, spine LeafRouter, core SpineRouter.
+    Fix: set the type to ToRRouter on leaves, LeafRouter on spines and SpineRouter on cores.
 
     Source: sonic-buildimage dockers/docker-orchagent/switch.json.j2 (hash_seed by type).
     """
-    told = set()
+    reported = set()
     for near, far in fabric.pairs if not fabric.bundle.wiring else ():
         kinds = [end.switch.device.text_of("DEVICE_METADATA", "localhost", "type") for end in (near, far)]
         one, other = near.switch, far.switch
-        if kinds[0] and kinds[0] == kinds[1] and one is not other and one not in told:
-            told.add(one)
+        if kinds[0] and kinds[0] == kinds[1] and one is not other and one not in reported:
+            reported.add(one)
             related = ((other.name, other.place("DEVICE_METADATA", "localhost", "type")),)
-            message = f"type is {kinds[0]}, that of {other.name} at the other end of a link"
-            yield Defect(one.place("DEVICE_METADATA", "localhost", "type"), message, "give each tier its type", related)
+            message = f"type is {kinds[0]}, the same as {other.name} at the far end of a link"
+            hint = "set a different type on each tier"
+            yield Defect(one.place("DEVICE_METADATA", "localhost", "type"), message, hint, related)

@@ -1,4 +1,4 @@
-"""The ASN plan, and sessions that are shut or ignored."""
+"""Rules on the ASN plan, the state of sessions and the width of ECMP."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -13,34 +13,34 @@ from fabricgen.rules.view.peers import plural
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
 
-@rule("FG337", Severity.WARNING, "The ASN plan is mixed", Basis.PEERS)
+@rule("FG337", Severity.WARNING, "The ASN plan is inconsistent", Basis.PEERS)
 def asn_plan(fabric: Fabric) -> Iterator[Defect]:
-    """What: the leaves of a plane have all different ASNs or all one; spines, or cores, above the same switches share
-    one, or have all different ones.
+    """What: the leaves of a plane all have different ASNs, or they all have the same one. This holds for the spines and
+    cores above the same switches, too.
 
-    Why: BGP's loop check is what keeps traffic from bouncing down and up again. An ASN that only some switches of a
-    tier share makes reachability after a failure depend on history.
+    Why: BGP's loop check keeps traffic from going down and up again. If only some switches of a tier share an ASN,
+    reachability after a failure depends on the order of events.
 
-    Example: fourteen leaves have ASNs of their own, leaf3 and leaf7 share 4200000003.
+    Example: fourteen leaves have unique ASNs, but leaf3 and leaf7 share 4200000003.
 
-    Fix: number by RFC 7938: one per leaf, one for the spines of a pod, one for all cores.
+    Fix: number by RFC 7938: one ASN per leaf, one for the spines of a pod, one for all cores.
 
     Source: RFC 7938; measured with FRR (a spine ASN shared by some of a tier lost routes after one failure).
     """
-    for (role, _), switches in _equals(fabric).items():
+    for (role, _), switches in _groups(fabric).items():
         counts = Counter(switch.asn for switch in switches)
         if len(counts) in (1, len(switches)):
             continue
         shared_by_most = 2 * counts.most_common(1)[0][1] > len(switches)
-        usual = "share one ASN" if shared_by_most else "have ASNs of their own"
+        usual = "share one ASN" if shared_by_most else "have unique ASNs"
         for switch in switches:
             if shared_by_most != (counts[switch.asn] > 1):
-                message = f"bgp_asn {switch.asn} breaks the plan: most of its equals among the {plural(role)} {usual}"
+                message = f"bgp_asn is {switch.asn}, but most {plural(role)} with the same links {usual}"
                 yield Defect(switch.place(*_ASN), message, "number the tier by RFC 7938")
 
 
-def _equals(fabric: Fabric) -> dict[tuple[str, object], list[Switch]]:
-    """Switches that do the same work: all leaves of a plane, and the switches above that have the same ones below."""
+def _groups(fabric: Fabric) -> dict[tuple[str, object], list[Switch]]:
+    """Groups of equal switches: all leaves of a plane, and higher switches with links to the same lower switches."""
     found: dict[tuple[str, object], list[Switch]] = defaultdict(list)
     for switch in fabric.switches.values():
         if switch.device.wired and switch.asn:
@@ -49,15 +49,15 @@ def _equals(fabric: Fabric) -> dict[tuple[str, object], list[Switch]]:
     return found
 
 
-@rule("FG338", Severity.WARNING, "A session is shut")
+@rule("FG338", Severity.WARNING, "A BGP session is shut down")
 def shut_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: sessions between active switches are up by admin_status or default_bgp_status.
+    """What: admin_status or default_bgp_status enables each session of an active switch.
 
-    Why: a session that was shut for maintenance and forgotten costs a path, and nothing else shows it.
+    Why: the fabric loses a path if a session stays shut down after maintenance, and no alarm shows it.
 
     Example: BGP_NEIGHBOR|10.128.0.1 has admin_status down.
 
-    Fix: set admin_status up, or give the switch state drained in the inventory.
+    Fix: set admin_status to up, or set the state of the switch to drained in the inventory.
 
     Source: sonic-buildimage src/sonic-bgpcfgd; sonic-device_metadata.yang (default_bgp_status).
     """
@@ -68,22 +68,23 @@ def shut_session(fabric: Fabric) -> Iterator[Defect]:
         is_down = switch.device.metadata.get("default_bgp_status") == "down"
         rows = switch.device.table("BGP_NEIGHBOR")
         if is_down and not all("admin_status" in row for row in rows.values()):
-            yield Defect(place, "default_bgp_status is down: sessions without admin_status stay shut", "set it to up")
+            message = "default_bgp_status is down: sessions without admin_status stay shut down"
+            yield Defect(place, message, "set default_bgp_status to up")
         for key, row in rows.items():
             if row.get("admin_status") == "down":
                 place = switch.place("BGP_NEIGHBOR", key, "admin_status")
-                yield Defect(place, "the session is shut (admin_status down)", "set it to up")
+                yield Defect(place, "the session is shut down by admin_status", "set admin_status to up")
 
 
-@rule("FG339", Severity.ERROR, "The BGP daemon in use ignores a neighbour")
+@rule("FG339", Severity.ERROR, "The BGP daemon ignores a neighbor")
 def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
-    """What: BGP_NEIGHBOR keys are plain addresses, or VRF and address where frr_mgmt_framework_config is true.
+    """What: a BGP_NEIGHBOR key is an address, or VRF and address if frr_mgmt_framework_config is true.
 
-    Why: SONiC has two BGP daemons, and each ignores the other's rows without a word. Both forms are legal.
+    Why: SONiC has two BGP daemons, and each silently ignores the rows of the other one. Both forms are valid.
 
     Example: BGP_NEIGHBOR|default|10.128.0.1 on a switch without frr_mgmt_framework_config.
 
-    Fix: key the row as the daemon in use expects.
+    Fix: write the key in the form that the daemon expects.
 
     Source: sonic-buildimage src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework, sonic-bgp-neighbor.yang.
     """
@@ -92,44 +93,44 @@ def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
         for key in switch.device.table("BGP_NEIGHBOR"):
             if framework != ("|" in key):
                 daemon = "frrcfgd" if framework else "bgpcfgd"
-                form = "VRF and address" if framework else "an address alone"
-                message = f"{daemon} ignores this neighbour: it wants keys of {form}"
-                yield Defect(switch.place("BGP_NEIGHBOR", key), message, "key it as the daemon in use expects")
+                form = "VRF|address" if framework else "address"
+                message = f"{daemon} ignores this neighbor: its keys have the form {form}"
+                yield Defect(switch.place("BGP_NEIGHBOR", key), message, f"write the key in the form {form}")
 
 
-@rule("FG345", Severity.ERROR, "The two ends of a link have one ASN")
+@rule("FG345", Severity.ERROR, "The two ends of a link have the same ASN")
 def internal_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: switches at the two ends of a link in a fabric of external sessions have different ASNs.
+    """What: in a fabric of eBGP sessions, switches at the two ends of a link have different ASNs.
 
-    Why: a session inside one ASN passes on nothing that it learned from another: what lies behind the switch is lost
-    for the rest. And BGP's loop check refuses every path that has been through that ASN.
+    Why: an iBGP speaker does not pass on routes from another iBGP speaker, so the other switches do not learn the
+    prefixes behind the switch. BGP's loop check also rejects every path that contains this ASN.
 
-    Example: leaf1 and spine1 have bgp_asn 4200000000.
+    Example: leaf1 and spine1 both have bgp_asn 4200000000.
 
-    Fix: number by RFC 7938, each tier apart.
+    Fix: number by RFC 7938, with different ASNs on each tier.
 
     Source: RFC 4271 section 9.2; RFC 7938 section 5.2.
     """
-    told = set()
+    reported = set()
     expected = expected_asns(fabric)
     for near, far in fabric.pairs:
         one, other = near.switch, far.switch
         as_expected = all(expected.get(switch, (switch.asn,))[0] == switch.asn for switch in (one, other))
-        if one.asn and one.asn == other.asn and one is not other and one not in told and as_expected:  # else FG331's
-            told.add(one)
-            message = f"bgp_asn {one.asn} is that of {other.name} at the other end of a link, too"
+        if one.asn and one.asn == other.asn and one is not other and one not in reported and as_expected:  # else FG331
+            reported.add(one)
+            message = f"bgp_asn is {one.asn}, the same as {other.name} at the far end of a link"
             related = ((other.name, other.place(*_ASN)),)
-            yield Defect(one.place(*_ASN), message, "number each tier apart", related)
+            yield Defect(one.place(*_ASN), message, "use different ASNs on each tier", related)
 
 
 @rule("FG346", Severity.ERROR, "ECMP is narrower than the uplinks")
 def narrow_ecmp(fabric: Fabric) -> Iterator[Defect]:
-    """What: max_ebgp_paths of BGP_GLOBALS_AF is not below the number of links to the tier above, nor to any one switch;
-    load_balance_mp_relax is true where neighbours above have ASNs of their own.
+    """What: max_ebgp_paths of BGP_GLOBALS_AF is at least the number of links to the tier above. load_balance_mp_relax
+    is true if the neighbors above have different ASNs.
 
-    Why: the paths beyond the limit carry nothing. The fabric is oversubscribed while all its links are up.
+    Why: paths beyond the limit carry no traffic. The fabric is oversubscribed although all its links are up.
 
-    Example: 16 uplinks and max_ebgp_paths 8.
+    Example: a switch with 16 uplinks has max_ebgp_paths 8.
 
     Fix: raise max_ebgp_paths.
 
@@ -142,12 +143,12 @@ def narrow_ecmp(fabric: Fabric) -> Iterator[Defect]:
         for key, row in switch.device.table("BGP_GLOBALS_AF").items():
             paths = number(row.get("max_ebgp_paths"))
             if paths is not None and paths < width:
-                message = f"max_ebgp_paths is {paths}, the switch has {width} links to the tier above"
-                yield Defect(
-                    switch.place("BGP_GLOBALS_AF", key, "max_ebgp_paths"), message, f"set it to {width} or more"
-                )
+                message = f"max_ebgp_paths is {paths}, but the switch has {width} links to the tier above"
+                hint = f"set max_ebgp_paths to at least {width}"
+                yield Defect(switch.place("BGP_GLOBALS_AF", key, "max_ebgp_paths"), message, hint)
         above = {end.far.switch.asn for end in ends if end.far and end.link.a == (switch.name, end.port)}
         for key, row in switch.device.table("BGP_GLOBALS").items() if len(above) > 1 else ():
             if row.get("load_balance_mp_relax") != "true":
-                message = f"the neighbours above have {len(above)} ASNs, and load_balance_mp_relax is not true"
-                yield Defect(switch.place("BGP_GLOBALS", key, "load_balance_mp_relax"), message, "set it to true")
+                message = f"the neighbors above have {len(above)} ASNs, but load_balance_mp_relax is not true"
+                hint = "set load_balance_mp_relax to true"
+                yield Defect(switch.place("BGP_GLOBALS", key, "load_balance_mp_relax"), message, hint)

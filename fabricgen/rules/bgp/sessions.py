@@ -1,4 +1,4 @@
-"""BGP sessions: each link between switches has one, and both ends agree on who is who."""
+"""Rules on BGP sessions: each link between switches has one, and its two ends agree."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end
-from fabricgen.rules.view.subnets import end_addresses, misfits, missing_addresses
+from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, missing_addresses
 from fabricgen.sonic.tables import Row
 
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
@@ -18,7 +18,7 @@ _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One direction of the session that a link should have: what `end` must say of `peer`."""
+    """One direction of the session that a link should have: the row of `peer` on the switch of `end`."""
 
     end: End
     peer: End
@@ -34,12 +34,12 @@ class Session:
 
 @derived
 def sessions(fabric: Fabric) -> tuple[Session, ...]:
-    """Both directions of the session of every link whose addresses fit (FG312), between switches that run BGP."""
+    """Both directions of the session of every link with addresses in one subnet (FG312), between BGP speakers."""
     return tuple(_sessions(fabric))
 
 
 def _sessions(fabric: Fabric) -> Iterator[Session]:
-    wrong = misfits(fabric)
+    wrong = mismatched_subnets(fabric)
     for pair in fabric.pairs:
         if not all(_runs_bgp(end.switch) for end in pair) or pair[0] in wrong:
             continue
@@ -53,46 +53,46 @@ def _sessions(fabric: Fabric) -> Iterator[Session]:
 
 
 def _runs_bgp(switch: Switch) -> bool:
-    """Whether the switch has sessions in the bgpcfgd form: keyed by an address, without a VRF."""
+    """Whether the switch has sessions in the form of bgpcfgd, where the key is an address without a VRF."""
     return any(parse_interface(key) for key in switch.device.table("BGP_NEIGHBOR"))
 
 
-@rule("FG331", Severity.ERROR, "The switch's ASN is not what its peers expect")
+@rule("FG331", Severity.ERROR, "The ASN of a switch differs from the ASN that its peers expect")
 def own_asn(fabric: Fabric) -> Iterator[Defect]:
-    """What: DEVICE_METADATA.bgp_asn is the number that most of the switch's neighbours have in their rows for it.
+    """What: DEVICE_METADATA.bgp_asn is the ASN that most neighbors of the switch have in their rows for it.
 
-    Why: a peer that announces another ASN than configured is refused: all sessions of the switch stay down.
+    Why: BGP rejects a peer that sends a different ASN than configured. All sessions of the switch stay down.
 
-    Example: leaf1 has bgp_asn 4200000009, its four spines have 4200000001 for it.
+    Example: leaf1 has bgp_asn 4200000009, but its four spines have 4200000001 in their rows for leaf1.
 
-    Fix: set bgp_asn to the number of the ASN plan, or correct the neighbours' rows.
+    Fix: set bgp_asn to the ASN of the plan, or correct the rows of the neighbors.
 
     Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd.
     """
     for switch, (expected, count, total) in expected_asns(fabric).items():
         if expected != switch.asn and 2 * count > total and total > 1:
             example = next(one for one in sessions(fabric) if one.peer.switch is switch and one.row)
-            related = (("what a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
+            related = (("the ASN that a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
             message = (
-                f"bgp_asn is {switch.asn or 'missing'}, {count} of {total} sessions of its peers expect {expected}"
+                f"bgp_asn is {switch.asn or 'missing'}, but {count} of {total} sessions of its peers expect {expected}"
             )
             yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected}", related)
 
 
 def expected_asns(fabric: Fabric) -> dict[Switch, tuple[object, int, int]]:
-    """switch -> the ASN that most of its neighbours have for it, how many of them, of how many."""
-    said: dict[Switch, Counter[object]] = defaultdict(Counter)
+    """Switch -> (the ASN in most of its peers' rows for it, the number of these rows, the number of all rows)."""
+    found: dict[Switch, Counter[object]] = defaultdict(Counter)
     for session in sessions(fabric):
         if session.row is not None:
-            said[session.peer.switch][session.row.get("asn")] += 1
-    return {switch: (*counts.most_common(1)[0], counts.total()) for switch, counts in said.items()}
+            found[session.peer.switch][session.row.get("asn")] += 1
+    return {switch: (*counts.most_common(1)[0], counts.total()) for switch, counts in found.items()}
 
 
 @rule("FG332", Severity.ERROR, "A link between switches has no BGP session")
 def missing_session(fabric: Fabric) -> Iterator[Defect]:
     """What: each end of a routed link between switches has a BGP_NEIGHBOR row for the far end's address.
 
-    Why: without a session the link carries no traffic; the fabric loses a path, and rails lose their balance.
+    Why: without a session the link carries no traffic. The fabric loses a path, and the load on its rails is uneven.
 
     Example: leaf1 has no row for spine3's address 10.128.0.5.
 
@@ -103,26 +103,26 @@ def missing_session(fabric: Fabric) -> Iterator[Defect]:
     for session in sessions(fabric):
         switch = session.end.switch
         if session.row is None and not _stray_for(switch, session.local_ip):
-            message = f"no BGP session with {session.peer.switch.name}, whose address is {session.peer_ip}"
+            message = f"there is no BGP session with {session.peer.switch.name}, which has {session.peer_ip}"
             related = (("the far address", session.peer.switch.place("INTERFACE", session.peer.port)),)
             place = switch.place("BGP_NEIGHBOR", session.key)
             yield Defect(place, message, "add the row with asn, name and local_addr", related)
 
 
 def _stray_for(switch: Switch, local_ip: str) -> bool:
-    """Whether a row with this local address exists under another peer: then its key is wrong, which FG336 tells."""
+    """Whether a row of another peer has this local address: then its key is wrong, which FG336 reports."""
     return any(row.get("local_addr") == local_ip for row in switch.device.table("BGP_NEIGHBOR").values())
 
 
-@rule("FG333", Severity.ERROR, "A neighbour's ASN is wrong")
+@rule("FG333", Severity.ERROR, "The ASN of a neighbor is wrong")
 def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
-    """What: BGP_NEIGHBOR.asn is the bgp_asn of the switch that holds the address.
+    """What: BGP_NEIGHBOR.asn is the bgp_asn of the switch that has the address.
 
-    Why: the session never leaves the OPEN exchange: bad peer AS.
+    Why: BGP rejects the OPEN message of the peer with "bad peer AS", and the session stays down.
 
-    Example: the row for spine1 has asn 65101, spine1 has bgp_asn 65100.
+    Example: the row for spine1 has asn 65101, but spine1 has bgp_asn 65100.
 
-    Fix: set asn to the neighbour's bgp_asn.
+    Fix: set asn to the bgp_asn of the neighbor.
 
     Source: RFC 4271 section 6.2.
     """
@@ -133,45 +133,46 @@ def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
             continue
         usual, count, total = expected[peer]
         if usual != peer.asn and 2 * count > total and total > 1 and session.row.get("asn") == usual:
-            continue  # FG331 names the peer itself
-        message = f"asn of {peer.name} is {session.row.get('asn', 'missing')}, {peer.name} has {peer.asn or 'none'}"
+            continue  # FG331 reports the peer itself
+        found = session.row.get("asn", "missing")
+        message = f"asn of {peer.name} is {found}, but bgp_asn of {peer.name} is {peer.asn or 'missing'}"
         related = ((f"{peer.name} itself", peer.place(*_ASN)),)
         place = session.end.switch.place("BGP_NEIGHBOR", session.key, "asn")
         yield Defect(place, message, f"set asn to {peer.asn}", related)
 
 
-@rule("FG334", Severity.WARNING, "A neighbour's name is wrong")
+@rule("FG334", Severity.WARNING, "The name of a neighbor is wrong")
 def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
-    """What: BGP_NEIGHBOR.name is the name of the switch that holds the address.
+    """What: BGP_NEIGHBOR.name is the name of the switch that has the address.
 
-    Why: people and alerts read the name. With use_neighbors_meta the session even waits for a neighbour that never
-    comes.
+    Why: operators and alerts use the name. With use_neighbors_meta the session waits for a DEVICE_NEIGHBOR_METADATA row
+    that does not exist.
 
-    Example: the row for 10.128.0.1 is named spine2, the address is spine1's.
+    Example: the row for 10.128.0.1 has the name spine2, but spine1 has the address.
 
-    Fix: set name to the far switch.
+    Fix: set name to the name of the far switch.
 
     Source: sonic-buildimage src/sonic-bgpcfgd (description; constants.yml use_neighbors_meta).
     """
     for session in sessions(fabric):
         name = session.peer.switch.name
         if session.row is not None and session.row.get("name") != name:
-            message = f"name is {session.row.get('name', 'missing')}, the address {session.peer_ip} is {name}'s"
+            message = f"name is {session.row.get('name', 'missing')}, but {name} has the address {session.peer_ip}"
             related = ((f"{name} itself", session.peer.switch.place("DEVICE_METADATA", "localhost", "hostname")),)
             place = session.end.switch.place("BGP_NEIGHBOR", session.key, "name")
             yield Defect(place, message, f"set name to {name}", related)
 
 
-@rule("FG335", Severity.ERROR, "A session's local address is not that of its port")
+@rule("FG335", Severity.ERROR, "The local address of a session is not the address of its port")
 def local_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: BGP_NEIGHBOR.local_addr is the address of the port that leads to the neighbour.
+    """What: BGP_NEIGHBOR.local_addr is the address of the port that leads to the neighbor.
 
-    Why: bgpcfgd lets the peer wait until an interface holds this address: with a wrong one the session never starts,
-    without any error.
+    Why: bgpcfgd does not start the session before an interface has this address. With a wrong address the session does
+    not start, and bgpcfgd logs no error.
 
-    Example: local_addr 10.128.0.4, the port to spine1 has 10.128.0.0.
+    Example: local_addr is 10.128.0.4, but the port to spine1 has 10.128.0.0.
 
-    Fix: set local_addr to the port's address.
+    Fix: set local_addr to the address of the port.
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """
@@ -180,29 +181,29 @@ def local_address(fabric: Fabric) -> Iterator[Defect]:
             found = session.row.get("local_addr")
             severity = None if found else Severity.WARNING
             message = (
-                f"local_addr is {found or 'missing'}, the port to {session.peer.switch.name} has {session.local_ip}"
+                f"local_addr is {found or 'missing'}, but the port to {session.peer.switch.name} has {session.local_ip}"
             )
             place = session.end.switch.place("BGP_NEIGHBOR", session.key, "local_addr")
-            related = (("the port to it", session.end.place("INTERFACE")), *far_end(session.end, "INTERFACE"))
+            related = (("the port to the neighbor", session.end.place("INTERFACE")), *far_end(session.end, "INTERFACE"))
             yield Defect(place, message, f"set local_addr to {session.local_ip}", related, severity)
 
 
-@rule("FG336", Severity.ERROR, "A neighbour is on no link of the switch")
+@rule("FG336", Severity.ERROR, "A BGP neighbor is not on a link of the switch")
 def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
-    """What: every BGP_NEIGHBOR address lies in a subnet of one of the switch's ports, and where the far end is a known
-    switch, is that switch's address.
+    """What: every BGP_NEIGHBOR address is in a subnet of one of the switch's ports. If the far end is a known switch,
+    it is the address of that switch.
 
-    Why: the session is tried for ever; the one that should stand in its place is missing.
+    Why: the switch retries the session for ever, and the correct session is missing.
 
-    Example: a row for 10.128.0.9 although spine1's address is 10.128.0.1.
+    Example: leaf1 has a row for 10.128.0.9, but the address of spine1 is 10.128.0.1.
 
     Fix: correct the address, or remove the row.
 
     Source: RFC 4271 (eBGP peers are directly connected); sonic-buildimage src/sonic-bgpcfgd.
     """
     expected = {(session.end.switch.name, session.peer_ip) for session in sessions(fabric)}
-    wrong = misfits(fabric)
-    lost = {text.partition("/")[0] for texts in missing_addresses(fabric).values() for text in texts}
+    wrong = mismatched_subnets(fabric)
+    missing = {text.partition("/")[0] for texts in missing_addresses(fabric).values() for text in texts}
     for switch in fabric.switches.values():
         ends = fabric.ends_of[switch.name]
         strays = {
@@ -210,17 +211,17 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
         }
         if not strays or not any(end.far for end in ends.values()):
             continue  # a single file: the far ends are not known
-        unfit = [end for end in ends.values() if end in wrong]
-        unfit_ips = {str(held.ip) for end in unfit for held in end_addresses(end)}
+        mismatched = [end for end in ends.values() if end in wrong]
+        mismatched_ips = {str(held.ip) for end in mismatched for held in end_addresses(end)}
         known = {end.port for end in ends.values() if end.far and end not in wrong}
         open_networks = [held.value.network for held in switch.addresses if held.interface not in known]
         for key, row in strays.items():
             peer = parse_interface(key)
             if not peer or any(peer.ip in network for network in open_networks):
                 continue
-            if row.get("local_addr") in unfit_ips or row.get("name") in {end.far_name for end in unfit}:
-                continue  # FG312 names the link
-            if key in lost or row.get("local_addr") in lost:
-                continue  # FG311 names the end without address
-            message = f"neighbour {row.get('name', '')} {key} is on no link of the switch".replace("  ", " ")
+            if row.get("local_addr") in mismatched_ips or row.get("name") in {end.far_name for end in mismatched}:
+                continue  # FG312 reports the link
+            if key in missing or row.get("local_addr") in missing:
+                continue  # FG311 reports the end without an address
+            message = f"neighbor {row.get('name', '')} {key} is not on a link of the switch".replace("  ", " ")
             yield Defect(switch.place("BGP_NEIGHBOR", key), message, "use the address of the far end")

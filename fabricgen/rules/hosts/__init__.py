@@ -1,1 +1,1 @@
-"""Rules on the files of hosts."""
+"""Rules on host files."""

@@ -1,4 +1,4 @@
-"""The files of hosts: all there, every setting known, and about the right NICs."""
+"""Rules on the files of hosts: missing files, unknown settings and names of NICs."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -8,22 +8,22 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.vocabulary import Purpose, Technology
 
-# Each setting of roce/<plane>.conf, and what its value is made of.
+# The settings of roce/<plane>.conf by the type of their values.
 _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
 _TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
 _OPTIONAL = ("STALL_MS",)
 
 
-@rule("FG900", Severity.ERROR, "A file or a setting of hosts is missing or unknown", Basis.SCHEMA)
+@rule("FG900", Severity.ERROR, "A host file or setting is missing or unknown", Basis.SCHEMA)
 def host_files(fabric: Fabric) -> Iterator[Defect]:
-    """What: hosts/<group>/roce/<plane>.conf has every setting that fabricgen-roce reads, no other, and numbers where
-    numbers belong; each host has its netplan file; the script is there.
+    """What: hosts/<group>/roce/<plane>.conf has exactly the settings that fabricgen-roce reads, with valid numbers. The
+    script and the files for NCCL and UCX exist. Each host has a netplan file.
 
-    Why: a setting that is missing or misspelt leaves the NIC as the firmware has it, which pauses nothing and marks
-    nothing.
+    Why: without a setting the NIC keeps the default of its firmware: no PFC and no marking.
 
-    Example: roce/compute.conf has PCF=0,0,0,1,0,0,0,0.
+    Example: roce/compute.conf has PCF=0,0,0,1,0,0,0,0 instead of PFC.
 
     Fix: render the file again, or correct the name.
 
@@ -35,15 +35,15 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
         if group.lossless_planes and "fabricgen-roce" not in group.files.files:
             yield Defect(group.place("fabricgen-roce"), "the script that applies the settings is missing", _RENDER)
         for file in (group.files.nccl_file, "ucx.conf") if group.model and group.model.gpus else ():
-            compute = group.nics(lambda plane: plane.purpose == "compute")
+            compute = group.nics(lambda plane: plane.purpose == Purpose.COMPUTE)
             if compute and file not in group.files.files:
-                yield Defect(group.place(file), "jobs on these hosts are told nothing of the network", _RENDER)
+                yield Defect(group.place(file), "the settings of jobs for the network are missing", _RENDER)
         names = {host.name for host in group.hosts}
         for host in group.hosts:
-            wanted = any(
-                group.planes[nic.plane].technology == "roce" and group.is_set_up(nic.name) for nic in host.nics
+            is_expected = any(
+                group.planes[nic.plane].technology == Technology.ROCE and group.is_set_up(nic.name) for nic in host.nics
             )
-            if wanted and f"netplan/{host.name}.yaml" not in group.files.files:
+            if is_expected and f"netplan/{host.name}.yaml" not in group.files.files:
                 yield Defect(group.place(f"netplan/{host.name}.yaml"), "the host has no netplan file", _RENDER)
         for file in sorted(group.files.files):
             path = PurePosixPath(file)
@@ -64,22 +64,22 @@ def _settings(group: Group, file: str) -> Iterator[Defect]:
             yield Defect(group.place(file, key), f"{key} is missing", _RENDER)
     for key, text in found.items():
         if key not in (*_NUMBERS, *_TEXTS, *_OPTIONAL):
-            yield Defect(group.place(file, key), f"fabricgen-roce knows no setting {key}", "remove or correct it")
+            yield Defect(group.place(file, key), f"fabricgen-roce has no setting {key}", f"remove or correct {key}")
         elif key in (*_NUMBERS, *_OPTIONAL) and not text.isdecimal():
-            yield Defect(group.place(file, key), f"{key} is {text!r}, not a number", _RENDER)
+            yield Defect(group.place(file, key), f"{key} is {text!r}, expected a number", _RENDER)
 
 
-@rule("FG901", Severity.ERROR, "Settings of hosts name other NICs than the hosts have")
+@rule("FG901", Severity.ERROR, "Host settings do not list the NICs of the hosts")
 def host_devices(fabric: Fabric) -> Iterator[Defect]:
-    """What: INTERFACES of a plane's settings lists its NICs; NCCL_IB_HCA, matched exactly, and UCX_NET_DEVICES list the
-    RDMA devices of the compute NICs in the order of the rails; NCCL_SOCKET_IFNAME lists the in-band NICs.
+    """What: INTERFACES in the settings of a plane lists its NICs. NCCL_IB_HCA, with a leading =, and UCX_NET_DEVICES
+    list the RDMA devices of the compute NICs in the order of the rails. NCCL_SOCKET_IFNAME lists the in-band NICs.
 
-    Why: a NIC that is left out keeps its defaults and is lossy; a job that uses a storage NIC puts collectives on the
-    wrong network. Without the leading =, mlx5_1 also stands for mlx5_10 and mlx5_11.
+    Why: a NIC that is not listed keeps its defaults and is lossy. A job that uses a storage NIC sends collectives over
+    the wrong network. Without the leading =, mlx5_1 also matches mlx5_10 and mlx5_11.
 
-    Example: NCCL_IB_HCA=mlx5_0,mlx5_1 on a DGX H100, whose second rail is mlx5_3.
+    Example: NCCL_IB_HCA is mlx5_0,mlx5_1 on a DGX H100, but its second rail is mlx5_3.
 
-    Fix: list the devices of the model, as rendered.
+    Fix: list the devices of the host model, as rendered.
 
     Source: NVIDIA/nccl@5067397 src/misc/param.cc and net_ib (device lists); DGX H100 User Guide, Network Modules.
     """
@@ -89,11 +89,12 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
             found = group.files.settings(file).get("INTERFACES")
             wanted = [nic for nic in group.nics(lambda one, plane=plane: one is plane) if group.is_set_up(nic)]  # type: ignore[misc]
             if found is not None and sorted(found.split()) != sorted(wanted):
-                message = f"the settings are for {found or 'no NIC'}, plane {plane.name} has {' '.join(wanted)}"
-                yield Defect(group.place(file, "INTERFACES"), message, "list the NICs of the plane")
-        compute = [nic for nic in group.nics(lambda plane: plane.purpose == "compute") if nic in group.adapters]
+                nics = " ".join(wanted)
+                message = f"INTERFACES is {found or 'empty'}, but the NICs of plane {plane.name} are {nics}"
+                yield Defect(group.place(file, "INTERFACES"), message, f'set INTERFACES to "{nics}"')
+        compute = [nic for nic in group.nics(lambda plane: plane.purpose == Purpose.COMPUTE) if nic in group.adapters]
         devices = [group.adapters[nic].rdma for nic in compute]
-        sockets = [nic for nic in group.nics(lambda plane: plane.purpose == "in-band") if nic in group.adapters]
+        sockets = [nic for nic in group.nics(lambda plane: plane.purpose == Purpose.IN_BAND) if nic in group.adapters]
         if devices and all(devices):
             yield from _listed(group, group.files.nccl_file, "NCCL_IB_HCA", "=" + ",".join(devices))
             yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ",".join(f"{one}:1" for one in devices))
@@ -103,18 +104,18 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
 
 def _listed(group: Group, file: str, key: str, wanted: str) -> Iterator[Defect]:
     if file in group.files.files and (found := group.files.settings(file).get(key)) != wanted:
-        message = f"{key} is {'missing' if found is None else repr(found)}, the NICs of the model are {wanted!r}"
-        yield Defect(group.place(file, key), message, f"{key}={wanted}")
+        message = f"{key} is {'missing' if found is None else repr(found)}, expected {wanted!r} for the host model"
+        yield Defect(group.place(file, key), message, f"set {key} to {wanted}")
 
 
-@rule("FG913", Severity.ERROR, "An interface is named by the wrong slot")
+@rule("FG913", Severity.ERROR, "An interface name belongs to another PCI slot")
 def interface_names(fabric: Fabric) -> Iterator[Defect]:
-    """What: links/10-<NIC>.link gives the NIC's name to the PCI address that the host model has for it.
+    """What: links/10-<NIC>.link assigns the name of the NIC to its PCI address in the host model.
 
-    Why: the address of a rail, its routes and its settings go by the name. Two names that are exchanged put each NIC
-    into the subnet of the other's leaf, and neither reaches anything.
+    Why: the addresses, routes and settings of a rail belong to the name. If two names are exchanged, each NIC has an
+    address in the wrong subnet and cannot reach its leaf.
 
-    Example: 10-rail0.link has Path=pci-0000:40:00.0, the slot of rail 1.
+    Example: 10-rail0.link has Path=pci-0000:40:00.0, which is the slot of rail 1.
 
     Fix: render the file again, or correct the host model.
 
@@ -128,5 +129,5 @@ def interface_names(fabric: Fabric) -> Iterator[Defect]:
             found = group.files.settings(file)
             for key, wanted in (("Path", f"pci-{adapter.pci}"), ("Name", nic)):
                 if found.get(key) != wanted:
-                    message = f"{key} is {found.get(key, 'missing')}, the model's {nic} has {wanted}"
-                    yield Defect(group.place(file, key), message, f"{key}={wanted}")
+                    message = f"{key} is {found.get(key, 'missing')}, expected {wanted} for {nic} of the host model"
+                    yield Defect(group.place(file, key), message, f"set {key} to {wanted}")

@@ -1,4 +1,4 @@
-"""RoCE settings of NICs against the maps, priorities and timers of the switches that they are plugged into."""
+"""Rules on the RoCE settings of NICs, compared with the maps, priorities and timers of their switch ports."""
 
 from collections.abc import Iterator
 from math import ceil
@@ -10,15 +10,16 @@ from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
 from fabricgen.rules.view.qos import priorities
+from fabricgen.vocabulary import Purpose
 
-SLOWEST_STALL_MS = 8000  # linux mlx5 en_ethtool.c: what a NIC does that is told nothing
+SLOWEST_STALL_MS = 8000  # linux mlx5 en_ethtool.c: the default of a NIC without a setting
 FASTEST_STALL_MS = 80
 
 Settings = tuple[Group, WiredPlane, str, dict[str, str]]
 
 
 def settings(fabric: Fabric) -> Iterator[Settings]:
-    """(group, plane, file, settings) of every plane with PFC that a group has settings for."""
+    """(group, plane, file, settings) of every lossless plane for which a group has settings."""
     for group in host_groups(fabric):
         for plane in group.lossless_planes:
             file = f"roce/{plane.name}.conf"
@@ -26,16 +27,17 @@ def settings(fabric: Fabric) -> Iterator[Settings]:
                 yield group, plane, file, dict(group.files.settings(file))
 
 
-@rule("FG902", Severity.ERROR, "NICs and switches put a DSCP into different priorities", Basis.AGREEMENT)
+@rule("FG902", Severity.ERROR, "NICs and switches map a DSCP to different priorities", Basis.AGREEMENT)
 def nic_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: NICs trust DSCP, and each DSCP of a lossless class, and of CNPs, has the priority on the NIC that is its TC
-    in DSCP_TO_TC_MAP of the switch's port. A DSCP that DSCP_PRIORITY does not name has the priority DSCP / 8.
+    """What: NICs trust DSCP. The NIC maps each DSCP of lossless classes and CNPs to the priority that equals its TC in
+    DSCP_TO_TC_MAP of the switch port. The priority of a DSCP that is not in DSCP_PRIORITY is DSCP / 8.
 
-    Why: what the NIC sends in another priority than the switch pauses is never paused: it overruns the switch.
+    Why: PFC of the switch does not stop packets that the NIC sends with another priority. They overflow the buffer of
+    the switch.
 
-    Example: DSCP_PRIORITY="26:4" while DSCP_TO_TC_MAP has "26": "3".
+    Example: DSCP_PRIORITY is "26:4", but DSCP_TO_TC_MAP has "26": "3".
 
-    Fix: give both the same priority.
+    Fix: use the same priority on both sides.
 
     Source: Mellanox/mlnx-tools@8fbfd9c python/mlnx_qos (dscp2prio); sonic-swss orchagent/qosorch.cpp.
     """
@@ -43,31 +45,32 @@ def nic_dscp(fabric: Fabric) -> Iterator[Defect]:
         trust = found.get("TRUST", "dscp")
         if trust != "dscp":
 
-            def distrust(ports: NicPorts, trust: str = trust) -> tuple[str, Place] | None:
-                message = f"the NICs trust {trust}, the switches' ports DSCP"
+            def wrong_trust(ports: NicPorts, trust: str = trust) -> tuple[str, Place] | None:
+                message = f"the NICs trust {trust}, but the switch ports trust DSCP"
                 return (message, ports.place("PORT_QOS_MAP", "dscp_to_tc_map")) if ports.qos.dscp_to_tc else None
 
-            yield from group.disagreements(plane, group.place(file, "TRUST"), distrust, "TRUST=dscp")
+            yield from group.disagreements(plane, group.place(file, "TRUST"), wrong_trust, "set TRUST to dscp")
         own = _map(found.get("DSCP_PRIORITY", ""))
         mine = group.place(file, "DSCP_PRIORITY")
         if own is None:
-            yield Defect(mine, f"{found['DSCP_PRIORITY']!r} is no list of DSCP:priority", 'such as "26:3 48:6"')
+            message = f"{found['DSCP_PRIORITY']!r} is not a list of DSCP:priority"
+            yield Defect(mine, message, 'write a list such as "26:3 48:6"')
             continue
-        told = {dscp for values in (plane.roce_dscp or {}).values() for dscp in values}
-        for dscp in sorted({*own, *told}):
+        planned = {dscp for values in (plane.roce_dscp or {}).values() for dscp in values}
+        for dscp in sorted({*own, *planned}):
             priority = own.get(dscp, dscp >> 3)
 
-            def other(ports: NicPorts, dscp: int = dscp, priority: int = priority) -> tuple[str, Place] | None:
+            def wrong_tc(ports: NicPorts, dscp: int = dscp, priority: int = priority) -> tuple[str, Place] | None:
                 tc = ports.qos.dscp_to_tc.get(dscp)
-                message = f"DSCP {dscp} has priority {priority} on the NICs and goes to TC {tc} on the switches"
+                message = f"DSCP {dscp} has priority {priority} on the NICs but TC {tc} on the switches"
                 where = ports.map_place("dscp_to_tc_map", "DSCP_TO_TC_MAP", dscp)
                 return (message, where) if tc is not None and tc != priority else None
 
-            yield from group.disagreements(plane, mine, other, "give the DSCP the switches' TC as priority")
+            yield from group.disagreements(plane, mine, wrong_tc, "map the DSCP to the TC of the switches")
 
 
 def _map(text: str) -> dict[int, int] | None:
-    """'26:3 48:6' as numbers; None where it is none."""
+    """DSCP -> priority of a text such as '26:3 48:6', or None if the text is not valid."""
     found = {}
     for pair in text.split():
         dscp, _, priority = pair.partition(":")
@@ -77,15 +80,16 @@ def _map(text: str) -> dict[int, int] | None:
     return found
 
 
-@rule("FG903", Severity.ERROR, "NICs pause other priorities than the switches", Basis.AGREEMENT)
+@rule("FG903", Severity.ERROR, "PFC is on for different priorities on NICs and switches", Basis.AGREEMENT)
 def nic_pfc(fabric: Fabric) -> Iterator[Defect]:
-    """What: the priorities with PFC on the NICs are exactly those of pfc_enable of the switches' ports.
+    """What: the priorities with PFC on the NICs are exactly those in pfc_enable of the switch ports.
 
-    Why: a priority that only one end pauses is lossy in one direction: the other end never stops, and drops.
+    Why: a priority with PFC at only one end is lossy in one direction: one end does not stop, and the other end drops
+    packets.
 
-    Example: PFC=0,0,0,1,0,0,0,0 while pfc_enable is 3,4.
+    Example: PFC is 0,0,0,1,0,0,0,0, but pfc_enable is 3,4.
 
-    Fix: make them the same, on the hosts or in the plane's `lossless`.
+    Fix: use the same priorities, on the hosts or in `lossless` of the plane.
 
     Source: IEEE 802.1Qbb; Mellanox/mlnx-tools@8fbfd9c python/mlnx_qos (--pfc).
     """
@@ -96,33 +100,35 @@ def nic_pfc(fabric: Fabric) -> Iterator[Defect]:
         mine = group.place(file, "PFC")
         bits = flags.split(",")
         if len(bits) != 8 or not set(bits) <= {"0", "1"}:
-            yield Defect(mine, f"{flags!r} is no list of eight flags", "priorities 0 to 7, such as 0,0,0,1,0,0,0,0")
+            hint = "write a flag for each priority from 0 to 7, such as 0,0,0,1,0,0,0,0"
+            yield Defect(mine, f"{flags!r} is not a list of eight flags", hint)
             continue
         own = frozenset(priority for priority, bit in enumerate(bits) if bit == "1")
 
-        def other(ports: NicPorts, own: frozenset[int] = own) -> tuple[str, Place] | None:
-            message = f"the NICs pause {priorities(own)}, the switches {priorities(ports.qos.pfc)}"
+        def wrong_priorities(ports: NicPorts, own: frozenset[int] = own) -> tuple[str, Place] | None:
+            message = f"PFC is on for {priorities(own)} on the NICs, {priorities(ports.qos.pfc)} on the switches"
             return (message, ports.place("PORT_QOS_MAP", "pfc_enable")) if ports.qos.pfc != own else None
 
-        yield from group.disagreements(plane, mine, other, "the same priorities as pfc_enable")
+        yield from group.disagreements(plane, mine, wrong_priorities, "set the same priorities as pfc_enable")
 
 
 @rule(
     "FG904",
     Severity.ERROR,
-    "RoCE leaves the NICs with a ToS that the switches do not take for lossless",
+    "NICs send RoCE with a ToS that is not lossless on the switches",
     Basis.AGREEMENT,
 )
 def nic_tos(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ToS byte of the NICs (TOS), of NCCL (NCCL_IB_TC) and of UCX (UCX_IB_TRAFFIC_CLASS) is one, its DSCP
-    goes to a TC with PFC on the switches, and its two ECN bits are 10, ECT(0). 11 says that every packet was marked;
-    00 leaves it to the NIC to set them.
+    """What: the ToS byte is the same for the NICs (TOS), NCCL (NCCL_IB_TC) and UCX (UCX_IB_TRAFFIC_CLASS). The switches
+    map its DSCP to a TC with PFC. Its two ECN bits are 10, ECT(0). 11 means that every packet is marked; with 00 the
+    NIC must set the bits.
 
-    Why: RDMA with another DSCP is lossy on every hop. The byte is the DSCP times four: 26 written for 104 is DSCP 6.
+    Why: RDMA with another DSCP is lossy on every hop. The byte contains the DSCP times four: 26 instead of 104 is
+    DSCP 6.
 
-    Example: NCCL_IB_TC=26.
+    Example: NCCL_IB_TC is 26.
 
-    Fix: DSCP x 4 + 2, such as 106 for DSCP 26.
+    Fix: set the byte to DSCP x 4 + 2, for example 106 for DSCP 26.
 
     Source: RFC 3168 section 5; NVIDIA/nccl@5067397 src/transport/net_ib (trafficClass); openucx/ucx@9466d10
     src/uct/ib/base/ib_iface.c.
@@ -130,62 +136,66 @@ def nic_tos(fabric: Fabric) -> Iterator[Defect]:
     for group, plane, file, found in settings(fabric):
         if number(found.get("TOS")) is not None:
             yield from tos_defects(group, plane, group.place(file, "TOS"), int(found["TOS"]))
-        if plane.purpose != "compute":
+        if plane.purpose != Purpose.COMPUTE:
             continue
         for other, key in ((group.files.nccl_file, "NCCL_IB_TC"), ("ucx.conf", "UCX_IB_TRAFFIC_CLASS")):
             if other not in group.files.files:
                 continue
-            told = group.files.settings(other).get(key)
-            mine = group.place(other, key)
-            if number(told) is None:
-                message = f"{key} is {'missing' if told is None else repr(told)}, the NICs' ToS is {found.get('TOS')}"
-                yield Defect(mine, message, f"{key}={found.get('TOS')}", (("the NICs", group.place(file, "TOS")),))
+            text = group.files.settings(other).get(key)
+            mine, hint = group.place(other, key), f"set {key} to {found.get('TOS')}"
+            if number(text) is None:
+                message = (
+                    f"{key} is {'missing' if text is None else repr(text)}, but TOS of the NICs is {found.get('TOS')}"
+                )
+                yield Defect(mine, message, hint, (("the NICs", group.place(file, "TOS")),))
                 continue
-            defects = list(tos_defects(group, plane, mine, int(str(told))))
+            defects = list(tos_defects(group, plane, mine, int(str(text))))
             yield from defects
-            if not defects and told != found.get("TOS"):
-                message = f"{key} is {told}, the NICs' ToS is {found.get('TOS')}"
-                yield Defect(mine, message, "one byte for all", (("the NICs", group.place(file, "TOS")),))
+            if not defects and text != found.get("TOS"):
+                message = f"{key} is {text}, but TOS of the NICs is {found.get('TOS')}"
+                yield Defect(mine, message, hint, (("the NICs", group.place(file, "TOS")),))
 
 
 def tos_defects(group: Group, plane: WiredPlane, mine: Place, tos: int) -> Iterator[Defect]:
-    """What is wrong with a ToS byte on a plane."""
+    """Defects of a ToS byte on a plane: its range, its ECN bits and its DSCP."""
     if tos > 255:
-        yield Defect(mine, f"{tos} is no byte", "DSCP x 4 + 2")
+        yield Defect(mine, f"{tos} is above 255", "set it to DSCP x 4 + 2")
         return
     ecn = tos & 3
     dscp = tos >> 2
     if ecn != 2:
         meaning = {
-            0: "no ECN: only NICs that set it themselves are marked",
-            1: "ECT(1)",
-            3: "congestion on every packet",
+            0: "not ECN-capable: switches mark packets only if the NIC sets the bits itself",
+            1: "ECT(1), expected ECT(0)",
+            3: "congestion experienced, on every packet",
         }
         severity = {0: Severity.WARNING, 1: Severity.WARNING, 3: Severity.ERROR}[ecn]
-        yield Defect(mine, f"the ECN bits of ToS {tos} say {meaning[ecn]}", f"{dscp << 2 | 2}", (), severity)
+        message = f"the ECN bits of ToS {tos} mean {meaning[ecn]}"
+        yield Defect(mine, message, f"set it to {dscp << 2 | 2}", (), severity)
 
     def lossy(ports: NicPorts) -> tuple[str, Place] | None:
         tc = ports.qos.dscp_to_tc.get(dscp)
         message = (
-            f"ToS {tos} is DSCP {dscp}, which the switches put into TC {tc}; PFC is on for {priorities(ports.qos.pfc)}"
+            f"ToS {tos} is DSCP {dscp}, which the switches map to TC {tc}, but PFC is on for "
+            f"{priorities(ports.qos.pfc)}"
         )
         where = ports.map_place("dscp_to_tc_map", "DSCP_TO_TC_MAP", dscp)
         return (message, where) if tc is not None and tc not in ports.qos.pfc else None
 
-    known = ", ".join(str(one << 2 | 2) for values in (plane.roce_dscp or {}).values() for one in values)
-    yield from group.disagreements(plane, mine, lossy, f"a byte of the plane's RoCE classes: {known}")
+    bytes_ = ", ".join(str(one << 2 | 2) for values in (plane.roce_dscp or {}).values() for one in values)
+    yield from group.disagreements(plane, mine, lossy, f"use a byte of the plane's RoCE classes: {bytes_}")
 
 
-@rule("FG905", Severity.ERROR, "CNPs of the NICs and the switches' class for them disagree", Basis.AGREEMENT)
+@rule("FG905", Severity.ERROR, "NICs send CNPs in another class than the switches expect", Basis.AGREEMENT)
 def nic_cnp(fabric: Fabric) -> Iterator[Defect]:
-    """What: CNP_DSCP is the plane's, goes on the switches to a TC without PFC whose queue is strict, and CNP_PRIORITY
-    is that TC.
+    """What: CNP_DSCP is the CNP DSCP of the plane. The switches map it to a TC without PFC and with a strict queue.
+    CNP_PRIORITY is this TC.
 
-    Why: a CNP that waits behind the data it is about comes too late; one in a paused queue does not come at all.
+    Why: a CNP that waits behind data packets arrives too late, and a CNP in a paused queue does not arrive.
 
-    Example: CNP_DSCP=4, as NVIDIA's nic-configuration-operator writes, on a switch where DSCP 4 is lossless.
+    Example: CNP_DSCP is 4, the value of NVIDIA's nic-configuration-operator, and DSCP 4 is lossless on the switch.
 
-    Fix: the DSCP and TC that the switches give to CNPs.
+    Fix: use the DSCP and the TC of CNPs on the switches.
 
     Source: Zhu et al., SIGCOMM 2015 (DCQCN); nic-configuration-operator@8bfbeb3 (CNP_DSCP=4).
     """
@@ -199,80 +209,82 @@ def nic_cnp(fabric: Fabric) -> Iterator[Defect]:
             tc = ports.qos.dscp_to_tc.get(dscp)
             where = ports.map_place("dscp_to_tc_map", "DSCP_TO_TC_MAP", dscp)
             if tc is None or tc in ports.qos.pfc:
-                kind = "no class" if tc is None else f"the lossless TC {tc}"
-                return f"CNPs leave the NICs with DSCP {dscp}, which goes to {kind}", where
+                problem = "do not map to a TC" if tc is None else f"map to the lossless TC {tc}"
+                return f"the NICs send CNPs with DSCP {dscp}, which the switches {problem}", where
             queue = ports.qos.tc_to_queue.get(tc, tc)
             _, scheduler = ports.qos.queue_text(queue, "scheduler")
             if ports.qos.qos.row("SCHEDULER", str(scheduler)).get("type") != "STRICT":
-                return (
-                    f"CNPs leave the NICs with DSCP {dscp}, which goes to queue {queue}, and that is not strict",
-                    where,
-                )
+                return f"the NICs send CNPs with DSCP {dscp}, which uses queue {queue}, but it is not strict", where
             return None
 
-        defects = list(group.disagreements(plane, mine, wrong_class, f"the plane's CNPs have DSCP {plane.cnp_dscp}"))
+        defects = list(group.disagreements(plane, mine, wrong_class, f"set CNP_DSCP to {plane.cnp_dscp}"))
         yield from defects
         if not defects and plane.cnp_dscp is not None and dscp != plane.cnp_dscp:
-            message = f"CNPs leave the NICs with DSCP {dscp}, the switches expect {plane.cnp_dscp}"
+            message = f"the NICs send CNPs with DSCP {dscp}, but the switches expect {plane.cnp_dscp}"
             places = [
                 ports.map_place("dscp_to_tc_map", "DSCP_TO_TC_MAP", plane.cnp_dscp) for ports in group.ports[plane.name]
             ]
             related = tuple((f"the switch, {place.device.name}", place) for place in places[:1])
-            yield Defect(mine, message, f"CNP_DSCP={plane.cnp_dscp}", related)
+            yield Defect(mine, message, f"set CNP_DSCP to {plane.cnp_dscp}", related)
 
         def wrong_priority(ports: NicPorts, dscp: int = dscp, priority: int = priority) -> tuple[str, Place] | None:
             tc = ports.qos.dscp_to_tc.get(dscp)
-            message = f"CNPs have priority {priority} on the NICs and TC {tc} on the switches"
+            message = f"CNPs have priority {priority} on the NICs but TC {tc} on the switches"
             where = ports.map_place("dscp_to_tc_map", "DSCP_TO_TC_MAP", dscp)
             return (message, where) if tc is not None and tc != priority else None
 
         if not defects:
-            yield from group.disagreements(plane, group.place(file, "CNP_PRIORITY"), wrong_priority, "the switches' TC")
+            place, hint = group.place(file, "CNP_PRIORITY"), "set CNP_PRIORITY to the TC on the switches"
+            yield from group.disagreements(plane, place, wrong_priority, hint)
 
 
-@rule("FG907", Severity.WARNING, "A NIC that cannot drain pauses longer than the watchdog waits", Basis.AGREEMENT)
+@rule("FG907", Severity.WARNING, "A stuck NIC pauses longer than the watchdog's detection time", Basis.AGREEMENT)
 def nic_stall(fabric: Fabric) -> Iterator[Defect]:
-    """What: STALL_MS, after which a NIC whose receiver is stuck stops pausing, is below the detection_time of PFC_WD on
-    the switches' ports, and not below the 80 ms that the driver takes.
+    """What: STALL_MS is below the detection_time of PFC_WD on the switch ports, and at least 80 ms, the minimum of the
+    driver. After this time, a NIC with a stuck receiver stops sending pause frames.
 
-    Why: the NIC is to give up first, so that a sick host is cut off at the host. Else the switch's watchdog drops what
-    everybody sends to that queue. A NIC that is told nothing waits 8 s.
+    Why: the NIC must stop pausing before the watchdog acts, so that only the faulty host loses packets. Otherwise the
+    switch's watchdog drops packets of all senders to this queue. The default of the NIC is 8 s.
 
-    Example: STALL_MS=8000 while detection_time is 200.
+    Example: STALL_MS is 8000, but detection_time is 200.
 
-    Fix: a time between 80 ms and the detection time.
+    Fix: use a time between 80 ms and the detection time.
 
     Source: torvalds/linux drivers/net/ethernet/mellanox/mlx5/core/en_ethtool.c (pfc-prevention-tout).
     """
     for group, plane, file, found in settings(fabric):
-        told = found.get("STALL_MS", str(SLOWEST_STALL_MS))
-        if number(told) is None:
+        text = found.get("STALL_MS", str(SLOWEST_STALL_MS))
+        if number(text) is None:
             continue
-        stall_ms = int(told)
+        stall_ms = int(text)
         mine = group.place(file, "STALL_MS")
         if stall_ms < FASTEST_STALL_MS:
-            yield Defect(mine, f"{stall_ms} ms, the driver takes {FASTEST_STALL_MS} ms at least", "STALL_MS=100")
+            message = f"STALL_MS is {stall_ms} ms, but the minimum of the driver is {FASTEST_STALL_MS} ms"
+            yield Defect(mine, message, "set STALL_MS to 100")
             continue
 
         def slower(ports: NicPorts, stall_ms: int = stall_ms) -> tuple[str, Place] | None:
             detection_ms = number(ports.qos.rows["PFC_WD"].get("", {}).get("detection_time"))
-            message = f"a stuck NIC pauses for {stall_ms} ms, the switches' watchdog acts after {detection_ms} ms"
+            message = (
+                f"a stuck NIC pauses for {stall_ms} ms, but the watchdog of the switch acts after {detection_ms} ms"
+            )
             late = detection_ms is not None and FASTEST_STALL_MS < detection_ms <= stall_ms
             return (message, ports.place("PFC_WD", "detection_time")) if late else None
 
-        yield from group.disagreements(plane, mine, slower, "a time below the detection time, such as STALL_MS=100")
+        hint = "set STALL_MS to a time below the detection time, for example 100"
+        yield from group.disagreements(plane, mine, slower, hint)
 
 
-@rule("FG912", Severity.ERROR, "NICs count on another cable than they have", Basis.AGREEMENT)
+@rule("FG912", Severity.ERROR, "CABLE_M is not the length of the cables", Basis.AGREEMENT)
 def nic_cable(fabric: Fabric) -> Iterator[Defect]:
-    """What: CABLE_M is the length of the longest cable that the NICs of the plane have, in whole metres.
+    """What: CABLE_M is the length of the longest cable of the plane's NICs, rounded up to whole meters.
 
-    Why: the NIC sizes the headroom of its own receive buffer by it. Too short, and what is on its way when the NIC
-    pauses is dropped there.
+    Why: the NIC derives the headroom of its receive buffer from this length. If it is too small, the NIC drops packets
+    that arrive after it sends a pause frame.
 
-    Example: CABLE_M=1 with cables of 5 m.
+    Example: CABLE_M is 1, but the cables have 5 m.
 
-    Fix: the true length, rounded up.
+    Fix: use the true length, rounded up.
 
     Source: Mellanox/mlnx-tools@8fbfd9c python/mlnx_qos (--cable_len).
     """
@@ -280,13 +292,13 @@ def nic_cable(fabric: Fabric) -> Iterator[Defect]:
     for group, plane, file, found in settings(fabric):
         ends = [end for end in group.ends.values() if end.link.plane == plane.name]
         known = [(lengths[end.link.id], end) for end in ends if end.link.id in lengths]
-        told = number(found.get("CABLE_M"))
-        if told is None or not known:
+        length = number(found.get("CABLE_M"))
+        if length is None or not known:
             continue
         longest, end = max(known, key=lambda one: one[0])
-        if told != ceil(longest):
-            message = f"the NICs count on {told} m, the longest cable has {ceil(longest)} m"
+        if length != ceil(longest):
+            message = f"CABLE_M is {length} m, but the longest cable has {ceil(longest)} m"
             place = end.switch.place("CABLE_LENGTH", end.switch.cable_row, end.port)
-            severity = None if told < longest else Severity.WARNING
+            severity = None if length < longest else Severity.WARNING
             related = ((f"the switch, {end.switch.name}", place),)
-            yield Defect(group.place(file, "CABLE_M"), message, f"CABLE_M={ceil(longest)}", related, severity)
+            yield Defect(group.place(file, "CABLE_M"), message, f"set CABLE_M to {ceil(longest)}", related, severity)

@@ -1,4 +1,4 @@
-"""How a host keeps its NICs apart: a routing table for each, and no answer for the addresses of another."""
+"""Rules on the routing tables and ARP settings of hosts with several NICs."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,22 +9,23 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces
+from fabricgen.vocabulary import Technology
 
-MAIN_RULE = 32766  # the priority at which the kernel looks into the main table
+MAIN_RULE = 32766  # the kernel's priority of the main table
 _SYSCTLS = {"arp_ignore": ("2", "1"), "arp_announce": ("2",), "rp_filter": ("0", "2")}
 _RENDER = "run `fabricgen render`"
 
 
-@rule("FG909", Severity.ERROR, "A host's routing tables do not keep its NICs apart")
+@rule("FG909", Severity.ERROR, "The routing tables of a host do not separate its NICs")
 def host_routes(fabric: Fabric) -> Iterator[Defect]:
-    """What: each NIC has a routing table of its own, with the subnet of its port and a route to every pool of the
-    plane's hosts; a rule sends what leaves from its addresses there, before the main table; a NIC without a rail has
-    these routes in the main table as well, each with a metric of its own.
+    """What: each NIC has a separate routing table with the subnet of its port and a route to every host pool of the
+    plane. A routing rule before the main table selects this table for the source addresses of the NIC. A NIC without a
+    rail also has these routes in the main table, each with a unique metric.
 
-    Why: without the rule packets of all rails leave by one NIC, whose leaf drops them or sends them over the spines. A
-    table that two NICs share does the same to one of them.
+    Why: without the rule, packets of all rails leave through one NIC. Its leaf drops them or sends them over the
+    spines. The same happens to one of two NICs that share a table.
 
-    Example: the rule of rail1 names table 100, which is that of rail0.
+    Example: the rule of rail1 selects table 100, which is the table of rail0.
 
     Fix: render the file again.
 
@@ -42,12 +43,12 @@ def host_routes(fabric: Fabric) -> Iterator[Defect]:
         for where, what, number in sorted(marks, key=str):
             other = owners.setdefault((one.group.files.name, one.host, where, what, number), one)
             if other is not one:
-                message = f"{what} {number} is that of {other.nic}, too"
-                yield Defect(one.place(where), message, "one of its own", ((other.nic, other.place(where)),))
+                message, hint = f"{other.nic} uses the same {what} {number}", f"use a different {what} for each NIC"
+                yield Defect(one.place(where), message, hint, ((other.nic, other.place(where)),))
 
 
 def _table(one: Interface) -> object:
-    """The table that most of the routes are in."""
+    """The table with most of the NIC's routes, or None."""
     tables = Counter(row["table"] for row in one.rows("routes") if "table" in row)
     return tables.most_common(1)[0][0] if tables else None
 
@@ -58,19 +59,20 @@ def _rules(one: Interface, table: object) -> Iterator[Defect]:
     for address in one.addresses:
         row = sources.pop(str(address.ip), None)
         if row is None:
-            yield Defect(place, f"no rule sends what leaves from {address.ip} to a table", _RENDER)
+            yield Defect(place, f"the rule for packets from {address.ip} is missing", _RENDER)
             continue
         length, priority = str(row["from"]).partition("/")[2], row.get("priority")
         if length not in ("", str(address.max_prefixlen)):
-            yield Defect(place, f"the rule is for {row['from']}, more than the NIC's address", _RENDER)
+            yield Defect(place, f"the rule is for {row['from']}, expected only the address of the NIC", _RENDER)
         if row.get("table") != table:
-            yield Defect(
-                place, f"the rule names table {row.get('table')}, the routes are in {table}", f"table: {table}"
-            )
+            message = f"the rule selects table {row.get('table')}, but the routes are in table {table}"
+            yield Defect(place, message, f"set table to {table}")
         if not isinstance(priority, int) or not 0 < priority < MAIN_RULE:
-            yield Defect(place, f"the rule has priority {priority}, the main table {MAIN_RULE}", "a lower number")
+            message = f"the rule has priority {priority}, but the main table has {MAIN_RULE}"
+            yield Defect(place, message, f"use a priority from 1 to {MAIN_RULE - 1}")
     if sources:
-        yield Defect(place, f"a rule is for {', '.join(sources)}, no address of the NIC", "remove it")
+        message = f"a rule is for {', '.join(sources)}, which is not an address of the NIC"
+        yield Defect(place, message, "remove the rule")
 
 
 def _routes(one: Interface, table: object) -> Iterator[Defect]:
@@ -88,43 +90,43 @@ def _routes(one: Interface, table: object) -> Iterator[Defect]:
         for prefix in sorted(wanted - found):
             yield Defect(place, f"{name} has no route to {prefix}", _RENDER)
         for prefix in sorted(found - wanted):
-            yield Defect(place, f"{name} has a route to {prefix}, which it is not to have", "remove it")
+            yield Defect(place, f"{name} has an unexpected route to {prefix}", "remove the route")
     for row in rows:
         to = str(row.get("to"))
         if row.get("table", table) != table:
-            yield Defect(
-                place, f"the route to {to} is in table {row['table']}, the others in {table}", f"table: {table}"
-            )
+            message = f"the route to {to} is in table {row['table']}, but other routes are in table {table}"
+            yield Defect(place, message, f"set table to {table}")
         if to in near and row.get("scope") != "link":
-            yield Defect(place, f"{to} is next door, its route has no scope link", "scope: link")
+            yield Defect(place, f"{to} is directly connected, but its route has no scope link", "set scope to link")
         elif to not in near and "via" not in row:
-            yield Defect(place, f"the route to {to} has no gateway", "via: the switch's address")
+            yield Defect(place, f"the route to {to} has no gateway", "set via to the address of the switch port")
 
 
-@rule("FG911", Severity.ERROR, "A host answers on one NIC for the addresses of another")
-def host_neighbours(fabric: Fabric) -> Iterator[Defect]:
-    """What: each Ethernet port of a host with several has arp_ignore 1 or 2, arp_announce 2 and rp_filter 0 or 2 in
-    sysctl.conf, and takes no addresses from router advertisements.
+@rule("FG911", Severity.ERROR, "A host answers ARP on one NIC for the addresses of another")
+def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
+    """What: on a host with several RoCE ports, sysctl.conf sets arp_ignore to 1 or 2, arp_announce to 2 and rp_filter
+    to 0 or 2 for each of them. NICs accept no addresses from router advertisements.
 
-    Why: by default Linux answers ARP for any of its addresses on any interface, so that a rail's traffic comes in by
-    another NIC; a strict rp_filter drops what comes back by another rail. A further address moves the GID indices.
+    Why: by default Linux answers ARP for all of its addresses on every interface, and traffic of a rail arrives on
+    another NIC. A strict rp_filter drops packets that return over another rail. An additional address changes the GID
+    indices.
 
-    Example: net/ipv4/conf/rail0/rp_filter = 1.
+    Example: net/ipv4/conf/rail0/rp_filter is 1.
 
-    Fix: the values as rendered.
+    Fix: use the rendered values.
 
     Source: torvalds/linux Documentation/networking/ip-sysctl.rst.
     """
     for one in interfaces(fabric):
         if one.raw.get("accept-ra") is not False:
-            message = "the NIC takes addresses from router advertisements"
-            yield Defect(one.place("accept-ra"), message, "accept-ra: false")
+            message = "the NIC accepts addresses from router advertisements"
+            yield Defect(one.place("accept-ra"), message, "set accept-ra to false")
     for group in host_groups(fabric):
         found = group.files.settings("sysctl.conf")
-        nics = [nic for nic in group.nics(lambda plane: plane.technology == "roce") if group.is_set_up(nic)]
+        nics = [nic for nic in group.nics(lambda plane: plane.technology == Technology.ROCE) if group.is_set_up(nic)]
         for nic in nics if len(nics) > 1 else ():
             for name, allowed in _SYSCTLS.items():
                 key = f"net/ipv4/conf/{nic}/{name}"
                 if found.get(key) not in allowed:
-                    message = f"{name} is {found.get(key, 'missing')}, {' or '.join(allowed)} is wanted"
-                    yield Defect(group.place("sysctl.conf", key), message, f"{key} = {allowed[-1]}")
+                    message = f"{name} is {found.get(key, 'missing')}, expected {' or '.join(allowed)}"
+                    yield Defect(group.place("sysctl.conf", key), message, f"set {key} to {allowed[-1]}")

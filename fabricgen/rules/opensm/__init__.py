@@ -1,1 +1,1 @@
-"""Rules on the files of subnet managers."""
+"""Rules on the files of OpenSM."""

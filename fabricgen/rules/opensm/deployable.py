@@ -1,7 +1,7 @@
-"""What may be designed with and must not be deployed: asked for by `validate --deploy`.
+"""The check of `validate --deploy`: files that will be deployed contain no placeholder GUIDs.
 
-Placeholder GUIDs stand in for hardware that nobody has seen yet. Files with them render, simulate and pass every rule;
-a subnet manager that reads them finds no such root, member or port, and says nothing.
+A placeholder GUID represents hardware whose GUID is not yet known. Files with placeholders can be rendered, validated
+and simulated, but a subnet manager silently ignores roots, members and ports with these GUIDs.
 """
 
 import re
@@ -17,21 +17,22 @@ from fabricgen.opensm.guids import PLACEHOLDER_PREFIX
 _PLACEHOLDER = re.compile(rb"%s[0-9a-f]{10}" % PLACEHOLDER_PREFIX.removeprefix("0x").encode())
 _SHOWN = 4  # files
 _HINT = (
-    "give the hardware's: `devices` (guid), guids.csv, or `discovered` with a reading of the fabric; then render again"
+    "set the GUIDs of the hardware with `devices` (guid), guids.csv, or `discovered` with a scan of the fabric; "
+    "then render again"
 )
 
 
 def not_deployable(paths: Sequence[Path], wiring: Wiring | None) -> Iterator[Finding]:
-    """One finding for each subnet with placeholders in its files, and for each plane that fabric.json marks."""
-    told = set()
+    """One finding for each subnet with placeholders in its files, and for each other plane that fabric.json marks."""
+    reported = set()
     for path in paths:
         for subnet in subnets_of(path):
             finding = _placeholders(subnet.name or subnet.folder.name, subnet.folder)
             if finding:
-                told.add(subnet.plane)
+                reported.add(subnet.plane)
                 yield finding
         for mark in wiring.placeholders if wiring else ():
-            if mark.plane not in told:
+            if mark.plane not in reported:
                 message = (
                     f"plane {mark.plane}: {mark.switches} switches and {mark.adapters} adapters have placeholder GUIDs"
                 )
@@ -49,8 +50,8 @@ def _placeholders(name: str, folder: Path) -> Finding | None:
             guids.update(_PLACEHOLDER.findall(text))
     if not places:
         return None
-    message = f"subnet {name}: {len(guids)} placeholder GUIDs in {len(places)} files: no hardware has them"
-    related = tuple(Related("here, too", place) for place in places[1:_SHOWN])
+    message = f"subnet {name}: {len(places)} files contain {len(guids)} placeholder GUIDs, which no hardware has"
+    related = tuple(Related("another file", place) for place in places[1:_SHOWN])
     return Finding(
         "FG840", Severity.ERROR, message, path=name, location=places[0], related=related, hint=_HINT, count=len(guids)
     )

@@ -1,4 +1,4 @@
-"""The subnet managers of a subnet: copies that agree, who leads, and what a failover keeps."""
+"""Rules on the managers of one subnet: equal files, priorities, failover, ports and subnet prefixes."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
 from fabricgen.sonic.secrets import is_secret_field
 
-# What each manager has for itself.
+# Options that can differ between managers.
 _OWN = {
     "guid", "sm_priority", "log_file", "log_prefix", "log_flags", "log_max_size", "dump_files_dir", "console",
     "console_port",
@@ -21,19 +21,19 @@ _DEFAULT_PREFIX = 0xFE80000000000000
 _LONGEST_FAILOVER_MS, _SHORTEST_FAILOVER_MS = 10_000, 1_000
 
 
-@rule("FG833", Severity.ERROR, "Subnet managers of one subnet that do not agree")
+@rule("FG833", Severity.ERROR, "The files of a standby manager differ from the master's")
 def copies(fabric: Fabric) -> Iterator[Defect]:
-    """What: every standby-N has an opensm.conf with the master's options but for guid and sm_priority (and where it
-    logs to), and every other file there is a copy of the master's.
+    """What: opensm.conf of every standby-N equals the master's, except for guid, sm_priority and logging. Every other
+    file of the standby is a copy of the master's.
 
-    Why: after a failover the standby programs what its own files say: other P_Keys, other routes, other LIDs, on all
-    switches and while jobs run.
+    Why: after a failover the standby programs its own files: other P_Keys, routes and LIDs on all switches, while jobs
+    run.
 
-    Example: routing_engine updn,no_fallback in standby-1/opensm.conf, and ftree,no_fallback for the master.
+    Example: routing_engine is updn,no_fallback in standby-1/opensm.conf, but ftree,no_fallback in the master's.
 
-    Fix: copy the master's files; change guid and sm_priority only.
+    Fix: copy the files of the master, and change only guid and sm_priority.
 
-    Source: torus-2QoS.conf(5), on failover; seen with two real OpenSM on one subnet.
+    Source: torus-2QoS.conf(5), on failover; measured with two OpenSM on one subnet.
     """
     for subnet in managed_subnets(fabric):
         master = subnet.master
@@ -44,36 +44,37 @@ def copies(fabric: Fabric) -> Iterator[Defect]:
                     found.value.text if (found := one.content.options.get(name)) else "" for one in (master, standby)
                 )
                 if ours != theirs:
-                    message = f"{name} is {_told(name, theirs)}, the master has {_told(name, ours)}"
+                    message = f"{name} is {_shown(name, theirs)}, but the master has {_shown(name, ours)}"
                     related = ((f"{name} of the master", master.place(name)),)
-                    yield Defect(standby.place(name), message, "the same for all managers", related)
+                    yield Defect(standby.place(name), message, f"set the same {name} for all managers", related)
         for folder in sorted(subnet.folder.glob("standby-*/")):
             if not (folder / OPTIONS_NAME).is_file():
-                yield Defect(subnet.place(f"{folder.name}/{OPTIONS_NAME}"), "the standby has no opensm.conf", "")
+                place = subnet.place(f"{folder.name}/{OPTIONS_NAME}")
+                yield Defect(place, "the standby has no opensm.conf", "copy opensm.conf of the master")
             for file in sorted(folder.iterdir()):
                 name = f"{folder.name}/{file.name}"
                 if file.is_file() and file.name != OPTIONS_NAME and subnet.text(name) != subnet.text(file.name):
-                    message = f"{file.name} is not the master's"
-                    yield Defect(subnet.place(name), message, f"copy {file.name} of the master", ())
+                    message = f"{file.name} differs from the file of the master"
+                    yield Defect(subnet.place(name), message, f"copy {file.name} of the master")
 
 
-def _told(name: str, text: str) -> str:
-    return "another" if is_secret_field("", name) or name.endswith("_key") else text or "left out"
+def _shown(name: str, text: str) -> str:
+    return "another value" if is_secret_field("", name) or name.endswith("_key") else text or "missing"
 
 
-@rule("FG834", Severity.WARNING, "Nobody knows which subnet manager leads")
+@rule("FG834", Severity.WARNING, "The priorities of subnet managers do not select the master")
 def priorities(fabric: Fabric) -> Iterator[Defect]:
-    """What: with several managers the master has the highest sm_priority, each standby another one below. That two are
-    bound to one port is an error.
+    """What: with several managers the master has the highest sm_priority, and each standby has a lower one than the
+    managers before it. Two managers on the same port are an error.
 
-    Why: the highest priority is master, of equal ones the lowest GUID, whoever that is. A standby with more than the
-    master takes over the moment it starts.
+    Why: the manager with the highest priority is the master; of equal priorities, the one with the lowest GUID. A
+    standby with a higher priority than the master takes over as soon as it starts.
 
-    Example: sm_priority 14 for both.
+    Example: sm_priority is 14 for both managers.
 
-    Fix: 14 for the master, 13 for the first standby.
+    Fix: set sm_priority to 14 for the master and 13 for the first standby.
 
-    Source: InfiniBand Architecture Specification, volume 1, section 14.4.1; seen with two real OpenSM: within 0.25 s.
+    Source: InfiniBand Architecture Specification, volume 1, section 14.4.1; measured with two OpenSM: within 0.25 s.
     """
     for subnet in managed_subnets(fabric):
         for place, manager in enumerate(subnet.managers):
@@ -81,27 +82,28 @@ def priorities(fabric: Fabric) -> Iterator[Defect]:
                 ours, theirs = (one.content.number("sm_priority") for one in (manager, other))
                 related = ((f"{other.name} has {theirs}", other.place("sm_priority")),)
                 if ours >= theirs:
-                    what = "the same as" if ours == theirs else "higher than"
-                    message = f"sm_priority {ours} is {what} that of {other.name}"
-                    yield Defect(manager.place("sm_priority"), message, "less than those before", related)
+                    relation = "the same as" if ours == theirs else "higher than"
+                    message = f"sm_priority is {ours}, {relation} in {other.name}"
+                    yield Defect(manager.place("sm_priority"), message, f"set sm_priority below {theirs}", related)
                 guid = manager.content.number("guid")
                 if guid and guid == other.content.number("guid"):
-                    message = f"{guid_text(guid)} is the port of {other.name}, too"
-                    hint = "a port of its own host"
+                    message = f"guid is {guid_text(guid)}, the same as in {other.name}"
+                    hint = "use a port of the manager's own host"
                     yield Defect(manager.place("guid"), message, hint, severity=Severity.ERROR)
 
 
-@rule("FG835", Severity.WARNING, "A failover that takes long, or renumbers the fabric")
+@rule("FG835", Severity.WARNING, "A failover takes too long, or renumbers the fabric")
 def failover(fabric: Fabric) -> Iterator[Defect]:
-    """What: with several managers sminfo_polling_timeout times polling_retry_number is 1 to 10 s, and
-    honor_guid2lid_file is TRUE (else an error). reassign_lids is FALSE everywhere (else an error).
+    """What: with several managers sminfo_polling_timeout times polling_retry_number is between 1 s and 10 s, and
+    honor_guid2lid_file is TRUE (otherwise an error). reassign_lids is FALSE for every manager (otherwise an error).
 
-    Why: by default (10 s x 4) nobody manages the subnet for 40 s after the master died. A standby that does not honor
-    its copy of guid2lid may give out other LIDs, which breaks every connection of every job.
+    Why: by default (10 s x 4) no manager controls the subnet for 40 s after the master fails. A standby that does not
+    honor its copy of guid2lid can assign other LIDs, which breaks every connection of every job.
 
-    Example: sminfo_polling_timeout 10000 and polling_retry_number 4
+    Example: sminfo_polling_timeout is 10000 and polling_retry_number is 4.
 
-    Fix: 1000 ms x 3, honor_guid2lid_file TRUE, and the master's guid2lid on the standbys.
+    Fix: set sminfo_polling_timeout to 1000, polling_retry_number to 3 and honor_guid2lid_file to TRUE, and copy the
+    master's guid2lid to the standbys.
 
     Source: opensm 3.3.23, text of the options; measured: 4.2 s with 1000 ms x 3.
     """
@@ -109,31 +111,38 @@ def failover(fabric: Fabric) -> Iterator[Defect]:
         for manager in subnet.managers:
             if manager.content.is_true("reassign_lids"):
                 message = "reassign_lids TRUE renumbers the ports of a running fabric"
-                yield Defect(manager.place("reassign_lids"), message, "FALSE", severity=Severity.ERROR)
+                hint = "set reassign_lids to FALSE"
+                yield Defect(manager.place("reassign_lids"), message, hint, severity=Severity.ERROR)
             if len(subnet.managers) < 2:
                 continue
             each, times = (manager.content.number(name) for name in ("sminfo_polling_timeout", "polling_retry_number"))
             slow = each * times > _LONGEST_FAILOVER_MS
             if slow or each * times < _SHORTEST_FAILOVER_MS:
-                why = "nobody manages the subnet meanwhile" if slow else "a busy master is taken for dead"
+                why = (
+                    "no manager controls the subnet during this time"
+                    if slow
+                    else "a busy master looks like a failed one"
+                )
                 name = "sminfo_polling_timeout" if each != 1000 else "polling_retry_number"
                 message = f"a standby takes over after {each} ms x {times} = {each * times / 1000:g} s: {why}"
-                yield Defect(manager.place(name), message, "sminfo_polling_timeout 1000 and polling_retry_number 3")
+                hint = "set sminfo_polling_timeout to 1000 and polling_retry_number to 3"
+                yield Defect(manager.place(name), message, hint)
             if not manager.content.is_true("honor_guid2lid_file"):
-                message = "without honor_guid2lid_file TRUE a failover may renumber all LIDs"
-                yield Defect(manager.place("honor_guid2lid_file"), message, "TRUE", severity=Severity.ERROR)
+                message = "honor_guid2lid_file is not TRUE: a failover can change all LIDs"
+                hint = "set honor_guid2lid_file to TRUE"
+                yield Defect(manager.place("honor_guid2lid_file"), message, hint, severity=Severity.ERROR)
 
 
-@rule("FG836", Severity.ERROR, "A subnet manager on a port where it cannot work")
+@rule("FG836", Severity.ERROR, "A subnet manager is on a port where it cannot work")
 def manager_port(fabric: Fabric) -> Iterator[Defect]:
-    """What: guid is 0 or the port GUID of an adapter of the subnet; with updn, dnup and ftree that port is on a leaf.
+    """What: guid is 0 or the port GUID of an adapter of the subnet. With updn, dnup and ftree this port is on a leaf.
 
-    Why: OpenSM does not bind to a GUID that its host has not: it exits, with return code 0. From a spine, up-down paths
-    do not lead to the other spines.
+    Why: OpenSM exits with return code 0 if its host does not have the GUID. Up-down paths from a host on a spine do not
+    reach the other spines.
 
-    Example: guid 0x02fab00200000f00, the node GUID.
+    Example: guid is 0x02fab00200000f00, which is the node GUID.
 
-    Fix: the port's GUID, as `ibstat -p` on the host shows it.
+    Fix: write the GUID of the port, as `ibstat -p` on the host shows it.
 
     Source: measured with opensm 3.3.23: osm_opensm_bind (0x2A); opensm(8), UPDN.
     """
@@ -141,18 +150,19 @@ def manager_port(fabric: Fabric) -> Iterator[Defect]:
         for manager in subnet.managers if subnet.ports else ():
             guid, ports = manager.content.number("guid"), subnet.ports or {}
             if guid and guid not in ports:
-                what = "a node's GUID" if guid in subnet.ports_of_nodes else "no port of the subnet"
-                message = f"{guid_text(guid)} is {what}: OpenSM exits, with return code 0"
-                known = [guid_text(one) for one in subnet.ports_of_nodes.get(guid, ())]
-                yield Defect(manager.place("guid"), message, f"its port: {', '.join(known)}" if known else "")
+                kind = "a node GUID" if guid in subnet.ports_of_nodes else "not a port of the subnet"
+                message = f"{guid_text(guid)} is {kind}: OpenSM exits with return code 0"
+                known = ", ".join(guid_text(one) for one in subnet.ports_of_nodes.get(guid, ()))
+                hint = f"set guid to the port, {known}" if known else "set guid to a port of the manager's host"
+                yield Defect(manager.place("guid"), message, hint)
             elif guid and set(manager.engines) & _UP_DOWN and (leaf := _attached(subnet, guid)) is not None:
                 name = (subnet.switches or {}).get(leaf, guid_text(leaf))
-                message = f"the port of {ports[guid]} is on {name}, above the leaves: up-down paths miss switches"
-                yield Defect(manager.place("guid"), message, "a host on a leaf")
+                message = f"{ports[guid]} is on {name} above the leaves: up-down paths do not reach all switches"
+                yield Defect(manager.place("guid"), message, "run the manager on a host on a leaf")
 
 
 def _attached(subnet: ManagedSubnet, port: int) -> int | None:
-    """The switch that a port is plugged into, where that is above the leaves."""
+    """The switch of a port, if it is above the leaves."""
     topology = subnet.topology
     if topology is None:
         return None
@@ -161,16 +171,17 @@ def _attached(subnet: ManagedSubnet, port: int) -> int | None:
     return switch if subnet.tier.get(switch, 0) > 0 else None
 
 
-@rule("FG837", Severity.ERROR, "Two subnets with one prefix")
+@rule("FG837", Severity.ERROR, "Two subnets have the same prefix")
 def shared_prefix(fabric: Fabric) -> Iterator[Defect]:
-    """What: subnets that hosts have in common differ in subnet_prefix. Of others, one prefix for two is a warning.
+    """What: subnets with common hosts have different values of subnet_prefix. Equal prefixes of other subnets are a
+    warning.
 
-    Why: software takes ports with one prefix for one network: a host on two rails or on compute and storage tries the
-    wrong peers, and waits.
+    Why: software treats ports with equal prefixes as one network. A host on two rails, or on compute and storage,
+    connects to peers that it cannot reach, and waits.
 
-    Example: subnet_prefix 0xfe80000000000000 for compute and storage.
+    Example: subnet_prefix is 0xfe80000000000000 for both compute and storage.
 
-    Fix: a prefix of its own for each, such as 0xfec0000000000001.
+    Fix: set a unique prefix for each subnet, for example 0xfec0000000000001.
 
     Source: InfiniBand Architecture Specification, volume 1, section 4.1.1; Open MPI FAQ, on subnet IDs.
     """
@@ -181,8 +192,9 @@ def shared_prefix(fabric: Fabric) -> Iterator[Defect]:
         if other is subnet:
             continue
         hosts = {host.name for host, _ in subnet.adapters.values()} & {host.name for host, _ in other.adapters.values()}
-        with_hosts = f", and {len(hosts)} hosts are on both" if hosts else ""
-        message = f"subnet_prefix 0x{prefix:016x} is that of {other.name}, too{with_hosts}"
-        related = ((f"{other.name} has it, too", other.master.place("subnet_prefix")),)
+        common = f", and {len(hosts)} hosts are in both subnets" if hosts else ""
+        message = f"subnet_prefix is 0x{prefix:016x}, the same as {other.name}{common}"
+        related = ((f"subnet_prefix of {other.name}", other.master.place("subnet_prefix")),)
         severity = Severity.ERROR if hosts else Severity.WARNING
-        yield Defect(subnet.master.place("subnet_prefix"), message, "one of its own", related, severity)
+        hint = "set a unique subnet_prefix for each subnet"
+        yield Defect(subnet.master.place("subnet_prefix"), message, hint, related, severity)

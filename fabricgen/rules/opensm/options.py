@@ -1,4 +1,4 @@
-"""Options of opensm.conf as they stand: known, legal, and naming files that are there."""
+"""Rules on the options of opensm.conf: names, values, lifetimes and files."""
 
 import re
 from collections import Counter
@@ -13,12 +13,12 @@ from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnet_managers import OTHER, ManagedSubnet, ManagerFile, managed_subnets, manager_files
 
-# Options of NVIDIA's own subnet manager, by how they begin.
+# The first letters of options of NVIDIA's subnet manager.
 _OTHER_DIALECT = re.compile(
     r"ar_|adaptive_timeout|shield_|hbf_|pfrn_|virt_|sharp_|aguid_|n2n_|vs_key|cc_key_enable|ppcc|find_roots_color|"
     r"max_cas_on_spine|planarized_|dfp_|enable_sa|periodic_key|port_recovery|light_sweep|drop_unreachable|additional_gi"
 )
-_READERS = {  # which engines read a list
+_READERS = {  # option -> engines that read its file
     "root_guid_file": ("updn", "dnup", "ftree"), "cn_guid_file": ("ftree", "dfsssp"),
     "io_guid_file": ("ftree", "dfsssp"), "torus_config": ("torus-2QoS",),
     "guid_routing_order_file": ("minhop", "updn", "dnup"),
@@ -31,16 +31,16 @@ _RENDERED = {
 }  # fmt: skip
 
 
-@rule("FG810", Severity.ERROR, "An option that OpenSM does not know", Basis.SCHEMA)
+@rule("FG810", Severity.ERROR, "OpenSM does not have an option", Basis.SCHEMA)
 def unknown_option(fabric: Fabric) -> Iterator[Defect]:
-    """What: every line of opensm.conf begins with the name of an option of opensm 3.3.23, in the same letters.
+    """What: every line of opensm.conf starts with the exact name of an option of opensm 3.3.23.
 
-    Why: OpenSM names an unknown option on standard output only, never in its log, and starts without it. Options of
-    NVIDIA's subnet manager are unknown to it, and the reverse.
+    Why: OpenSM reports an unknown option only on standard output, not in its log, and starts without it. OpenSM does
+    not support the options of NVIDIA's subnet manager.
 
     Example: ar_mode 1
 
-    Fix: correct the name, or leave the option out.
+    Fix: correct the name, or remove the option.
 
     Source: opensm 3.3.23, osm_subn_parse_conf_file; its table of options.
     """
@@ -50,26 +50,26 @@ def unknown_option(fabric: Fabric) -> Iterator[Defect]:
             if name in option_facts():
                 continue
             close = get_close_matches(name, option_facts(), 1)
-            hint = f"did you mean {close[0]}?" if close else "leave it out"
+            hint = f"did you mean {close[0]}?" if close else f"remove {name}"
             if _OTHER_DIALECT.match(name):
-                hint = "it is an option of NVIDIA's own subnet manager (UFM): leave it out"
+                hint = f"remove {name}: it is an option of NVIDIA's subnet manager (UFM)"
             place = manager.subnet.place(manager.name, line.name)
-            yield Defect(place, f"opensm {VERSION} has no option {name!r}, and starts without it", hint)
+            yield Defect(place, f"opensm {VERSION} has no option {name!r} and starts without it", hint)
 
 
-@rule("FG811", Severity.ERROR, "A value that OpenSM does not take as it stands", Basis.SCHEMA)
+@rule("FG811", Severity.ERROR, "OpenSM does not use a value as written", Basis.SCHEMA)
 def illegal_value(fabric: Fabric) -> Iterator[Defect]:
-    """What: booleans are TRUE or FALSE in capitals, numbers are numbers within their range, words are those that the
-    option has; name and value stand without `=` between them, and no option stands twice.
+    """What: booleans are TRUE or FALSE in capitals, numbers are inside their range, and words are valid for their
+    option. There is no `=` between name and value, and no option is repeated.
 
-    Why: `true`, `yes` and 1 are FALSE to OpenSM, without a word. Of what else it refuses it takes the default, with a
-    word on standard output alone; max_op_vls 9 it takes as it is.
+    Why: OpenSM silently reads `true`, `yes` and 1 as FALSE. For most other invalid values it uses the default and
+    reports this only on standard output. It accepts max_op_vls 9 unchanged.
 
     Example: qos true
 
-    Fix: write the value as OpenSM has it.
+    Fix: write the value in the form that OpenSM expects.
 
-    Source: opensm 3.3.23, opts_parse_boolean and osm_subn_verify_config; measured with the real one.
+    Source: opensm 3.3.23, opts_parse_boolean and osm_subn_verify_config; measured with opensm 3.3.23.
     """
     for manager in manager_files(fabric):
         counts = Counter(line.name.text for line in manager.content.lines)
@@ -79,61 +79,63 @@ def illegal_value(fabric: Fabric) -> Iterator[Defect]:
                 continue
             place = manager.subnet.place(manager.name, line.value if text else line.name, name)
             if not text:
-                yield Defect(place, f"{name} has no value", "give one, or leave the line out")
+                yield Defect(place, f"{name} has no value", "add a value, or remove the line")
             elif text not in UNSET and (problem := option_problem(name, text)):
-                yield Defect(place, problem, f"opensm's default is {option_facts()[name].default}")
+                yield Defect(
+                    place, problem, f"correct the value; the default of opensm is {option_facts()[name].default}"
+                )
             if counts[name] > 1 and line is not manager.content.options[name]:
-                yield Defect(place, f"{name} stands again below, and that line counts", "keep one of them")
+                yield Defect(place, f"a later line with {name} overrides this line", "remove one of the lines")
 
 
-@rule("FG817", Severity.ERROR, "Packets that are never given up")
+@rule("FG817", Severity.ERROR, "A packet lifetime has no limit")
 def endless_lifetime(fabric: Fabric) -> Iterator[Defect]:
-    """What: packet_life_time and the head_of_queue_lifetimes are below 0x14, and the vl_stall_counts are not 0. Where
-    the switches stand in tiers, a lifetime of 0x14 and more is a warning.
+    """What: packet_life_time and both head_of_queue_lifetime options are below 0x14, and the vl_stall_count options are
+    not 0. On trees, a lifetime of 0x14 or more is a warning.
 
-    Why: 0x14 means no limit. A host that hangs then holds up all that waits behind it, and a credit loop never drains:
-    the subnet stands still until somebody pulls a cable. A stall count of 0 is not defined.
+    Why: 0x14 means no limit. A stuck host then blocks all packets behind its own, and a credit loop never drains: the
+    subnet stops until an operator removes a cable. A stall count of 0 is not defined.
 
     Example: head_of_queue_lifetime 0x14
 
-    Fix: OpenSM's defaults: 0x12 in switches, 0x10 towards hosts.
+    Fix: use the defaults of OpenSM: 0x12 in switches, 0x10 towards hosts.
 
     Source: opensm 3.3.23, text of the options; InfiniBand Architecture Specification, volume 1, section 18.2.5.4.
     """
     for manager in manager_files(fabric):
         for name in ("packet_life_time", "head_of_queue_lifetime", "leaf_head_of_queue_lifetime"):
             if manager.content.number(name) > LAST_LIFETIME:
-                message = f"{name} {manager.content.text(name)} has no end: what waits is never dropped"
+                message = f"{name} is {manager.content.text(name)}: switches never drop a blocked packet"
                 severity = Severity.ERROR if manager.subnet.kind in (OTHER, None) else Severity.WARNING
-                hint = f"at most 0x{LAST_LIFETIME:x}; OpenSM's default is {option_facts()[name].default}"
+                default = option_facts()[name].default
+                hint = f"set {name} to at most 0x{LAST_LIFETIME:x}; the default of opensm is {default}"
                 yield Defect(manager.place(name), message, hint, severity=severity)
         for name in ("vl_stall_count", "leaf_vl_stall_count"):
             if manager.content.number(name) == 0:
-                yield Defect(manager.place(name), f"{name} 0 is not defined", "OpenSM's default is 0x07")
+                yield Defect(manager.place(name), f"{name} is 0, which is not defined", f"set {name} to 0x07")
 
 
-@rule("FG818", Severity.ERROR, "opensm.conf and the files beside it do not belong together")
+@rule("FG818", Severity.ERROR, "opensm.conf does not match the files beside it")
 def files_beside(fabric: Fabric) -> Iterator[Defect]:
-    """What: every file that opensm.conf names lies beside it and is named by an absolute path of one folder; and what
-    lies there under its usual name is named, where the engine reads it. Without a line OpenSM takes its own place in
-    /etc/opensm.
+    """What: opensm.conf names all files in one folder by absolute paths, and these files exist beside it. It names
+    every file with a usual name that its engine reads. Without an option OpenSM reads the file in /etc/opensm.
 
-    Why: OpenSM goes on without a file that it does not find: without partitions.conf every port is a full member of
-    0x7fff, without a list of roots it guesses them, without torus-2QoS.conf it falls back to minhop.
+    Why: OpenSM continues without a missing file. Without partitions.conf every port is a full member of 0x7fff, without
+    a list of roots OpenSM selects roots by itself, and without torus-2QoS.conf it falls back to minhop.
 
-    Example: partition_config_file /etc/opensm/partitions.cfg, and the file is partitions.conf.
+    Example: partition_config_file is /etc/opensm/partitions.cfg, but the file is partitions.conf.
 
-    Fix: correct the path, add the file, or name it.
+    Fix: correct the path, add the file, or add the option that names it.
 
     Source: opensm 3.3.23, its table of options (defaults of file names); opensm(8).
     """
     for subnet in managed_subnets(fabric):
         for manager in subnet.managers:
-            yield from _absent(subnet, manager)
+            yield from _missing(subnet, manager)
             yield from _unread(subnet, manager)
 
 
-def _absent(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
+def _missing(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
     folders: Counter[str] = Counter()
     for name in READ_FILES:
         line = manager.content.options.get(name)
@@ -143,15 +145,14 @@ def _absent(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
         place = subnet.place(manager.name, line.value, name)
         usual = folders.most_common(1)[0][0] if folders else folder
         if not line.value.text.startswith("/"):
-            yield Defect(place, f"{line.value} is no absolute path: it is looked for where OpenSM was started", "")
+            message = f"{line.value} is not an absolute path: OpenSM looks in the folder where it was started"
+            yield Defect(place, message, "write an absolute path")
         elif folder != usual:
-            yield Defect(
-                place, f"{line.value} lies in another folder than the files above, {usual}", "one folder for all"
-            )
+            message = f"{line.value} is not in the folder of the files above, {usual}"
+            yield Defect(place, message, f"write {usual}/{file}")
         elif subnet.text(file) is None:
-            yield Defect(
-                place, f"there is no {file} here, and OpenSM goes on without", "add the file, or correct the path"
-            )
+            message = f"there is no {file} beside {manager.name}, and OpenSM continues without it"
+            yield Defect(place, message, "add the file, or correct the path")
         folders[folder if slash else usual] += 1
 
 
@@ -171,7 +172,8 @@ def _unread(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
             continue
         default = option_facts()[name].default
         if default not in UNSET and folders <= {default.rpartition("/")[0]}:
-            continue  # it is where OpenSM looks by itself
-        where = f"OpenSM looks for {named} instead" if named else "nobody reads it"
+            continue  # OpenSM reads this file by default
+        effect = f"OpenSM looks for {named} instead" if named else "OpenSM does not read it"
         severity = Severity.ERROR if name in ("partition_config_file", "torus_config") else Severity.WARNING
-        yield Defect(manager.place(name), f"{file} is here, and {where}", f"name it with {name}", severity=severity)
+        message, hint = f"{file} exists, but {effect}", f"set {name} to the path of {file}"
+        yield Defect(manager.place(name), message, hint, severity=severity)

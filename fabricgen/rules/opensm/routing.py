@@ -1,4 +1,4 @@
-"""The routing engine: one that OpenSM has, that can route this wiring, and that has the lanes it needs."""
+"""Rules on the routing engine of OpenSM: its name, the wiring, service levels, virtual lanes and LIDs."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -11,47 +11,48 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnet_managers import OTHER, TREE, ManagedSubnet, ManagerFile, managed_subnets, manager_files
 
 _UNICAST_LIDS = 49_151
-_LAYERED = {"dfsssp": 8, "lash": 3, "torus-2QoS": 2}  # engine -> data lanes that it was measured with
+_LAYERED = {"dfsssp": 8, "lash": 3, "torus-2QoS": 2}  # engine -> data lanes that it needs, measured
 _SHORTEST = ("minhop", "sssp", "dor")
 _UP_DOWN = ("updn", "dnup", "ftree")
 _NO_LMC = ("ftree", "lash")
-_MOST_2D_NEIGHBOURS = 4
+_MOST_2D_NEIGHBORS = 4
 _GRIDS = ("torus", "mesh")
 
 
-@rule("FG812", Severity.ERROR, "A routing engine that OpenSM does not have", Basis.SCHEMA)
+@rule("FG812", Severity.ERROR, "OpenSM does not have a routing engine", Basis.SCHEMA)
 def unknown_engine(fabric: Fabric) -> Iterator[Defect]:
-    """What: routing_engine lists engines of opensm 3.3.23 in their own spelling, and no_fallback.
+    """What: routing_engine lists only the exact names of engines of opensm 3.3.23, and no_fallback.
 
-    Why: OpenSM passes over a name that it does not know and ends with minhop, without a word on standard output. On a
-    tree that costs balance, on a torus or dragonfly minhop deadlocks. ar_updn and the like are NVIDIA's.
+    Why: OpenSM silently ignores an unknown name and falls back to minhop. On a tree the load is then uneven, and on a
+    torus or dragonfly minhop deadlocks. ar_updn and other ar_ engines belong to NVIDIA's subnet manager.
 
     Example: routing_engine ftre
 
-    Fix: one of minhop, updn, dnup, file, ftree, lash, dor, torus-2QoS, nue, dfsssp, sssp.
+    Fix: use one of minhop, updn, dnup, file, ftree, lash, dor, torus-2QoS, nue, dfsssp, sssp.
 
-    Source: opensm 3.3.23, osm_opensm.c (routing_modules); measured with the real one.
+    Source: opensm 3.3.23, osm_opensm.c (routing_modules); measured with opensm 3.3.23.
     """
     for manager in manager_files(fabric):
         for name in manager.content.engines:
             if name not in (*Engine, NO_FALLBACK):
                 close = get_close_matches(name, (*Engine, NO_FALLBACK), 1)
-                hint = f"did you mean {close[0]}?" if close else f"one of {', '.join(Engine)}"
-                message = f"OpenSM has no routing engine {name!r}, and falls back to minhop"
+                hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(Engine)}"
+                message = f"OpenSM has no routing engine {name!r} and falls back to minhop"
                 yield Defect(manager.place("routing_engine"), message, hint)
 
 
-@rule("FG813", Severity.ERROR, "minhop may take over without a word")
+@rule("FG813", Severity.ERROR, "OpenSM can silently fall back to minhop")
 def silent_fallback(fabric: Fabric) -> Iterator[Defect]:
-    """What: where routing_engine names another engine than minhop, no_fallback is in the list, too. On a tree its
-    absence is a warning.
+    """What: if routing_engine names an engine other than minhop, the list also has no_fallback. On a tree a missing
+    no_fallback is a warning.
 
-    Why: OpenSM tries the engines in order and, when none takes, minhop. Engines fail for one missing cable, one stale
-    GUID in a list, an LMC. With no_fallback the subnet then keeps the routes it has and says so.
+    Why: OpenSM tries the engines in order, and falls back to minhop if all of them fail. One missing cable, one
+    outdated GUID in a list, or an LMC can make an engine fail. With no_fallback the subnet then keeps its routes, and
+    OpenSM logs the failure.
 
     Example: routing_engine torus-2QoS
 
-    Fix: routing_engine torus-2QoS,no_fallback
+    Fix: write routing_engine torus-2QoS,no_fallback.
 
     Source: opensm(8), no_fallback; measured: updn on a torus, dfsssp on 4x4x4 become minhop and loop.
     """
@@ -59,72 +60,75 @@ def silent_fallback(fabric: Fabric) -> Iterator[Defect]:
         engines = manager.content.engines
         if engines and set(engines) != {"minhop"} and NO_FALLBACK not in engines:
             severity = Severity.ERROR if manager.subnet.kind in (OTHER, None) else Severity.WARNING
-            message = f"where {manager.engines[0]} cannot route, minhop does, without a word"
-            hint = f"routing_engine {','.join(manager.engines)},{NO_FALLBACK}"
+            message = f"if {manager.engines[0]} fails, OpenSM silently falls back to minhop"
+            hint = f"set routing_engine to {','.join(manager.engines)},{NO_FALLBACK}"
             yield Defect(manager.place("routing_engine"), message, hint, severity=severity)
 
 
-@rule("FG814", Severity.ERROR, "A routing engine that does not fit the wiring")
+@rule("FG814", Severity.ERROR, "The routing engine does not support the wiring")
 def engine_for_wiring(fabric: Fabric) -> Iterator[Defect]:
-    """What: every engine that may get to work can route the wiring free of credit loops: on trees all but dor and
-    torus-2QoS; on a torus torus-2QoS, nue, lash, in two dimensions dfsssp; on a mesh torus-2QoS, nue, dor and dfsssp;
-    on a dragonfly dfsssp, nue and lash. lash on a tree is a warning: it leaves spines idle. ftree and lash need lmc
-    0, ftree compute nodes on two leaves, and connect_roots is FALSE.
+    """What: every engine in routing_engine can route the wiring without credit loops. On trees: all engines except dor
+    and torus-2QoS. On a torus: torus-2QoS, nue, lash, and in two dimensions dfsssp. On a mesh: torus-2QoS, nue, dor and
+    dfsssp. On a dragonfly: dfsssp, nue and lash. lash on a tree is a warning, because it leaves spines idle. ftree and
+    lash need lmc 0. ftree needs compute nodes on two leaves. connect_roots is FALSE.
 
-    Why: minhop's shortest paths wait for each other in a circle on anything with rings, and so do those of engines that
-    give up and leave the subnet to minhop.
+    Why: the shortest paths of minhop close credit loops on topologies with rings. An engine that fails leaves the
+    subnet to minhop.
 
     Example: routing_engine minhop on a torus; ftree with lmc 2.
 
-    Fix: the engine of the wiring; leave routing_engine to fabricgen.
+    Fix: use an engine for the wiring, as fabricgen renders it.
 
     Source: measured with opensm 3.3.23 under ibsim, engine by engine and wiring by wiring; opensm(8).
     """
     for subnet in managed_subnets(fabric):
         if subnet.topology is None:
-            message = "there is no netlist here: engine, members and lists are held against no wiring"
-            hint = "put topology.ibsim or the output of ibnetdiscover beside opensm.conf"
+            message = "there is no netlist: engine, members and lists are not compared with the wiring"
+            hint = "add topology.ibsim or the output of ibnetdiscover beside opensm.conf"
             yield Defect(subnet.master.place("routing_engine"), message, hint, severity=Severity.NOTE)
     for manager in manager_files(fabric):
         subnet, lmc = manager.subnet, manager.content.number("lmc")
         for engine in manager.engines:
             if lmc and engine in _NO_LMC:
-                message = f"{engine} refuses lmc {lmc}: OpenSM falls back to minhop, or routes nothing"
-                yield Defect(manager.place("lmc"), message, f"lmc 0, or another engine than {engine}")
-            if why := _unfit(manager, engine):
-                yield Defect(manager.place("routing_engine"), f"{engine} on this wiring: {why}", _fitting(manager))
+                message = f"{engine} does not support lmc {lmc}: OpenSM falls back to minhop, or does not route"
+                yield Defect(manager.place("lmc"), message, f"set lmc to 0, or use another engine than {engine}")
+            if why := _obstacle(manager, engine):
+                hint = f"set routing_engine to {_suitable(manager)}"
+                yield Defect(manager.place("routing_engine"), f"{engine} on this wiring: {why}", hint)
             elif engine == "lash" and subnet.kind == TREE:
-                message = "lash on a tree leaves spines idle: measured, one spine of four in use"
-                yield Defect(manager.place("routing_engine"), message, "ftree or updn", severity=Severity.WARNING)
+                message = "lash on a tree leaves spines idle: it uses one spine of four"
+                hint = "set routing_engine to ftree or updn"
+                yield Defect(manager.place("routing_engine"), message, hint, severity=Severity.WARNING)
         if manager.content.is_true("connect_roots") and set(manager.engines) & {"updn", "dnup"}:
-            message = "connect_roots joins roots by paths that go down and up again, which can close credit loops"
-            yield Defect(manager.place("connect_roots"), message, "connect_roots FALSE")
+            message = "paths of connect_roots between roots go down and up again, which can close credit loops"
+            yield Defect(manager.place("connect_roots"), message, "set connect_roots to FALSE")
 
 
-def _unfit(manager: ManagerFile, engine: str) -> str:
+def _obstacle(manager: ManagerFile, engine: str) -> str:
+    """Why an engine cannot route the wiring without credit loops, or an empty text."""
     subnet = manager.subnet
     if engine == "ftree" and subnet.kind != OTHER and _has_one_leaf(subnet):
-        return "it wants compute nodes on two leaves; it gives up where all are on one"
+        return "it needs compute nodes on two leaves, but all are on one leaf"
     if subnet.kind == TREE:
-        return "it is for tori and meshes" if engine in ("dor", "torus-2QoS") else ""
+        return "it supports only tori and meshes" if engine in ("dor", "torus-2QoS") else ""
     if subnet.kind != OTHER:
         return ""
     design = subnet.design
     if engine == "dor" and design == "mesh":
         return ""
     if engine in _SHORTEST:
-        return "its paths close credit loops, all of them on one lane"
+        return "all its paths use one lane and close credit loops"
     if engine in _UP_DOWN and (design or engine == "ftree"):
-        return "it cannot route without tiers; OpenSM falls back to minhop, whose paths loop"
+        return "it fails without tiers, and OpenSM falls back to minhop, which has credit loops"
     if engine == "torus-2QoS" and design and design not in _GRIDS:
-        return "it routes tori and meshes only"
-    if engine == "dfsssp" and design == "torus" and _most_neighbours(manager) > _MOST_2D_NEIGHBOURS:
-        return "in three dimensions it needs more than 8 lanes; OpenSM falls back to minhop, whose paths loop"
+        return "it supports only tori and meshes"
+    if engine == "dfsssp" and design == "torus" and _most_neighbors(manager) > _MOST_2D_NEIGHBORS:
+        return "it needs more than 8 lanes in three dimensions, and OpenSM falls back to minhop, which has credit loops"
     return ""
 
 
 def _has_one_leaf(subnet: ManagedSubnet) -> bool:
-    """Whether the adapters that cn_guids lists, or all where it lists none, are on one switch."""
+    """Whether all adapters in cn_guids, or all adapters without such a list, are on one switch."""
     if subnet.topology is None:
         return False
     listed = subnet.guids("cn_guid_file")
@@ -133,7 +137,7 @@ def _has_one_leaf(subnet: ManagedSubnet) -> bool:
     return len(leaves) == 1
 
 
-def _most_neighbours(manager: ManagerFile) -> int:
+def _most_neighbors(manager: ManagerFile) -> int:
     subnet = manager.subnet.topology
     return (
         max((len({peer for peer in row if peer >= 0}) for row in subnet.peer_switch.tolist()), default=0)
@@ -142,23 +146,25 @@ def _most_neighbours(manager: ManagerFile) -> int:
     )
 
 
-def _fitting(manager: ManagerFile) -> str:
+def _suitable(manager: ManagerFile) -> str:
     if manager.subnet.kind == TREE:
         return "updn" if _has_one_leaf(manager.subnet) else "ftree or updn"
     return "torus-2QoS" if manager.subnet.design in _GRIDS else "dfsssp with 8 lanes, or nue"
 
 
-@rule("FG815", Severity.ERROR, "An engine without the lanes that keep it from deadlock")
+@rule("FG815", Severity.ERROR, "The routing engine does not have the lanes that it needs")
 def lanes_of_engine(fabric: Fabric) -> Iterator[Defect]:
     """What: with dfsssp, lash, torus-2QoS, and nue on several lanes, qos is TRUE and max_op_vls allows the lanes that
-    the engine needs: 2 for torus-2QoS, nue_max_num_vls for nue, and off trees 3 for lash and 8 for dfsssp.
+    the engine needs: 2 for torus-2QoS, nue_max_num_vls for nue, and on topologies other than trees 3 for lash and 8 for
+    dfsssp.
 
-    Why: these engines break circles by moving paths to other lanes. With qos FALSE no SL-to-VL table is programmed:
-    torus-2QoS gives up, dfsssp and lash run on, and whether packets deadlock depends on the switches' firmware.
+    Why: these engines break credit loops by moving paths to other lanes. With qos FALSE, OpenSM does not program
+    SL-to-VL tables: torus-2QoS fails, and with dfsssp and lash the firmware of the switches decides whether packets
+    deadlock.
 
     Example: routing_engine dfsssp,no_fallback with qos FALSE.
 
-    Fix: qos TRUE and max_op_vls 4 (8 lanes). Applications have to ask for the path's SL, too.
+    Fix: set qos to TRUE and max_op_vls to 4 (8 lanes). Applications must use the SL of the path record.
 
     Source: opensm(8); measured: all paths on VL 0 close a loop, one lane for each SL does not.
     """
@@ -170,11 +176,11 @@ def lanes_of_engine(fabric: Fabric) -> Iterator[Defect]:
             if manager.subnet.kind == TREE and engine in ("dfsssp", "lash"):
                 needed = 1
             if (engine in _LAYERED or most > 1) and not manager.content.is_true("qos"):
-                message = f"{engine} lays paths into lanes, and without qos TRUE no lane is programmed"
-                yield Defect(manager.place("qos"), message, "qos TRUE")
+                message = f"{engine} moves paths to other lanes, but qos is not TRUE and OpenSM programs no lanes"
+                yield Defect(manager.place("qos"), message, "set qos to TRUE")
             if lanes < needed:
-                message = f"{engine} needs {needed} data lanes here, max_op_vls allows {lanes}"
-                yield Defect(manager.place("max_op_vls"), message, f"max_op_vls {_code(needed)}")
+                message = f"{engine} needs {needed} data lanes on this wiring, but max_op_vls allows {lanes}"
+                yield Defect(manager.place("max_op_vls"), message, f"set max_op_vls to {_code(needed)}")
 
 
 def _lanes(code: int) -> int:
@@ -185,20 +191,21 @@ def _code(lanes: int) -> int:
     return next(code for most, code in sorted(VL_CODES.items()) if most >= lanes)
 
 
-@rule("FG816", Severity.ERROR, "A table of service levels or lanes that does something else")
+@rule("FG816", Severity.ERROR, "A table of service levels or lanes is wrong")
 def lane_tables(fabric: Fabric) -> Iterator[Defect]:
-    """What: a qos_sl2vl has 16 lanes within those of max_op_vls, none of them 15. A qos_vlarb has pairs VL:weight with
-    lanes to 14 and weights to 255. With an engine that lays paths into lanes every lane has the same weight in
-    qos_vlarb_high and qos_vlarb_low, and qos_high_limit is not 255.
+    """What: a qos_sl2vl option has 16 lanes, all of them below the limit of max_op_vls and none of them 15. A qos_vlarb
+    option has pairs VL:weight with lanes up to 14 and weights up to 255. With an engine that uses several lanes, every
+    lane has the same weight in qos_vlarb_high and qos_vlarb_low, and qos_high_limit is not 255.
 
-    Why: what a short list leaves out goes to VL 0, VL 15 drops packets, lanes beyond the port's are folded, a weight of
-    300 wraps around. With OpenSM's default weights VL 0 goes before all others, and starves them at limit 255.
+    Why: SLs that a short list does not map go to VL 0, and VL 15 drops packets. Lanes above the limit of the port map
+    to lower ones, and a weight of 300 overflows. The default weights of OpenSM prefer VL 0, and with limit 255 all
+    other lanes starve.
 
-    Example: qos_sl2vl 0,1,2,3; qos_vlarb_high 0:300
+    Example: qos_sl2vl 0,1,2,3; qos_vlarb_high 0:300.
 
-    Fix: leave the tables to fabricgen: 16 lanes, and one weight for all.
+    Fix: use the tables that fabricgen renders: 16 lanes with equal weights.
 
-    Source: opensm 3.3.23, osm_qos.c and its defaults; measured with the real one.
+    Source: opensm 3.3.23, osm_qos.c and its defaults; measured with opensm 3.3.23.
     """
     for manager in manager_files(fabric):
         for name in manager.content.options:
@@ -212,27 +219,29 @@ def lane_tables(fabric: Fabric) -> Iterator[Defect]:
 
 def _sl2vl(manager: ManagerFile, name: str) -> Iterator[Defect]:
     lanes = manager.content.text(name).split(",")
-    place, hint = manager.place(name), "16 lanes with commas between them"
+    place, hint = manager.place(name), "write 16 lanes, separated by commas"
     if not all(lane.strip().isdecimal() and int(lane) <= LAST_VL + 1 for lane in lanes):
-        yield Defect(place, f"{name} is no list of lanes from 0 to {LAST_VL}", hint)
+        yield Defect(place, f"{name} is not a list of lanes from 0 to {LAST_VL}", hint)
     elif len(lanes) != 16:
-        yield Defect(place, f"{name} has {len(lanes)} lanes, not 16: the rest goes to VL 0", hint)
+        yield Defect(place, f"{name} has {len(lanes)} lanes, expected 16: other SLs go to VL 0", hint)
     elif dropped := [sl for sl, lane in enumerate(lanes) if int(lane) > LAST_VL]:
         yield Defect(place, f"{name} maps SL {dropped[0]} to VL 15, which drops its packets", hint)
     elif max(map(int, lanes)) >= (most := _lanes(manager.content.number("max_op_vls"))):
-        message = f"{name} has VL {max(map(int, lanes))}, and max_op_vls allows {most} lanes: it is folded onto another"
-        yield Defect(place, message, f"lanes 0 to {most - 1}", severity=Severity.WARNING)
+        message = (
+            f"{name} has VL {max(map(int, lanes))}, but max_op_vls allows {most} lanes: the VL maps to a lower one"
+        )
+        yield Defect(place, message, f"use lanes from 0 to {most - 1}", severity=Severity.WARNING)
 
 
 def _vlarb(manager: ManagerFile, name: str) -> Iterator[Defect]:
     pairs = [pair.split(":") for pair in manager.content.text(name).split(",")]
-    place, hint = manager.place(name), "pairs such as 0:64,1:64"
+    place, hint = manager.place(name), "write pairs such as 0:64,1:64"
     if not all(len(pair) == 2 and all(part.strip().isdecimal() for part in pair) for pair in pairs):
-        yield Defect(place, f"{name} is no list of pairs VL:weight", hint)
+        yield Defect(place, f"{name} is not a list of pairs VL:weight", hint)
     elif any(int(lane) > LAST_VL or int(weight) > 255 for lane, weight in pairs):
-        yield Defect(place, f"{name} has a lane above {LAST_VL} or a weight above 255, which wraps around", hint)
+        yield Defect(place, f"{name} has a lane above {LAST_VL} or a weight above 255, which overflows", hint)
     elif len(pairs) > 64:
-        yield Defect(place, f"{name} has {len(pairs)} pairs, and a table holds 64", hint)
+        yield Defect(place, f"{name} has {len(pairs)} pairs, but a table holds 64", hint)
 
 
 def _weights(manager: ManagerFile) -> Iterator[Defect]:
@@ -246,32 +255,32 @@ def _weights(manager: ManagerFile) -> Iterator[Defect]:
             continue
         uneven = len({weights.get(lane, 0) for lane in range(lanes)}) > 1
         if not text or uneven:
-            what = "is OpenSM's default" if not text else "has other weights for some lanes"
-            message = f"{name} {what}, and paths lie on {lanes} lanes: some wait for the others"
-            hint = f"{name} {','.join(f'{lane}:64' for lane in range(lanes))}"
+            fault = "is the default of OpenSM" if not text else "has different weights"
+            message = f"{name} {fault}, but paths use {lanes} lanes: some lanes wait for others"
+            hint = f"set {name} to {','.join(f'{lane}:64' for lane in range(lanes))}"
             yield Defect(manager.place(name), message, hint, severity=Severity.WARNING)
     if manager.content.number("qos_high_limit") == 255:
-        message = "with qos_high_limit 255 the low table never has its turn"
-        yield Defect(manager.place("qos_high_limit"), message, "qos_high_limit 0", severity=Severity.WARNING)
+        message, hint = "qos_high_limit is 255: switches never serve the low table", "set qos_high_limit to 0"
+        yield Defect(manager.place("qos_high_limit"), message, hint, severity=Severity.WARNING)
 
 
 def _used(manager: ManagerFile) -> int:
-    """How many lanes the paths lie on."""
+    """The number of lanes that paths use."""
     lanes = _lanes(manager.content.number("max_op_vls"))
     text = manager.content.text("qos_sl2vl")
     mapped = [int(lane) for lane in text.split(",") if lane.strip().isdecimal()]
     return min(lanes, max(mapped) + 1) if mapped else lanes
 
 
-@rule("FG830", Severity.ERROR, "More LIDs than a subnet has")
+@rule("FG830", Severity.ERROR, "The ports need more LIDs than a subnet has")
 def too_many_lids(fabric: Fabric) -> Iterator[Defect]:
-    """What: adapter ports times 2^lmc, and one LID for each switch, are at most 49,151.
+    """What: the number of adapter ports times 2^lmc, plus one LID for each switch, is at most 49,151.
 
-    Why: OpenSM runs out of LIDs and leaves the last ports without one.
+    Why: OpenSM runs out of LIDs, and the last ports have no LID.
 
-    Example: lmc 2 on 16,384 ports: 65,536 LIDs.
+    Example: lmc 2 on 16,384 ports needs 65,536 LIDs.
 
-    Fix: a smaller lmc, or several subnets.
+    Fix: use a smaller lmc, or several subnets.
 
     Source: InfiniBand Architecture Specification, volume 1, section 4.1.3 (unicast LIDs 0x0001 to 0xBFFF).
     """
@@ -281,5 +290,5 @@ def too_many_lids(fabric: Fabric) -> Iterator[Defect]:
             switches = len(subnet.switches or ()) * (each if manager.content.is_true("lmc_esp0") else 1)
             lids = len(subnet.ports or ()) * each + switches
             if lids > _UNICAST_LIDS:
-                message = f"{lids:,} LIDs with lmc {each.bit_length() - 1}, and a subnet has {_UNICAST_LIDS:,}"
-                yield Defect(manager.place("lmc"), message, "a smaller lmc")
+                message = f"lmc {each.bit_length() - 1} needs {lids:,} LIDs, but a subnet has {_UNICAST_LIDS:,}"
+                yield Defect(manager.place("lmc"), message, "use a smaller lmc")

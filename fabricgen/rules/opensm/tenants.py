@@ -1,13 +1,13 @@
-"""What tenants and the Default partition are good for: members that can talk, managers that answer, groups to join."""
+"""Rules on the members of partitions: connectivity in tenants, the Default partition and multicast groups."""
 
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.options import MTU_CODES, RATE_CODES
-from fabricgen.opensm.partitions_conf import GROUPS, Entry, PartitionEntry, expanded, guid_of, key_of
+from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, expanded, guid_of, key_of
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.opensm.partitions import EVERYBODY, membership_of, with_partitions
+from fabricgen.rules.opensm.partitions import ALL_ADAPTERS, membership_of, with_partitions
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.subnet_managers import ManagedSubnet
@@ -17,17 +17,17 @@ _RATE_OF = {code: mbps for mbps, code in RATE_CODES.items()}
 _MTU_OF = {code: size for size, code in MTU_CODES.items()}
 
 
-@rule("FG822", Severity.ERROR, "A tenant whose members cannot talk to each other")
+@rule("FG822", Severity.ERROR, "The members of a tenant cannot reach each other")
 def limited_tenant(fabric: Fabric) -> Iterator[Defect]:
-    """What: a tenant has members, one of them full or both. That a host is in it with other ports than most of its
-    hosts is a warning.
+    """What: a tenant has members, and at least one of them is full or both. A host whose ports in the tenant differ
+    from those of most of its hosts is a warning.
 
-    Why: limited members reach full ones only. A tenant of limited members has keys, and no connectivity. Of a host with
-    seven ports of eight in the tenant one rail reaches nobody, and the whole collective waits for it.
+    Why: limited members reach only full members. A tenant with only limited members has no connectivity. If a host has
+    seven of its eight ports in the tenant, one rail cannot reach the others, and the whole collective waits for it.
 
     Example: blue=0x8001 : 0x02fab00200000001, 0x02fab00200000003 ; without `=full`.
 
-    Fix: `=full` for the members, or for what they share; or the flag defmember=full.
+    Fix: write `=full` for all members, or for those that all others must reach, or set the flag defmember=full.
 
     Source: InfiniBand Architecture Specification, volume 1, section 10.9; opensm doc/partition-config.txt.
     """
@@ -36,15 +36,15 @@ def limited_tenant(fabric: Fabric) -> Iterator[Defect]:
             if key_of(partition) == _DEFAULT_KEY:
                 continue
             memberships = {membership_of(partition, member) for member in partition.members}
-            if memberships <= {"limited"}:
-                what = "has limited members only" if memberships else "has no member"
-                hint = "`=full` for those that others have to reach"
-                yield Defect(subnet.place(file, partition.name), f"{partition.name} {what}", hint)
+            if memberships <= {Membership.LIMITED}:
+                fault = "has only limited members" if memberships else "has no members"
+                hint = "write `=full` for members that others must reach"
+                yield Defect(subnet.place(file, partition.name), f"{partition.name} {fault}", hint)
             yield from _partial_hosts(subnet, file, partition)
 
 
 def _partial_hosts(subnet: ManagedSubnet, file: str, partition: PartitionEntry) -> Iterator[Defect]:
-    """Hosts of a group with other NICs in the tenant than most of those of the group that are in it."""
+    """Hosts whose NICs in the tenant differ from those of most hosts of their group in the tenant."""
     nics: dict[str, dict[str, Entry]] = {}
     groups: dict[str, list[str]] = {}
     for member in partition.members:
@@ -56,27 +56,28 @@ def _partial_hosts(subnet: ManagedSubnet, file: str, partition: PartitionEntry) 
         usual = majority(frozenset(nics[name]) for name in dict.fromkeys(names)) or frozenset()
         for name in dict.fromkeys(names) if usual else ():
             if (own := nics[name].keys()) != usual:
-                odd = sorted(usual - own) or sorted(own - usual)
-                what = "without" if usual - own else "also with"
+                different = sorted(usual - own) or sorted(own - usual)
+                how = "without" if usual - own else "also with"
                 place = subnet.place(file, next(iter(nics[name].values())).name)
-                message = f"{name} is in {partition.name} {what} {', '.join(odd)}, unlike most hosts there"
-                yield Defect(place, message, "the same ports of each host", severity=Severity.WARNING)
+                ports = ", ".join(different)
+                message = f"{name} is in {partition.name} {how} {ports}, which differs from most other hosts"
+                yield Defect(place, message, "list the same ports of each host", severity=Severity.WARNING)
 
 
-@rule("FG823", Severity.WARNING, "The Default partition isolates nobody, or cuts off the subnet manager")
+@rule("FG823", Severity.WARNING, "The Default partition does not isolate tenants, or disconnects the subnet manager")
 def default_partition(fabric: Fabric) -> Iterator[Defect]:
-    """What: there is a Default partition (0x7fff) with all adapters in it, the ports of the subnet managers full
-    members. Where there are tenants, hosts are limited members of it, and switches enforce P_Keys in both directions.
+    """What: there is a Default partition (0x7fff) with all adapters, and the ports of the subnet managers are full
+    members. With tenants, hosts are limited members of it, and switches enforce P_Keys in both directions.
 
-    Why: hosts ask the subnet manager for paths over 0x7fff: a manager that is limited there answers nobody. Without the
-    partition all are limited in it, so that IPoIB between hosts ends. Where all are full in it, or switches let any key
-    pass, tenants reach each other whatever their own keys are; without tenants limited hosts reach nobody.
+    Why: hosts query the subnet manager for paths over 0x7fff, and get no answer if the manager is a limited member.
+    Without the partition all ports are limited members, and IPoIB between hosts fails. If all hosts are full members,
+    or switches pass any key, tenants reach each other. Without tenants, limited hosts do not reach each other.
 
-    Example: Default=0x7fff, ipoib : ALL_CAS=full ; beside two tenants.
+    Example: Default=0x7fff, ipoib : ALL_CAS=full ; with two tenants.
 
-    Fix: Default=0x7fff, ipoib : ALL_CAS=limited, ALL_SWITCHES=full, SELF=full ; and part_enforce both.
+    Fix: write Default=0x7fff, ipoib : ALL_CAS=limited, ALL_SWITCHES=full, SELF=full ; and set part_enforce to both.
 
-    Source: opensm 3.3.23, doc/partition-config.txt and osm_prtn.c; measured with the real one.
+    Source: opensm 3.3.23, doc/partition-config.txt and osm_prtn.c; measured with opensm 3.3.23.
     """
     for subnet, file in with_partitions(fabric):
         if not subnet.partitions:
@@ -84,62 +85,64 @@ def default_partition(fabric: Fabric) -> Iterator[Defect]:
         default = [one for one in subnet.partitions if key_of(one) == _DEFAULT_KEY]
         tenants = [one for one in subnet.partitions if key_of(one) != _DEFAULT_KEY]
         if not default:
-            message = "there is no Default partition (0x7fff): all ports are limited members of it"
-            yield Defect(subnet.place(file), message, "Default=0x7fff, ipoib : ALL=limited, SELF=full ;")
+            message = "the Default partition (0x7fff) is missing: all ports are limited members of it"
+            yield Defect(subnet.place(file), message, "add Default=0x7fff, ipoib : ALL=limited, SELF=full ;")
         else:
             yield from _default_members(subnet, file, default, bool(tenants))
         for manager in subnet.managers if tenants else ():
             if manager.content.text("part_enforce") != "both" or manager.content.is_true("no_partition_enforcement"):
                 name = "part_enforce" if manager.content.text("part_enforce") != "both" else "no_partition_enforcement"
-                message = "switches do not hold back packets of other partitions in both directions"
-                yield Defect(manager.place(name), message, "part_enforce both")
+                message = "switches do not drop packets of other partitions in both directions"
+                hint = "set part_enforce to both and no_partition_enforcement to FALSE"
+                yield Defect(manager.place(name), message, hint)
 
 
 def _default_members(
     subnet: ManagedSubnet, file: str, default: list[PartitionEntry], has_tenants: bool
 ) -> Iterator[Defect]:
     full: set[object] = set()
-    everybody = []
+    groups = []
     for partition in default:
         for member in partition.members:
-            who = expanded(member.name.text, GROUPS) or guid_of(member)
-            if membership_of(partition, member) in ("full", "both"):
-                full.add(who)
-            if who in EVERYBODY:
-                everybody.append((partition, member))
-    for partition, member in everybody:
-        if has_tenants and membership_of(partition, member) != "limited":
-            message = "all hosts are full members of Default: tenants reach each other there"
-            yield Defect(subnet.place(file, member.name), message, f"{member.name}=limited")
-        elif not has_tenants and membership_of(partition, member) == "limited":
-            message = "there is no tenant, and hosts that are limited members of Default reach no other host"
-            yield Defect(subnet.place(file, member.name), message, f"{member.name}=full")
+            name = expanded(member.name.text, GROUPS) or guid_of(member)
+            if membership_of(partition, member) in (Membership.FULL, Membership.BOTH):
+                full.add(name)
+            if name in ALL_ADAPTERS:
+                groups.append((partition, member))
+    for partition, member in groups:
+        if has_tenants and membership_of(partition, member) != Membership.LIMITED:
+            message = "all hosts are full members of Default: tenants reach each other over it"
+            yield Defect(subnet.place(file, member.name), message, f"write {member.name}=limited")
+        elif not has_tenants and membership_of(partition, member) == Membership.LIMITED:
+            message = "there are no tenants, and hosts are limited members of Default: they do not reach each other"
+            yield Defect(subnet.place(file, member.name), message, f"write {member.name}=full")
     at = subnet.place(file, default[0].name)
-    if not everybody:
-        yield Defect(at, "Default has not all adapters: the others reach no subnet manager", "ALL_CAS=limited")
+    if not groups:
+        message = "Default does not contain all adapters: the others cannot reach the subnet manager"
+        yield Defect(at, message, "add ALL_CAS=limited")
     managers = {manager.content.number("guid") for manager in subnet.managers} - {0}
-    if not full & {*EVERYBODY, "SELF"} and not (managers and managers <= full):
-        message = "the subnet manager's port is no full member of Default: limited hosts get no answer"
-        yield Defect(at, message, "SELF=full", severity=Severity.ERROR)
-    elif managers - full and not full & set(EVERYBODY):
+    if not full & {*ALL_ADAPTERS, "SELF"} and not (managers and managers <= full):
+        message = "the port of the subnet manager is not a full member of Default: limited hosts get no answer"
+        yield Defect(at, message, "add SELF=full", severity=Severity.ERROR)
+    elif managers - full and not full & set(ALL_ADAPTERS):
         names = ", ".join(guid_text(guid) for guid in sorted(managers - full))
-        message = f"{names} of a subnet manager is no full member of Default: SELF is the one that is at work"
-        yield Defect(at, message, "name the port of each manager with =full")
+        message = f"{names} of a subnet manager is not a full member of Default: SELF is only the active manager"
+        yield Defect(at, message, "add the port of each manager with =full")
 
 
-@rule("FG824", Severity.ERROR, "An MTU or a rate that a multicast group cannot have")
+@rule("FG824", Severity.ERROR, "A multicast group cannot have the MTU, rate or SL")
 def group_speeds(fabric: Fabric) -> Iterator[Defect]:
-    """What: mtu and rate of a partition are codes of OpenSM (5 is 4096 bytes, 21 is 400 Gb/s), the rate not above that
-    of its slowest port; sl is one of 0 to 15.
+    """What: mtu and rate of a partition are codes of OpenSM (5 is 4096 bytes, 21 is 400 Gb/s). The rate is at most that
+    of the slowest member port. sl is a number from 0 to 15.
 
-    Why: for 4096 or 400 OpenSM creates no broadcast group (ERR 1B26), so that IPoIB is down. A port that is slower than
-    its group cannot join it.
+    Why: with 4096 or 400 OpenSM does not create the broadcast group (ERR 1B26), and IPoIB is down. A port that is
+    slower than the group cannot join it.
 
     Example: blue=0x8001, ipoib, mtu=4096, rate=400 : …
 
-    Fix: mtu=5, rate=21.
+    Fix: write mtu=5 and rate=21.
 
-    Source: opensm 3.3.23, include/iba/ib_types.h and doc/partition-config.txt; measured with the real one.
+    Source: opensm 3.3.23, include/iba/ib_types.h and doc/partition-config.txt; measured with opensm 3.3.23.
     """
     for subnet, file in with_partitions(fabric):
         for partition in subnet.partitions:
@@ -158,12 +161,14 @@ def _code_problem(flag: Entry) -> tuple[str, str] | None:
     name, text = flag.name.text, flag.value.text if flag.value else ""
     number = int(text) if text.isdecimal() else None
     if name == "mtu" and number not in _MTU_OF:
-        return f"mtu={text} is no code", ", ".join(f"{code} is {size}" for code, size in _MTU_OF.items())
+        codes = ", ".join(f"{code} ({size})" for code, size in _MTU_OF.items())
+        return f"mtu={text} is not a code of OpenSM", f"use one of the codes {codes}"
     if name == "rate" and number not in _RATE_OF:
         speed = RATE_CODES.get((number or 0) * 1000)
-        return f"rate={text} is no code", f"rate={speed}" if speed else "16 is 100G, 17 is 200G, 21 is 400G"
+        hint = f"write rate={speed}" if speed else "use a code such as 16 (100G), 17 (200G) or 21 (400G)"
+        return f"rate={text} is not a code of OpenSM", hint
     if name == "sl" and (number is None or number > 15):
-        return f"sl={text} is none of 0 to 15", ""
+        return f"sl={text} is outside 0 to 15", "use an SL from 0 to 15"
     return None
 
 
@@ -173,11 +178,12 @@ def _too_fast(subnet: ManagedSubnet, file: str, partition: PartitionEntry, code:
     members = [
         (nic.speed_mbps, f"{host.name} {nic.name}")
         for guid, (host, nic) in subnet.adapters.items()
-        if guid in guids or names & set(EVERYBODY)
+        if guid in guids or names & set(ALL_ADAPTERS)
     ]
     slowest = min(members, default=None)
     if slowest and _RATE_OF.get(code, 0) > slowest[0]:
         message = (
-            f"{partition.name}: rate={code} is {_RATE_OF[code] // 1000} Gb/s, {slowest[1]} has {slowest[0] // 1000}"
+            f"{partition.name}: rate={code} is {_RATE_OF[code] // 1000} Gb/s, "
+            f"but {slowest[1]} has {slowest[0] // 1000} Gb/s"
         )
-        yield Defect(subnet.place(file, rate.value), message, "the rate of the slowest member; faster ones join, too")
+        yield Defect(subnet.place(file, rate.value), message, "use the rate of the slowest member")

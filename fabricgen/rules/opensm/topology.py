@@ -1,4 +1,4 @@
-"""topology.topo, the master that ibdiagnet and UFM compare the real cables with."""
+"""The rule on topology.topo, with which ibdiagnet and UFM compare the real cables."""
 
 from collections.abc import Iterator
 
@@ -12,21 +12,21 @@ from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
 
 TOPO = "topology.topo"
 
-Cable = tuple[End, End]  # the ends in order
+Cable = tuple[End, End]  # both ends, sorted
 
 
-@rule("FG841", Severity.ERROR, "topology.topo is not the fabric that was meant")
+@rule("FG841", Severity.ERROR, "topology.topo does not match the planned fabric")
 def topo(fabric: Fabric) -> Iterator[Defect]:
-    """What: each line of topology.topo is a system (TYPE NAME) or one of its ports (PORT -> TYPE NAME PORT), a cable
-    stands at both of its ends, and the cables are those of fabric.json; in a folder of its own, where names agree,
-    those of topology.ibsim.
+    """What: each line of topology.topo is a system (TYPE NAME) or one of its ports (PORT -> TYPE NAME PORT). Each cable
+    is listed at both ends. The cables are those of fabric.json. Without fabric.json, they are those of topology.ibsim
+    if the names agree.
 
-    Why: ibdiagnet and UFM compare the real cables with it. What is wrong here is told as miscabled there, and a wrong
-    cable as right.
+    Why: ibdiagnet and UFM compare the real cables with this file. With a wrong file they report correct cables as wrong
+    and wrong cables as correct.
 
-    Example: compute-su00-leaf-00 P3 leads to compute-su00-leaf-02, fabric.json has it lead to compute-su00-leaf-01.
+    Example: compute-su00-leaf-00 P3 leads to compute-su00-leaf-02, but in fabric.json to compute-su00-leaf-01.
 
-    Fix: render again; where the fabric is different, change the inventory.
+    Fix: render again. If the real fabric differs, change the inventory.
 
     Source: ibutils, ibdm (its topology files); fabric.json.
     """
@@ -40,40 +40,42 @@ def topo(fabric: Fabric) -> Iterator[Defect]:
 
 def _form(subnet: ManagedSubnet, read: TopoFile) -> Iterator[Defect]:
     for line in read.unreadable:
-        message = f"{line.text[:40]!r} is no system (TYPE NAME), and no port of one (PORT -> TYPE NAME PORT)"
+        message = f"{line.text[:40]!r} is not a system (TYPE NAME) or a port (PORT -> TYPE NAME PORT)"
         yield Defect(subnet.place(TOPO, line), message, "render again")
     for line in read.repeated:
-        yield Defect(subnet.place(TOPO, line), f"{line.text[:40]!r} stands twice", "render again")
+        yield Defect(subnet.place(TOPO, line), f"{line.text[:40]!r} is repeated", "render again")
     for one in read.cables.values():
         kind, _ = read.systems.get(one.far[0], ("", None))
         back = read.cables.get(one.far)
         if kind != one.far_type:
-            told = f"is a {kind}" if kind else "is no system of the file"
-            yield Defect(subnet.place(TOPO, one.line), f"{one.far[0]} {told}, not a {one.far_type}", "render again")
+            found = f"is a {kind}" if kind else "is not in the file"
+            message = f"{one.far[0]} {found}, expected a {one.far_type}"
+            yield Defect(subnet.place(TOPO, one.line), message, "render again")
         elif back is None or back.far != one.near:
-            message = f"the cable of {_named(one.near)} is not at its other end, {_named(one.far)}"
+            message = f"the cable of {_named(one.near)} is missing at its other end, {_named(one.far)}"
             yield Defect(subnet.place(TOPO, one.line), message, "render again")
 
 
 def _cables(subnet: ManagedSubnet, read: TopoFile) -> Iterator[Defect]:
     is_planned = bool(subnet.devices.keys() & (subnet.switches or {}).keys())
-    meant, whose = (set(_meant(subnet)), "fabric.json") if is_planned else (set(_netlist(subnet)), "topology.ibsim")
-    if not {name for cable in meant for name, _ in cable} & read.systems.keys():  # another's names
+    source = "fabric.json" if is_planned else "topology.ibsim"
+    expected = set(_planned(subnet) if is_planned else _netlist(subnet))
+    if not {name for cable in expected for name, _ in cable} & read.systems.keys():  # the names of another fabric
         if is_planned:
-            yield Defect(subnet.place(TOPO), f"none of its systems is one of {subnet.name}", "render again")
+            yield Defect(subnet.place(TOPO), f"the file has no system of {subnet.name}", "render again")
         return
-    there: dict[Cable, TopoCable] = {}
+    found: dict[Cable, TopoCable] = {}
     for one in read.cables.values():
-        there.setdefault(_ordered(one.near, one.far), one)
-    for cable in sorted(there.keys() - meant):
-        message = f"{_told(cable)} is no cable of {whose}"
-        yield Defect(subnet.place(TOPO, there[cable].line), message, "render again")
-    for cable in sorted(meant - there.keys()):
+        found.setdefault(_ordered(one.near, one.far), one)
+    for cable in sorted(found.keys() - expected):
+        message = f"the cable {_shown(cable)} is not in {source}"
+        yield Defect(subnet.place(TOPO, found[cable].line), message, "render again")
+    for cable in sorted(expected - found.keys()):
         _, line = read.systems.get(cable[0][0]) or read.systems.get(cable[1][0]) or ("", None)
-        yield Defect(subnet.place(TOPO, line), f"the file lacks {_told(cable)}", "render again")
+        yield Defect(subnet.place(TOPO, line), f"the cable {_shown(cable)} is missing", "render again")
 
 
-def _meant(subnet: ManagedSubnet) -> Iterator[Cable]:
+def _planned(subnet: ManagedSubnet) -> Iterator[Cable]:
     if subnet.wiring is None:
         return
     switches = {one.name: one for guid, one in subnet.devices.items() if guid in (subnet.switches or {})}
@@ -109,5 +111,5 @@ def _named(end: End) -> str:
     return " ".join(end)
 
 
-def _told(cable: Cable) -> str:
+def _shown(cable: Cable) -> str:
     return " – ".join(map(_named, cable))

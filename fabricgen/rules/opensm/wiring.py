@@ -1,4 +1,4 @@
-"""The wiring that a subnet's files show: that of fabric.json, NICs on their rails, leaves alike."""
+"""Rules on the wiring of a subnet: its netlist and names, the rails of NICs and the uplinks of switches."""
 
 import re
 from collections import Counter
@@ -15,6 +15,7 @@ from fabricgen.rules.defects import Defect, FilePlace
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
+from fabricgen.vocabulary import Role
 
 if TYPE_CHECKING:
     from fabricgen.observed.subnet import GuidCable, GuidEnd
@@ -25,33 +26,35 @@ _NAMED = re.compile(r'0x([0-9a-fA-F]{1,16})\s+"([^"]*)"')
 _NAMES = "node-name-map"
 
 
-@rule("FG838", Severity.ERROR, "The netlist or the names are not those of the fabric that was meant")
+@rule("FG838", Severity.ERROR, "The netlist or the names do not match the planned fabric")
 def netlist(fabric: Fabric) -> Iterator[Defect]:
-    """What: in topology.ibsim there are switches with cables, every node has a GUID of its own, and every cable stands
-    at both ends; the cables are those of fabric.json, and the names in node-name-map (a warning) those of its switches
-    and hosts.
+    """What: topology.ibsim has switches with cables. Every node has a unique GUID, and every cable is listed at both
+    ends. The cables are those of fabric.json. The names in node-name-map are those of its switches and hosts (otherwise
+    a warning).
 
-    Why: engine, lists and proofs are judged on the netlist. A GUID that two nodes have makes OpenSM exit, a wrong name
-    sends somebody to the wrong switch.
+    Why: other rules and the proofs use the netlist to check engines and lists. OpenSM exits if two nodes have the same
+    GUID. A wrong name sends an operator to the wrong switch.
 
-    Example: the netlist has compute-su00-r0-leaf port 33 on compute-spine-01, fabric.json has it on compute-spine-00.
+    Example: the netlist connects compute-su00-r0-leaf port 33 to compute-spine-01, fabric.json to compute-spine-00.
 
-    Fix: render again; where the fabric is different, change the inventory.
+    Fix: render again. If the real fabric differs, change the inventory.
 
     Source: fabric.json; opensm 3.3.23, exit_on_fatal.
     """
     for subnet in managed_subnets(fabric):
         if subnet.text(NETLIST) is not None and subnet.topology is None:
-            yield Defect(subnet.place(NETLIST), "no switch with a cable is in it: ibsim refuses it", "render again")
+            message = "the netlist has no switch with a cable: ibsim rejects it"
+            yield Defect(subnet.place(NETLIST), message, "render again")
         guids = Counter(int(guid, 16) for guid in _NODE.findall(subnet.text(NETLIST) or ""))
         for guid, count in guids.items():
             if count > 1:
                 message = f"{guid_text(guid)} is the GUID of {count} nodes: OpenSM exits"
-                yield Defect(subnet.place_of(NETLIST, f"{guid:x}"), message, "read the GUIDs again")
+                yield Defect(subnet.place_of(NETLIST, f"{guid:x}"), message, "read the GUIDs of the hardware again")
         for found in _NODE_LINE.finditer(subnet.text(NETLIST) or ""):
             if found[1] is None:
                 place = subnet.place_of(NETLIST, found[2])
-                yield Defect(place, "no line with the node's GUID stands before it", "caguid= or switchguid=")
+                message, hint = "the line before it has no GUID of the node", "add a line with caguid= or switchguid="
+                yield Defect(place, message, hint)
         yield from _one_sided(subnet)
         if subnet.devices:
             yield from _cables(subnet)
@@ -63,10 +66,10 @@ def _one_sided(subnet: ManagedSubnet) -> Iterator[Defect]:
         ((near.node_guid, near.port), (far.node_guid, far.port), near.name)
         for near, far in read_netlist(subnet.text(NETLIST) or "").cables()
     ]
-    there = {(near, far) for near, far, _ in ends}
+    found = {(near, far) for near, far, _ in ends}
     for near, far, name in ends:
-        if (far, near) not in there:
-            message = f"the cable of {name} port {near[1]} is not at its other end: ibsim refuses the netlist"
+        if (far, near) not in found:
+            message = f"the cable of {name} port {near[1]} is missing at its other end: ibsim rejects the netlist"
             yield Defect(subnet.place_of(NETLIST, f"{near[0]:x}"), message, "render again")
 
 
@@ -75,18 +78,18 @@ def _cables(subnet: ManagedSubnet) -> Iterator[Defect]:
 
     if subnet.text(NETLIST) is None or subnet.topology is None:
         return
-    there, meant = set(cables_by_guid(subnet.topology)), set(_meant(subnet))
-    for ends in sorted(there - meant):
-        yield Defect(_at(subnet, ends), f"{_told(subnet, ends)} is no cable of fabric.json", "render again")
-    for ends in sorted(meant - there):
-        yield Defect(_at(subnet, ends), f"the netlist lacks {_told(subnet, ends)}", "render again")
+    found, planned = set(cables_by_guid(subnet.topology)), set(_planned(subnet))
+    for ends in sorted(found - planned):
+        yield Defect(_at(subnet, ends), f"the cable {_shown(subnet, ends)} is not in fabric.json", "render again")
+    for ends in sorted(planned - found):
+        yield Defect(_at(subnet, ends), f"the cable {_shown(subnet, ends)} is missing", "render again")
 
 
 def _at(subnet: ManagedSubnet, ends: "GuidCable") -> FilePlace:
     return subnet.place_of(NETLIST, f"{ends[0][0]:x}")
 
 
-def _meant(subnet: ManagedSubnet) -> Iterator["GuidCable"]:
+def _planned(subnet: ManagedSubnet) -> Iterator["GuidCable"]:
     assert subnet.wiring is not None
     guids = {device.name: guid for guid, device in subnet.devices.items() if guid in (subnet.switches or {})}
     ports = {(host.name, nic.name): guid for guid, (host, nic) in subnet.adapters.items()}
@@ -103,7 +106,7 @@ def _meant(subnet: ManagedSubnet) -> Iterator["GuidCable"]:
             yield (near, far) if near[1] == 0 or near < far else (far, near)
 
 
-def _told(subnet: ManagedSubnet, ends: Iterable["GuidEnd"]) -> str:
+def _shown(subnet: ManagedSubnet, ends: Iterable["GuidEnd"]) -> str:
     return " – ".join(
         f"{(subnet.switches or {}).get(guid, guid_text(guid))} port {port}"
         if port
@@ -124,10 +127,10 @@ def _names(subnet: ManagedSubnet) -> Iterator[Defect]:
         guid = int(found[1], 16) if found else 0
         if found and known.get(guid) == found[2]:
             continue
-        message = f"{line.text[:40]!r} is no GUID and a name in quotes"
+        message = f"{line.text[:40]!r} is not a GUID and a name in quotes"
         if found:
             message = (
-                f"{guid_text(guid)} is {known[guid]}"
+                f"{guid_text(guid)} is {known[guid]} in fabric.json"
                 if guid in known
                 else f"no node of the plane has {guid_text(guid)}"
             )
@@ -135,18 +138,17 @@ def _names(subnet: ManagedSubnet) -> Iterator[Defect]:
         yield Defect(place, message, "render again", severity=Severity.WARNING)
 
 
-@rule("FG839", Severity.WARNING, "A NIC off its rail, or leaves with unequal uplinks")
+@rule("FG839", Severity.WARNING, "A NIC is on another rail, or switches have unequal uplinks")
 def rails_and_uplinks(fabric: Fabric) -> Iterator[Defect]:
-    """What: in a plane whose leaves have rails the NIC of rail r is on a leaf of rail r. Where switches stand in tiers,
-    each has as many cables to every switch above that it reaches, and reaches as many as the others of its tier.
+    """What: in a plane with rails, each NIC is on a leaf of its rail. In a plane with tiers, a switch has the same
+    number of cables to each switch above it. All switches of a tier reach the same number of switches above.
 
-    Why: a NIC on another rail crosses the spines for each message. ftree gives up for one missing cable between leaf
-    and spine where no list of roots tells it the tiers (AB09, AB0D), and parallel links of unequal number fill
-    unequally.
+    Why: messages of a NIC on another rail cross the spines. Without a list of roots, ftree fails after one missing
+    cable between leaf and spine (AB09, AB0D). Unequal numbers of parallel links lead to unequal load.
 
-    Example: compute-su00-r3-leaf reaches 3 spines, the other leaves 4.
+    Example: compute-su00-r3-leaf reaches 3 spines, but the other leaves reach 4.
 
-    Fix: the cable that is missing, or the right port.
+    Fix: add the missing cable, or move it to the correct port.
 
     Source: NVIDIA DGX SuperPOD reference architecture (rail-aligned); measured with opensm 3.3.23 and one cable
     missing.
@@ -158,7 +160,7 @@ def rails_and_uplinks(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _off_rail(subnet: ManagedSubnet) -> Iterator[Defect]:
-    rails = {device.rail for device in subnet.devices.values() if device.role == "leaf"}
+    rails = {device.rail for device in subnet.devices.values() if device.role == Role.LEAF}
     firsts = sorted(rail for rail in rails if rail is not None)
     if None in rails or not firsts or subnet.topology is None:
         return
@@ -171,9 +173,9 @@ def _off_rail(subnet: ManagedSubnet) -> Iterator[Defect]:
         expected = max((first for first in firsts if first <= nic.rail), default=leaf.rail)
         if leaf.rail != expected:
             name = subnet.adapter_name(adapter.port_guid)
-            message = f"{name} is on rail {nic.rail}, {leaf.name} serves rail {leaf.rail}"
+            message = f"{name} is on rail {nic.rail}, but {leaf.name} is on rail {leaf.rail}"
             place = subnet.place_of(NETLIST, f"{adapter.port_guid:x}")
-            yield Defect(place, message, f"plug it into a leaf of rail {expected}")
+            yield Defect(place, message, f"connect it to a leaf of rail {expected}")
 
 
 def _uneven(subnet: ManagedSubnet) -> Iterator[Defect]:
@@ -189,11 +191,15 @@ def _uneven(subnet: ManagedSubnet) -> Iterator[Defect]:
             if len(set(counts.values())) > 1:
                 least, most = min(counts, key=lambda one: counts[one]), max(counts, key=lambda one: counts[one])
                 names = subnet.switches or {}
-                message = f"{names[guid]} has {counts[most]} cables to {names[most]}, {counts[least]} to {names[least]}"
-                yield Defect(subnet.place_of(NETLIST, f"{guid:x}"), message, "as many to each")
+                message = (
+                    f"{names[guid]} has {counts[most]} cables to {names[most]}, but {counts[least]} to {names[least]}"
+                )
+                hint = "use the same number of cables to each switch above"
+                yield Defect(subnet.place_of(NETLIST, f"{guid:x}"), message, hint)
     for numbers in reached.values():
         usual = max(Counter(numbers.values()).items(), key=lambda one: (one[1], one[0]))[0]
         for guid, number in numbers.items():
             if number < usual:
-                message = f"{(subnet.switches or {})[guid]} reaches {number} switches above it, others {usual}"
-                yield Defect(subnet.place_of(NETLIST, f"{guid:x}"), message, "look for a missing cable")
+                name = (subnet.switches or {})[guid]
+                message = f"{name} reaches fewer switches above it than others: {number} instead of {usual}"
+                yield Defect(subnet.place_of(NETLIST, f"{guid:x}"), message, "add the missing cable")

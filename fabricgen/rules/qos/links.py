@@ -1,4 +1,4 @@
-"""QoS at the two ends of a link, which fabric.json or other rules do not settle."""
+"""Rules on QoS settings that the two ends of a link must share."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -12,6 +12,7 @@ from fabricgen.rules.view.qos import PortClass, QosTables, priorities
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import MAP_TABLES
+from fabricgen.sonic.references import reference_name
 
 _THRESHOLDS = ("green_min_threshold", "green_max_threshold", "green_drop_probability")
 
@@ -23,14 +24,14 @@ def _by_end(fabric: Fabric) -> Mapping[End, PortClass]:
 
 @rule("FG516", Severity.ERROR, "PFC differs at the two ends of a link")
 def pfc_of_link(fabric: Fabric) -> Iterator[Defect]:
-    """What: the switches at the ends of a link pause the same priorities. Told where each end agrees with itself; else
-    FG513 knows which end is wrong.
+    """What: the switches at the ends of a link have PFC on the same priorities. This rule reports links whose ends are
+    each consistent; otherwise FG513 reports the wrong end.
 
-    Why: an end that does not take part sends on when it is paused, and the headroom of the other overflows.
+    Why: an end without PFC on a priority ignores pauses for it, and the headroom of the other end overflows.
 
-    Example: leaf1 pauses 3 and 4 on the link, spine1 only 3.
+    Example: leaf1 has PFC on 3 and 4 on the link, spine1 only on 3.
 
-    Fix: one set of priorities in the whole fabric.
+    Fix: use one set of priorities in the whole fabric.
 
     Source: IEEE 802.1Qbb.
     """
@@ -43,10 +44,10 @@ def pfc_of_link(fabric: Fabric) -> Iterator[Defect]:
         one, other = (ports_at.get(end) for end in pair)
         if one is None or other is None or one is other or one.pfc == other.pfc:
             continue
-        if one.pfc == one.meant and other.pfc == other.meant and one.port_map and other.port_map:
+        if one.pfc == one.lossless and other.pfc == other.lossless and one.port_map and other.port_map:
             near, far = fabric.blamed(pair, pfc)
             found, theirs = (priorities(ports_at[end].pfc) for end in (near, far))
-            message = f"PFC is on for {found}, at the far end for {theirs}"
+            message = f"PFC is enabled on priorities {found}, at the far end on {theirs}"
             related = (("the far end", far.place("PORT_QOS_MAP", "pfc_enable")),)
             yield Defect(near.place("PORT_QOS_MAP", "pfc_enable"), message, "use one set of priorities", related)
 
@@ -54,12 +55,12 @@ def pfc_of_link(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG545", Severity.WARNING, "ECN differs at the two ends of a link")
 def ecn_of_link(fabric: Fabric) -> Iterator[Defect]:
     """What: two switches of one hwsku at the ends of a link mark at the same thresholds and with the same probability
-    in each lossless queue. What is odd among switches of one role is FG592's.
+    in each lossless queue. FG592 reports a switch that differs from the others of its role.
 
-    Why: at one speed and on one chip there is no reason for two marking points. Flows are slowed on one hop for a queue
-    that the next hop lets grow, and shares become unfair.
+    Why: with one speed and one chip there is no reason for different thresholds. One hop slows flows down for a queue
+    size that the next hop accepts, and shares become unfair.
 
-    Example: leaves mark from 131072 bytes on, the spines of the same model from 1048576.
+    Example: leaves mark from 131072 bytes, spines of the same model from 1048576 bytes.
 
     Fix: use one WRED profile for a speed.
 
@@ -69,22 +70,22 @@ def ecn_of_link(fabric: Fabric) -> Iterator[Defect]:
 
     def marks(end: End) -> tuple[tuple[object, ...], ...]:
         ports = ports_at.get(end)
-        return tuple(_marks(ports, p) for p in sorted(ports.meant)) if ports else ()
+        return tuple(_marks(ports, p) for p in sorted(ports.lossless)) if ports else ()
 
-    told = set()
+    compared = set()
     for pair in fabric.pairs:
         near, far = pair
         one, other = ports_at.get(near), ports_at.get(far)
-        if one is None or other is None or (id(one), id(other)) in told or near.switch.hwsku != far.switch.hwsku:
+        if one is None or other is None or (one, other) in compared or near.switch.hwsku != far.switch.hwsku:
             continue
-        told.add((id(one), id(other)))
+        compared.add((one, other))
         ours, theirs = marks(near), marks(far)
         if ours == theirs or not (ours and theirs) or any(fabric.is_unusual(end, marks) for end in pair):
             continue
-        queue, far_queue = one.queue_of(min(one.meant)), other.queue_of(min(other.meant))
+        queue, far_queue = one.queue_of(min(one.lossless)), other.queue_of(min(other.lossless))
         name, far_name = one.queue_text(queue, "wred_profile")[1], other.queue_text(far_queue, "wred_profile")[1]
         if name and far_name and all(_is_usual_of_tier(fabric, end) for end in pair):
-            message = f"{name} and {far_name} of {far.switch.name} at the far end mark at unlike thresholds"
+            message = f"{name} and {far_name} of {far.switch.name} at the far end have different thresholds"
             related = (("the far end's profile", far.switch.place("WRED_PROFILE", far_name)),)
             for switch in one.qos.switches:
                 yield Defect(switch.place("WRED_PROFILE", name), message, "use one profile for a speed", related)
@@ -113,14 +114,14 @@ def _wred_of_tiers(fabric: Fabric) -> Mapping[tuple[object, ...], set[str]]:
 
 @rule("FG509", Severity.WARNING, "A VLAN spans lossless links of the fabric")
 def switched_fabric(fabric: Fabric) -> Iterator[Defect]:
-    """What: ports with PFC that lead to another switch are routed ports, not members of a VLAN.
+    """What: ports with PFC to another switch are routed ports and not members of a VLAN.
 
-    Why: a frame to an address that has aged out is flooded out of every port of the VLAN. Flooded lossless frames go
-    both up and down, and pauses can then wait for each other in a circle.
+    Why: the switch floods a frame to an address that has aged out to every port of the VLAN. Flooded lossless frames go
+    up and down, so that pauses can form a cycle.
 
     Example: VLAN_MEMBER has Vlan100|Ethernet256, which leads to spine1 and has pfc_enable.
 
-    Fix: give the port an address of its own.
+    Fix: remove the port from the VLAN and give it an address.
 
     Source: Guo et al., SIGCOMM 2016 (deadlock by flooding).
     """
@@ -130,17 +131,21 @@ def switched_fabric(fabric: Fabric) -> Iterator[Defect]:
                 keys = (key for key in switch.device.table("VLAN_MEMBER") if key.rpartition("|")[2] == port)
                 for key in keys:
                     message = f"the port to {end.far_name} has PFC and is a member of {key.partition('|')[0]}"
-                    yield Defect(switch.place("VLAN_MEMBER", key), message, "route on the port")
+                    yield Defect(
+                        switch.place("VLAN_MEMBER", key),
+                        message,
+                        "remove the port from the VLAN and give it an address",
+                    )
 
 
-@rule("FG518", Severity.ERROR, "A map, profile or scheduler that ports name is missing")
+@rule("FG518", Severity.ERROR, "A map, WRED profile or scheduler that most ports use is missing")
 def missing_definition(fabric: Fabric) -> Iterator[Defect]:
     """What: the maps that PORT_QOS_MAP names, and the schedulers and WRED profiles that QUEUE names, exist.
 
-    Why: orchagent waits for the row, and the ports have no QoS until it comes. FG408 tells of each row that waits; this
-    rule names what more than half of the ports wait for.
+    Why: orchagent waits for the row, and the ports have no QoS until it exists. FG408 reports each reference; this rule
+    reports a row that more than half of the ports need.
 
-    Example: 32 ports name the scheduler LOSSY, SCHEDULER has only LOSSLESS and STRICT.
+    Example: 32 ports use the scheduler LOSSY, but SCHEDULER has only LOSSLESS and STRICT.
 
     Fix: add the row under the name that the ports use.
 
@@ -155,9 +160,9 @@ def missing_definition(fabric: Fabric) -> Iterator[Defect]:
         users[ports.qos]["", ""] += len(ports.members)
     for qos, counts in users.items():
         for (table, text), count in counts.items():
-            name = text.strip("[]").rpartition("|")[2]
+            name = reference_name(text)
             if name and name not in qos.tables[table] and 2 * count > counts["", ""]:
-                yield from qos.defects(table, name, "", f"{name} is missing, which most ports name", "add the row")
+                yield from qos.defects(table, name, "", f"{name} is missing, but most ports use it", "add the row")
 
 
 _QUEUE_TABLES = {"scheduler": "SCHEDULER", "wred_profile": "WRED_PROFILE"}

@@ -1,4 +1,4 @@
-"""The maps from DSCP to class, queue, priority group and back: the same classes on every hop."""
+"""Rules on the maps between DSCP, traffic class, queue and priority group: the same classes on every hop."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,8 @@ _DSCP = "DSCP_TO_TC_MAP"
 def unmapped_dscp(fabric: Fabric) -> Iterator[Defect]:
     """What: a DSCP_TO_TC_MAP in use has all 64 DSCP values, 0 to 63, and no other.
 
-    Why: what is missing goes to class 0 without a word. A value above 63 is accepted by the switch and never matches.
+    Why: a DSCP without an entry goes to class 0 without a log message. The switch accepts a value above 63, which never
+    matches.
 
     Example: the map ends at 62, and traffic marked 63 shares the queue of best effort.
 
@@ -31,16 +32,16 @@ def unmapped_dscp(fabric: Fabric) -> Iterator[Defect]:
         missing = sorted(set(range(64)) - ports.dscp_to_tc.keys())
         if missing:
             field = str(missing[0])
-            message = f"{len(missing)} DSCP values have no class, {field} first"
+            message = f"{len(missing)} DSCP values have no class, the first is {field}"
             yield from qos.defects(_DSCP, name, field, message, "write all 64 entries")
 
 
 @rule("FG502", Severity.ERROR, "RoCE traffic is not in its lossless class")
 def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: each DSCP of a RoCE class leads to the class's own TC, and no other DSCP leads to a lossless TC.
+    """What: each DSCP of a RoCE class maps to the class's own TC, and no other DSCP maps to a lossless TC.
 
-    Why: on a switch where RoCE's DSCP is mapped elsewhere RDMA is lossy on that hop. A foreign DSCP in a lossless
-    class fills headroom that was sized without it, and is paused with it.
+    Why: if a switch maps RoCE's DSCP to another class, RDMA is lossy on that hop. Another DSCP in a lossless class
+    fills headroom that was not sized for it, and is paused together with RoCE.
 
     Example: the NICs send RoCE with DSCP 26, the map sends 26 to TC 1 (SONiC's own default).
 
@@ -58,20 +59,20 @@ def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
                 message = f"RoCE DSCP {dscp} goes to TC {tc}, its lossless class is {wanted[dscp]}"
                 hint = f"map {dscp} to {wanted[dscp]}"
                 yield from ports.qos.defects(_DSCP, name, str(dscp), message, hint)
-            elif dscp not in wanted and tc in ports.meant and dscp != plane.cnp_dscp:
+            elif dscp not in wanted and tc in ports.lossless and dscp != plane.cnp_dscp:
                 message = f"DSCP {dscp} goes to lossless TC {tc}, RoCE does not use it"
                 yield from ports.qos.defects(_DSCP, name, str(dscp), message, f"map {dscp} to a lossy TC")
 
 
 @rule("FG503", Severity.ERROR, "Congestion notifications travel in a lossless class")
 def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: the DSCP of CNPs leads to a lossy TC that is not the one of best-effort traffic.
+    """What: the DSCP of CNPs maps to a lossy TC other than that of best-effort traffic.
 
     Why: a CNP that waits behind paused data arrives too late, and the rate control it drives starts to oscillate.
 
     Example: CNPs have DSCP 48, the map sends 48 to TC 3.
 
-    Fix: map the CNP's DSCP to a TC of its own with a strict queue.
+    Fix: map the CNP's DSCP to a separate TC with a strict queue.
 
     Source: sonic-mgmt pull request 25347; Zhu et al., SIGCOMM 2015 (DCQCN).
     """
@@ -80,24 +81,24 @@ def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
         if not plane or plane.cnp_dscp is None or plane.cnp_dscp not in ports.dscp_to_tc:
             continue
         tc = ports.dscp_to_tc[plane.cnp_dscp]
-        if tc in ports.meant or tc == ports.dscp_to_tc.get(0):
-            kind = "lossless" if tc in ports.meant else "best-effort"
+        if tc in ports.lossless or tc == ports.dscp_to_tc.get(0):
+            kind = "lossless" if tc in ports.lossless else "best-effort"
             message = f"CNP DSCP {plane.cnp_dscp} goes to the {kind} TC {tc}"
             hint = "map it to a lossy TC whose queue is strict"
             yield from ports.qos.defects(_DSCP, name, str(plane.cnp_dscp), message, hint)
 
 
-@rule("FG504", Severity.ERROR, "TC to priority group does not keep lossless classes apart")
+@rule("FG504", Severity.ERROR, "TC to priority group does not separate lossless classes")
 def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
-    """What: a lossless TC goes to the priority group that its pause acts on, a lossy TC never goes there, and every TC
-    in use has an entry.
+    """What: a lossless TC maps to the priority group that its PFC priority controls, no lossy TC maps to this group,
+    and every TC in use has an entry.
 
-    Why: lossy traffic in a lossless group fills the headroom and makes the switch pause RDMA for it. A lossless TC in
-    a lossy group drops.
+    Why: lossy traffic in a lossless group fills the headroom, and the switch then pauses RDMA. A lossless TC in a lossy
+    group drops packets.
 
     Example: TC_TO_PRIORITY_GROUP_MAP has "1": "3".
 
-    Fix: lossless TCs to their own groups, all others to group 0.
+    Fix: map each lossless TC to its own group and all others to group 0.
 
     Source: sonic-mgmt issue 14123; sonic-buildimage issue 19764; measured: orchagent accepts group 8.
     """
@@ -105,17 +106,17 @@ def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
         yield from _classes_apart(ports, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", "priority group")
 
 
-@rule("FG505", Severity.ERROR, "TC to queue does not keep lossless classes apart")
+@rule("FG505", Severity.ERROR, "TC to queue does not separate lossless classes")
 def tc_to_queue(fabric: Fabric) -> Iterator[Defect]:
-    """What: a lossless TC leaves through the queue that its pause stops, a lossy TC never does, and every TC in use has
-    an entry.
+    """What: a lossless TC uses the queue that its PFC priority stops, no lossy TC uses this queue, and every TC in use
+    has an entry.
 
-    Why: a pause stops a queue, with everything in it. Lossy traffic in the queue is stopped too; lossless traffic in
-    another queue is not stopped at all, and overruns the peer.
+    Why: a pause stops a whole queue. Lossy traffic in the queue stops, too. Lossless traffic in another queue does not
+    stop and overflows the peer's buffer.
 
     Example: TC_TO_QUEUE_MAP has "3": "1" while MAP_PFC_PRIORITY_TO_QUEUE has "3": "3".
 
-    Fix: give each lossless TC the queue of its priority.
+    Fix: map each lossless TC to the queue of its priority.
 
     Source: sonic-swss orchagent/qosorch.cpp.
     """
@@ -123,13 +124,13 @@ def tc_to_queue(fabric: Fabric) -> Iterator[Defect]:
         yield from _classes_apart(ports, "tc_to_queue_map", "TC_TO_QUEUE_MAP", "queue")
 
 
-@rule("FG506", Severity.ERROR, "PFC stops another queue than the class leaves through")
+@rule("FG506", Severity.ERROR, "PFC stops a queue that does not carry the class")
 def pfc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """What: MAP_PFC_PRIORITY_TO_QUEUE gives each lossless priority the queue of its TC.
 
-    Why: a pause that stops the wrong queue does not stop the sender: the peer's headroom overflows and drops.
+    Why: a pause that stops the wrong queue does not stop the traffic: the peer's headroom overflows and packets drop.
 
-    Example: the pause of priority 3 stops queue 4, TC 3 leaves through queue 3.
+    Example: PFC for priority 3 stops queue 4, but TC 3 uses queue 3.
 
     Fix: make the map the inverse of TC_TO_QUEUE_MAP for lossless classes.
 
@@ -137,36 +138,36 @@ def pfc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """
     for ports in map_users(fabric):
         name = ports.text("pfc_to_queue_map")
-        for priority in sorted(ports.meant) if name in ports.qos.tables["MAP_PFC_PRIORITY_TO_QUEUE"] else ():
+        for priority in sorted(ports.lossless) if name in ports.qos.tables["MAP_PFC_PRIORITY_TO_QUEUE"] else ():
             found, wanted = ports.pfc_to_queue.get(priority), ports.queue_of(priority)
             if found != wanted:
-                message = f"PFC for priority {priority} stops queue {found}, the class leaves through queue {wanted}"
+                message = f"PFC for priority {priority} stops queue {found}, but the class uses queue {wanted}"
                 related = (("the queues", "TC_TO_QUEUE_MAP", ports.text("tc_to_queue_map")),)
                 hint = f"map {priority} to {wanted}"
                 table = "MAP_PFC_PRIORITY_TO_QUEUE"
                 yield from ports.qos.defects(table, name, str(priority), message, hint, related)
 
 
-@rule("FG507", Severity.ERROR, "PFC acts on another priority group than the class fills")
+@rule("FG507", Severity.ERROR, "PFC controls a priority group that does not hold the class")
 def pfc_to_group(fabric: Fabric) -> Iterator[Defect]:
-    """What: where the ASIC has it, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP gives each lossless priority the group of its TC;
-    elsewhere ports name no such map.
+    """What: on ASICs that support it, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP gives each lossless priority the group of its
+    TC. On other ASICs, ports name no such map.
 
-    Why: the group that fills must be the one that sends the pause. NVIDIA switches need the map, Broadcom's SAI
-    refuses it.
+    Why: the group that fills must be the one that sends the pause. NVIDIA switches need the map; Broadcom's SAI rejects
+    it.
 
     Example: on an SN5600 TC 3 fills group 3, the map has "3": "2".
 
-    Fix: make the map the inverse of TC_TO_PRIORITY_GROUP_MAP, or remove it where the ASIC has none.
+    Fix: make the map the inverse of TC_TO_PRIORITY_GROUP_MAP, or remove it if the ASIC does not support it.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (pfc_to_pg_map_supported_asics).
     """
     table = "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
     for ports in map_users(fabric):
-        for priority in sorted(ports.meant) if ports.text("pfc_to_pg_map") in ports.qos.tables[table] else ():
+        for priority in sorted(ports.lossless) if ports.text("pfc_to_pg_map") in ports.qos.tables[table] else ():
             found, wanted = ports.pfc_to_pg.get(priority), ports.group_of(priority)
             if found != wanted:
-                message = f"PFC for priority {priority} acts on group {found}, the class fills group {wanted}"
+                message = f"PFC for priority {priority} controls group {found}, but the class fills group {wanted}"
                 name, hint = ports.text("pfc_to_pg_map"), f"map {priority} to {wanted}"
                 yield from ports.qos.defects(table, name, str(priority), message, hint)
     for ports in port_classes(fabric):
@@ -175,18 +176,20 @@ def pfc_to_group(fabric: Fabric) -> Iterator[Defect]:
         if not supported or not ports.port_map or not ports.is_used or lossy:
             continue
         if supported == ("yes",) and "pfc_to_pg_map" not in ports.port_map:
-            message = "PORT_QOS_MAP lacks pfc_to_pg_map, which this ASIC needs"
-            yield from ports.defects("PORT_QOS_MAP", "", "pfc_to_pg_map", message, "add it, as the siblings have it")
+            message = "pfc_to_pg_map is missing, and this ASIC needs it"
+            yield from ports.defects(
+                "PORT_QOS_MAP", "", "pfc_to_pg_map", message, "set pfc_to_pg_map to the map that the other ports use"
+            )
         elif supported == ("no",) and "pfc_to_pg_map" in ports.port_map:
-            message = "pfc_to_pg_map is set, which this ASIC's SAI refuses"
-            yield from ports.defects("PORT_QOS_MAP", "", "pfc_to_pg_map", message, "remove the field")
+            message = "pfc_to_pg_map is set, but the SAI of this ASIC rejects it"
+            yield from ports.defects("PORT_QOS_MAP", "", "pfc_to_pg_map", message, "remove pfc_to_pg_map")
 
 
 @rule("FG508", Severity.WARNING, "A routed port trusts 802.1p priorities")
 def dot1p_trust(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT_QOS_MAP of a wired port has no dot1p_to_tc_map next to its dscp_to_tc_map.
 
-    Why: frames on a routed link carry no VLAN tag, so 802.1p says nothing; the class must come from DSCP.
+    Why: frames on a routed link have no VLAN tag and thus no 802.1p priority; the class must come from DSCP.
 
     Example: PORT_QOS_MAP|Ethernet0 with dot1p_to_tc_map AZURE.
 
@@ -196,24 +199,24 @@ def dot1p_trust(fabric: Fabric) -> Iterator[Defect]:
     """
     for ports in port_classes(fabric):
         if ports.is_wired and "dot1p_to_tc_map" in ports.port_map:
-            message = "a routed port takes its class from 802.1p"
-            yield from ports.defects("PORT_QOS_MAP", "", "dot1p_to_tc_map", message, "trust DSCP")
+            message = "a routed port uses dot1p_to_tc_map, but its frames have no 802.1p priority"
+            yield from ports.defects("PORT_QOS_MAP", "", "dot1p_to_tc_map", message, "remove dot1p_to_tc_map")
 
 
 def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Iterator[Defect]:
     name, mapping = ports.text(field), ports.qos.numbers(table, ports.text(field))
     if name not in ports.qos.tables[table]:
-        return  # no map, or none of this name: other rules tell
+        return  # no map, or an unknown one: other rules report it
     agreed = ports.group_of if table == "TC_TO_PRIORITY_GROUP_MAP" else ports.queue_of
-    lossless = {agreed(priority): priority for priority in sorted(ports.meant)}
-    for tc in sorted({*ports.dscp_to_tc.values(), *mapping, *ports.meant}):
+    lossless = {agreed(priority): priority for priority in sorted(ports.lossless)}
+    for tc in sorted({*ports.dscp_to_tc.values(), *mapping, *ports.lossless}):
         found = mapping.get(tc)
         if found is None:
-            message = f"TC {tc} is in use and has no {what}"
+            message = f"TC {tc} is in use but has no {what}"
             yield from ports.qos.defects(table, name, str(tc), message, f"add an entry for {tc}")
-        elif tc in ports.meant and found != agreed(tc):
-            message = f"lossless TC {tc} has {what} {found}, PFC for it acts on {agreed(tc)}"
+        elif tc in ports.lossless and found != agreed(tc):
+            message = f"lossless TC {tc} maps to {what} {found}, but PFC controls {what} {agreed(tc)}"
             yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to {agreed(tc)}")
-        elif tc not in ports.meant and found in lossless:
+        elif tc not in ports.lossless and found in lossless:
             message = f"lossy TC {tc} shares {what} {found} with lossless TC {lossless[found]}"
             yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to a lossy {what}")

@@ -1,4 +1,4 @@
-"""Priority flow control: which priorities pause, and that queues, groups and both link ends agree with it."""
+"""Rules on priority flow control: the priorities with PFC, and the queues and priority groups that belong to them."""
 
 from collections.abc import Iterator
 
@@ -20,46 +20,48 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities.
 
     Why: the QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
-    to drop RDMA packets of the whole fabric. Without lossless classes control traffic waits behind all other.
+    to drop RDMA packets of the whole fabric. On planes without lossless classes, control traffic waits behind all other
+    traffic.
 
     Example: PORT_QOS_MAP has rows for Ethernet0 to Ethernet504 but none for Ethernet508, which leads to spine4.
 
-    Fix: give the port the same row as its siblings: dscp_to_tc_map, tc_to_queue_map, tc_to_pg_map, and with lossless
+    Fix: give the port the same row as the other ports: dscp_to_tc_map, tc_to_queue_map, tc_to_pg_map, and with lossless
     classes pfc_to_queue_map, pfc_enable and pfcwd_sw_enable.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (PORT_ACTIVE); sonic-swss orchagent/qosorch.cpp.
     """
     for ports in port_classes(fabric):
-        if not ports.is_wired or not (ports.meant or ports.qos.is_lossy or ports.port_map):
+        if not ports.is_wired or not (ports.lossless or ports.qos.is_lossy or ports.port_map):
             continue
         if not ports.port_map:
-            hint = "add the port's row, equal to that of its siblings"
-            yield from ports.defects("PORT_QOS_MAP", "", "", "a wired port has no PORT_QOS_MAP row", hint)
+            hint = "add the row, equal to that of the other ports"
+            yield from ports.defects("PORT_QOS_MAP", "", "", "the port has a cable but no PORT_QOS_MAP row", hint)
             continue
         for name in _LOSSY_MAPS if ports.qos.is_lossy or ports.is_external else _PORT_MAPS:
             if name not in ports.port_map:
-                message = f"PORT_QOS_MAP of a wired port lacks {name}"
-                yield from ports.defects("PORT_QOS_MAP", "", name, message, f"add {name}, as the siblings have it")
+                message = f"{name} is missing on a port with a cable"
+                yield from ports.defects(
+                    "PORT_QOS_MAP", "", name, message, f"set {name} to the map that the other ports use"
+                )
 
 
-@rule("FG512", Severity.ERROR, "The watchdog guards other priorities than PFC pauses")
+@rule("FG512", Severity.ERROR, "The watchdog does not guard exactly the priorities with PFC")
 def watchdog_priorities(fabric: Fabric) -> Iterator[Defect]:
     """What: pfcwd_sw_enable of a port lists exactly the lossless priorities.
 
-    Why: the PFC watchdog looks only at the queues in this mask. A priority that pauses without a watchdog can stand
-    still for ever after one broken NIC; with an empty mask the watchdog does not start at all.
+    Why: the PFC watchdog monitors only the queues in this mask. Without a watchdog, one broken NIC can stop a priority
+    for ever. With an empty mask the watchdog does not start.
 
-    Example: pfc_enable is "3,4" and pfcwd_sw_enable is "3": a storm on priority 4 is never broken.
+    Example: pfc_enable is "3,4" and pfcwd_sw_enable is "3": the watchdog never ends a storm on priority 4.
 
     Fix: set pfcwd_sw_enable to the same list as pfc_enable.
 
     Source: sonic-swss orchagent/pfcwdorch.cpp getLosslessTcsForPort; sonic-swss pull request 795.
     """
     for ports in _with_map(fabric):
-        if ports.watchdog != ports.meant:
-            message = (
-                f"watchdog enabled on priorities {priorities(ports.watchdog)} but PFC on {priorities(ports.meant)}"
-            )
+        if ports.watchdog != ports.lossless:
+            guarded, lossless = priorities(ports.watchdog), priorities(ports.lossless)
+            message = f"the watchdog guards priorities {guarded}, lossless are {lossless}"
             yield from ports.defects("PORT_QOS_MAP", "", "pfcwd_sw_enable", message, _set("pfcwd_sw_enable", ports))
 
 
@@ -68,8 +70,8 @@ def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
     """What: pfc_enable of a port lists exactly the lossless priorities of its plane.
 
     Why: a lossless priority without PFC drops as soon as its headroom is full; a lossy priority with PFC pauses
-    traffic that nobody sized buffers for. Without fabric.json the priorities are those that most of the port's own
-    priority groups, queues and watchdog mask agree on.
+    traffic that has no headroom. Without fabric.json the expected priorities are those that most of the port's priority
+    groups, queues and watchdog mask have.
 
     Example: the plane's RoCE classes are 3 and 4, Ethernet8 has pfc_enable "3".
 
@@ -78,17 +80,17 @@ def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
     Source: IEEE 802.1Qbb; sonic-swss orchagent/qosorch.cpp; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
     for ports in _with_map(fabric):
-        if ports.pfc != ports.meant:
-            message = f"PFC enabled on priorities {priorities(ports.pfc)}, lossless are {priorities(ports.meant)}"
+        if ports.pfc != ports.lossless:
+            message = f"PFC is enabled on priorities {priorities(ports.pfc)}, lossless are {priorities(ports.lossless)}"
             yield from ports.defects("PORT_QOS_MAP", "", "pfc_enable", message, _set("pfc_enable", ports))
 
 
-@rule("FG514", Severity.ERROR, "Priority groups with headroom are not those of the lossless classes")
+@rule("FG514", Severity.ERROR, "The priority groups with headroom are not exactly those of the lossless classes")
 def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     """What: exactly the priority groups of lossless classes have a profile with headroom in BUFFER_PG.
 
-    Why: a group without headroom cannot hold what arrives after the pause was sent: it drops although PFC is on. A
-    lossy group with headroom wastes buffer and hides a wrong map.
+    Why: a group without headroom cannot store the packets that arrive after the pause frame was sent: it drops them
+    even with PFC. A lossy group with headroom wastes buffer and hides a wrong map.
 
     Example: pfc_enable is "3,4", BUFFER_PG has Ethernet0|3 with pg_lossless_400000_40m_profile and no row for 4.
 
@@ -97,35 +99,35 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss cfgmgr/buffermgr.cpp; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
     for ports in _with_map(fabric):
-        wanted = frozenset(map(ports.group_of, ports.meant))
+        wanted = frozenset(map(ports.group_of, ports.lossless))
         yield from _compare(ports, "BUFFER_PG", wanted, ports.lossless_pgs, "priority group", "headroom")
 
 
-@rule("FG515", Severity.ERROR, "Queues with the lossless profile are not those of the lossless classes")
+@rule("FG515", Severity.ERROR, "The queues with the lossless profile are not exactly those of the lossless classes")
 def lossless_queues(fabric: Fabric) -> Iterator[Defect]:
     """What: exactly the queues of lossless classes have the lossless egress profile in BUFFER_QUEUE.
 
-    Why: a lossless queue with a lossy profile drops at egress before any pause is sent upstream. A lossy queue with
-    the lossless profile can eat the buffer that lossless traffic needs.
+    Why: a lossless queue with a lossy profile drops packets at egress before the switch pauses its neighbor. A lossy
+    queue with the lossless profile can use the buffer that lossless traffic needs.
 
-    Example: TC 3 leaves through queue 3, BUFFER_QUEUE|Ethernet0|3 has egress_lossy_profile.
+    Example: TC 3 uses queue 3, but BUFFER_QUEUE|Ethernet0|3 has egress_lossy_profile.
 
-    Fix: bind the platform's lossless queue profile to the queues of lossless classes and only to them.
+    Fix: bind the platform's lossless queue profile to the queues of lossless classes, and to no other queue.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2; sonic-mgmt tests/qos.
     """
     for ports in _with_map(fabric):
-        wanted = frozenset(map(ports.queue_of, ports.meant))
+        wanted = frozenset(map(ports.queue_of, ports.lossless))
         yield from _compare(ports, "BUFFER_QUEUE", wanted, ports.lossless_queues, "queue", "the lossless profile")
 
 
 def _with_map(fabric: Fabric) -> Iterator[PortClass]:
-    """Ports that carry traffic; those without any row are FG511's, those of management planes FG595's."""
+    """Ports that carry traffic. FG511 covers ports without a row, FG595 management planes."""
     return (p for p in port_classes(fabric) if p.port_map and p.is_used and not p.qos.is_management)
 
 
 def _set(name: str, ports: PortClass) -> str:
-    return f'set {name} to "{priorities(ports.meant)}"' if ports.meant else f"remove {name}"
+    return f'set {name} to "{priorities(ports.lossless)}"' if ports.lossless else f"remove {name}"
 
 
 def _compare(
@@ -134,7 +136,7 @@ def _compare(
     missing = wanted - found
     covered = {number: rest for rest in ports.rows[table] for number in parse_priorities(rest)}
     for rest in format_ranges(missing - covered.keys()):
-        message = f"lossless {what} {rest} has no {quality.removeprefix('the ')}: {table} has no row for it"
+        message = f"lossless {what} {rest} has no {quality.removeprefix('the ')}: its {table} row is missing"
         yield from ports.defects(table, rest, "", message, f"add the row {table}|<port>|{rest}")
     for rest in sorted({covered[number] for number in missing & covered.keys()}):
         profile = str(ports.rows[table][rest].get("profile"))
@@ -143,23 +145,21 @@ def _compare(
         yield from ports.defects(table, rest, "profile", message, "bind the lossless profile", related)
     for rest in sorted({covered[number] for number in found - wanted}):
         surplus = priorities(parse_priorities(rest) & (found - wanted))
-        message = f"{what} {surplus} has {quality}, but carries no lossless class"
-        yield from ports.defects(
-            table, rest, "profile", message, "bind the lossy profile, or map a lossless class to it"
-        )
+        message = f"{what} {surplus} has {quality}, but no lossless class uses it"
+        yield from ports.defects(table, rest, "profile", message, "bind the lossy profile")
 
 
 @rule("FG626", Severity.WARNING, "PFC is asymmetric")
 def asymmetric_pfc(fabric: Fabric) -> Iterator[Defect]:
     """What: pfc_asym is not on.
 
-    Why: such a port obeys pause frames on all eight priorities and sends them on the lossless ones alone. The far end
-    can stop its lossy queues as well, and the deadlock verdict, which is for PFC on the same priorities both ways,
-    does not hold.
+    Why: such a port obeys pause frames on all eight priorities and sends them only on the lossless ones. The far end
+    can stop its lossy queues, too. The deadlock verdict assumes PFC on the same priorities in both directions and does
+    not hold.
 
     Example: PORT|Ethernet0 has pfc_asym on.
 
-    Fix: set pfc_asym to off, or leave it out.
+    Fix: set pfc_asym to off, or remove it.
 
     Source: sonic-swss orchagent/portsorch.cpp (setPortPfcAsym); sonic-port.yang.
     """

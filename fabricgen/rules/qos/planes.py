@@ -1,4 +1,4 @@
-"""Planes together: management never pauses, nothing joins two planes, and no address belongs to two."""
+"""Rules on several planes: no PFC on management planes, no link between planes, no address on two planes."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.subnets import end_addresses
 
-_SEPARATE = "cable and configure each plane by itself; hosts are what planes share"
+_SEPARATE = "separate the planes: only hosts are on several planes"
 
 
 @rule("FG595", Severity.ERROR, "A management network is lossless")
@@ -21,28 +21,28 @@ def lossless_management(fabric: Fabric) -> Iterator[Defect]:
     """What: no port of a switch on a plane for in-band or out-of-band management has pfc_enable or pfcwd_sw_enable, a
     priority group with headroom, or a queue with the lossless profile.
 
-    Why: a pause stops whatever shares the queue, and spreads. On these planes that is SSH, telemetry and the traffic of
-    controllers: the fabric can no longer be seen or repaired when it is most needed. Nothing there is RDMA.
+    Why: a pause stops all traffic of the queue, and spreads. On these planes this is SSH, telemetry and the traffic of
+    controllers: the fabric cannot be monitored or repaired when this is most needed. These planes carry no RDMA.
 
     Example: Ethernet0 of in-band-leaf1 has pfc_enable "3,4", copied from a compute leaf.
 
     Fix: remove the fields, and bind the lossy profiles.
 
-    Source: fabric.json (purpose of the plane); IEEE 802.1Qbb; Guo et al., SIGCOMM 2016 (what a pause takes along).
+    Source: fabric.json (purpose of the plane); IEEE 802.1Qbb; Guo et al., SIGCOMM 2016 (how pauses spread).
     """
     for ports in port_classes(fabric):
         if not ports.qos.is_management:
             continue
         for name, found in (("pfc_enable", ports.pfc), ("pfcwd_sw_enable", ports.watchdog)):
             if found:
-                message = f"{name} is {priorities(found)} on a plane for {_purpose(ports)} management"
+                message = f"{name} is {priorities(found)} on the {_purpose(ports)} management plane"
                 yield from ports.defects("PORT_QOS_MAP", "", name, message, f"remove {name}")
         for table, what, numbers in (
             ("BUFFER_PG", "priority group", ports.lossless_pgs),
             ("BUFFER_QUEUE", "queue", ports.lossless_queues),
         ):
             for rest, profile in sorted({ports.profiles(table)[number] for number in numbers}):
-                message = f"{what} {rest} is lossless ({profile}) on a plane for {_purpose(ports)} management"
+                message = f"{what} {rest} is lossless ({profile}) on the {_purpose(ports)} management plane"
                 yield from ports.defects(table, rest, "profile", message, "bind the lossy profile")
 
 
@@ -50,17 +50,17 @@ def _purpose(ports: PortClass) -> str:
     return (ports.qos.plane.purpose or "") if ports.qos.plane else ""
 
 
-@rule("FG596", Severity.ERROR, "A link, a neighbour or a session joins two planes")
+@rule("FG596", Severity.ERROR, "A link, a neighbor or a session connects two planes")
 def joined_planes(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ends of every link, every neighbour in DEVICE_NEIGHBOR and every BGP neighbour of a switch are on the
+    """What: the ends of every link, every neighbor in DEVICE_NEIGHBOR and every BGP neighbor of a switch are on the
     switch's own plane.
 
-    Why: planes are separate PFC domains and separate routing domains. Over one link between them the congestion of
-    storage pauses compute, each plane learns the other's routes, and the proofs for each plane hold for neither.
+    Why: planes are separate PFC domains and separate routing domains. With one link between them, congestion in storage
+    pauses compute, each plane learns the other's routes, and the verdicts on the planes are invalid.
 
     Example: Ethernet256 of storage-leaf1 leads to compute-spine-00.
 
-    Fix: cable and configure each plane by itself.
+    Fix: separate the cables and the configuration of the planes.
 
     Source: fabric.json (planes of the devices and of the hosts' NICs); IEEE 802.1Qbb.
     """
@@ -72,22 +72,30 @@ def joined_planes(fabric: Fabric) -> Iterator[Defect]:
         for port, end in ends.items():
             far = _plane_at(fabric, end.link, end.far_name, end.far_port)
             if far and far != switch.plane:
-                message = f"the cable leads to {end.far_name} on plane {far}, this is plane {switch.plane}"
+                message = (
+                    f"the cable leads to {end.far_name} on plane {far}, but this switch is on plane {switch.plane}"
+                )
                 yield Defect(switch.place("DEVICE_NEIGHBOR", port), message, _SEPARATE)
         for port, row in switch.device.table("DEVICE_NEIGHBOR").items():
             other = fabric.switches.get(str(row.get("name")))
-            if other and _apart(switch, other) and not (port in ends and ends[port].far_name == other.name):
-                message = f"the neighbour {other.name} is on plane {other.plane}, this is plane {switch.plane}"
+            if (
+                other
+                and _on_different_planes(switch, other)
+                and not (port in ends and ends[port].far_name == other.name)
+            ):
+                message = (
+                    f"the neighbor {other.name} is on plane {other.plane}, but this switch is on plane {switch.plane}"
+                )
                 yield Defect(switch.place("DEVICE_NEIGHBOR", port, "name"), message, _SEPARATE)
         for key, row in switch.device.table("BGP_NEIGHBOR").items():
             named, held = fabric.switches.get(str(row.get("name"))), holders.get(key.rpartition("|")[2])
-            for other in dict.fromkeys(one for one in (held, named) if one and _apart(switch, one)):
-                message = f"a session with {other.name} on plane {other.plane}, this is plane {switch.plane}"
+            for other in dict.fromkeys(one for one in (held, named) if one and _on_different_planes(switch, one)):
+                message = f"the peer {other.name} is on plane {other.plane}, but this switch is on plane {switch.plane}"
                 yield Defect(switch.place("BGP_NEIGHBOR", key), message, _SEPARATE)
 
 
 def _plane_at(fabric: Fabric, link: WiredLink, name: str, port: str) -> str:
-    """The plane of what is at the far end of a link: of the switch, of the host's NIC, else of the link itself."""
+    """The plane of the far end of a link: of the switch or of the host's NIC, else of the link."""
     if name in fabric.switches:
         return fabric.switches[name].plane
     host = fabric.hosts.get(name)
@@ -95,13 +103,13 @@ def _plane_at(fabric: Fabric, link: WiredLink, name: str, port: str) -> str:
     return next((plane for plane in planes if plane != link.plane), link.plane)
 
 
-def _apart(switch: Switch, other: Switch) -> bool:
+def _on_different_planes(switch: Switch, other: Switch) -> bool:
     return bool(switch.plane and other.plane and switch.plane != other.plane)
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A prefix that a switch holds or announces, as numbers."""
+    """A prefix of an interface or an announcement of a switch, as numbers."""
 
     version: int
     first: int
@@ -113,37 +121,41 @@ class _Row:
 
 @rule("FG328", Severity.ERROR, "Addresses of two planes overlap")
 def overlapping_planes(fabric: Fabric) -> Iterator[Defect]:
-    """What: loopbacks, announced prefixes and link subnets of a plane overlap none of another plane that has hosts in
-    common with it. Interface subnets that lie in each other are FG317's, equal addresses FG313's.
+    """What: the loopbacks, announced prefixes and link subnets of a plane do not overlap those of another plane with
+    common hosts. FG317 covers interface subnets that contain each other, FG313 equal addresses.
 
-    Why: a host on both planes has a route to each. Where they overlap the longer prefix wins, whatever plane was meant:
-    storage traffic leaves by a compute NIC, or answers come back by another NIC than the question.
+    Why: a host on both planes has a route to each. If they overlap, the longer prefix wins on any plane: storage
+    traffic leaves through a compute NIC, or answers arrive at a different NIC.
 
     Example: compute-leaf announces 10.64.0.0/24, and the loopback of storage-spine is 10.64.0.7.
 
-    Fix: give each plane pools of its own.
+    Fix: give each plane separate pools.
 
     Source: RFC 4632 (longest match); fabric.json (planes of the hosts' NICs).
     """
-    neighbours = _sharing_hosts(fabric)
-    rows = sorted(_rows(fabric, neighbours), key=lambda row: (row.version, row.first, -row.last))
-    around: list[_Row] = []  # the rows that the next one may lie in, widest first
-    told: set[tuple[Place, str]] = set()
+    neighbors = _sharing_hosts(fabric)
+    rows = sorted(_rows(fabric, neighbors), key=lambda row: (row.version, row.first, -row.last))
+    around: list[_Row] = []  # rows that can contain the next one, widest first
+    reported: set[tuple[Place, str]] = set()
     for row in rows:
         around = [wide for wide in around if wide.version == row.version and wide.last >= row.first]
         for wide in around:
             plane = row.switch.plane
-            if plane not in neighbours[wide.switch.plane] or (wide.place, plane) in told or _is_told(wide, row):
+            if (
+                plane not in neighbors[wide.switch.plane]
+                or (wide.place, plane) in reported
+                or _is_reported_elsewhere(wide, row)
+            ):
                 continue
-            told.add((wide.place, plane))
+            reported.add((wide.place, plane))
             message = f"{wide.text} overlaps {row.text} of {row.switch.name} on plane {plane}"
             related = ((f"{row.switch.name} on plane {plane}", row.place),)
-            yield Defect(wide.place, message, "give each plane pools of its own", related)
+            yield Defect(wide.place, message, "give each plane separate pools", related)
         around.append(row)
 
 
-def _is_told(wide: _Row, row: _Row) -> bool:
-    """Whether another rule has the pair: unlike subnets of interfaces (FG317), or one address held twice (FG313)."""
+def _is_reported_elsewhere(wide: _Row, row: _Row) -> bool:
+    """Whether another rule reports the pair: FG317 on different interface subnets, FG313 on a duplicate address."""
     tables = {wide.place.table, row.place.table}
     if tables == {"INTERFACE"} and (wide.first, wide.last) != (row.first, row.last):
         return True
@@ -151,8 +163,8 @@ def _is_told(wide: _Row, row: _Row) -> bool:
 
 
 def _rows(fabric: Fabric, planes: Collection[str]) -> Iterator[_Row]:
-    """What the switches of these planes hold, and what they announce by a discard route. A route that leads on to
-    somebody else may cover anything."""
+    """The addresses of the switches of these planes, and the prefixes they announce by a discard route. A route with a
+    next hop may cover any prefix."""
     for switch in (one for one in fabric.switches.values() if one.plane in planes):
         found = [(switch.place(held.table, held.key), held.value) for held in switch.addresses]
         for key, row in switch.device.table("STATIC_ROUTE").items():
@@ -166,7 +178,7 @@ def _rows(fabric: Fabric, planes: Collection[str]) -> Iterator[_Row]:
 
 
 def _sharing_hosts(fabric: Fabric) -> Mapping[str, set[str]]:
-    """plane -> the other planes that some host is on, too; planes without such hosts are left out."""
+    """Plane -> the other planes with common hosts; planes without common hosts are left out."""
     found: dict[str, set[str]] = {}
     for planes in {frozenset(nic.plane for nic in host.nics) for host in fabric.hosts.values()}:
         for plane in planes if len(planes) > 1 else ():
@@ -174,18 +186,18 @@ def _sharing_hosts(fabric: Fabric) -> Mapping[str, set[str]]:
     return found
 
 
-@rule("FG329", Severity.ERROR, "A host has one prefix on two planes")
+@rule("FG329", Severity.ERROR, "A host has the same prefix on two planes")
 def host_prefix_twice(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ports that a host's NICs on two planes are plugged into have subnets that do not overlap.
+    """What: the switch ports of a host's NICs on two planes have subnets that do not overlap.
 
-    Why: a host with one prefix on two NICs sends everything for it through one of them: the other plane is dark, and
-    its gateway is asked for on the wrong cable.
+    Why: a host with one prefix on two NICs sends all traffic for it through one of them. The other plane gets no
+    traffic, and ARP requests for its gateway go to the wrong cable.
 
-    Example: rail0 of gpu-000 is in 10.64.0.0/31 on plane compute, and its storage0 on plane storage is, too.
+    Example: rail0 of gpu-000 is in 10.64.0.0/31 on plane compute, and so is its storage0 on plane storage.
 
-    Fix: give each plane a pool of its own for host links.
+    Fix: give each plane a separate pool for host links.
 
-    Source: RFC 1122 section 3.3.4 (multihomed hosts); fabric.json (what each NIC is plugged into).
+    Source: RFC 1122 section 3.3.4 (multihomed hosts); fabric.json (the cables of the NICs).
     """
     for host in fabric.hosts.values():
         seen: list[tuple[WiredNic, Place, HeldAddress]] = []
@@ -199,11 +211,11 @@ def host_prefix_twice(fabric: Fabric) -> Iterator[Defect]:
                         message = f"{held.value} for {nic.name} of {host.name} overlaps {theirs.value} for its "
                         message += f"{other.name} on plane {other.plane}"
                         related = ((f"the port of {other.name}", at),)
-                        yield Defect(place, message, "give each plane a pool of its own for host links", related)
+                        yield Defect(place, message, "give each plane a separate pool for host links", related)
                 seen.append((nic, place, held))
 
 
 def _port_of(fabric: Fabric, host: str, nic: WiredNic) -> End | None:
-    """The switch port that a NIC is plugged into."""
+    """The switch port that a NIC is cabled to."""
     link = fabric.bundle.link_at.get((host, nic.name))
     return fabric.ends_of.get(link.b[0], {}).get(link.b[1]) if link else None

@@ -1,4 +1,4 @@
-"""Queues and schedulers: every queue in use is scheduled, lossless ones by weight, CNPs first."""
+"""Rules on queues and schedulers: every queue in use has a scheduler, by weight if lossless, strict for CNPs."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -7,49 +7,51 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
-from fabricgen.rules.view.qos import PortClass
+from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.qos_classes import port_classes
 
 
 @rule("FG551", Severity.ERROR, "A queue in use has no scheduler")
 def unscheduled_queue(fabric: Fabric) -> Iterator[Defect]:
-    """What: every queue that some DSCP leads to has a QUEUE row with a scheduler, on every wired port.
+    """What: every queue that a DSCP maps to has a QUEUE row with a scheduler, on every wired port.
 
-    Why: a queue without one keeps the chip's default, which is another on every platform: shares and priorities of the
-    classes then depend on the switch a packet happens to cross.
+    Why: a queue without a scheduler uses the chip's default, which differs between platforms. The shares and priorities
+    of the classes then depend on the switches that a packet crosses.
 
-    Example: DSCP 46 leads to TC 5 and queue 5, QUEUE has no row Ethernet0|5.
+    Example: DSCP 46 maps to TC 5 and queue 5, but QUEUE has no row Ethernet0|5.
 
     Fix: add the row with a scheduler.
 
     Source: sonic-swss orchagent/qosorch.cpp; sonic-buildimage files/build_templates/qos_config.j2.
     """
     for ports in port_classes(fabric):
-        if not ports.is_wired or not (ports.meant or ports.qos.is_lossy):
+        if not ports.is_wired or not (ports.lossless or ports.qos.is_lossy):
             continue
-        lossless = {ports.queue_of(p): p for p in sorted(ports.meant)}
+        lossless = {ports.queue_of(p): p for p in sorted(ports.lossless)}
         for queue, tc in sorted({**ports.used_queues, **lossless}.items()):
             rest, name = ports.queue_text(queue, "scheduler")
             if not name:
                 problem = "no QUEUE row" if name is None else "no scheduler"
                 message = f"queue {queue}, which carries TC {tc}, has {problem}"
                 field = "" if name is None else "scheduler"
-                yield from ports.defects("QUEUE", rest, field, message, "give it a scheduler, as the siblings have it")
+                yield from ports.defects(
+                    "QUEUE", rest, field, message, "set scheduler to the one that the other ports use"
+                )
 
 
 LAST_QUEUE = 19  # ten unicast and ten multicast queues: the most that a port of any switch in SONiC's tree has
 
 
-@rule("FG555", Severity.ERROR, "A queue that no port has")
+@rule("FG555", Severity.ERROR, "A QUEUE row for a queue that does not exist")
 def impossible_queue(fabric: Fabric) -> Iterator[Defect]:
     """What: QUEUE rows name queues 0 to 19.
 
-    Why: YANG takes any number here. orchagent looks the queue up at the port and refuses the row, so whatever it should
-    have set up is missing.
+    Why: YANG accepts any number here. orchagent does not find the queue at the port and rejects the row, so its
+    settings are missing.
 
     Example: QUEUE|Ethernet0|40.
 
-    Fix: name a queue that the port has; RoCE, CNPs and control use 0 to 7.
+    Fix: use a queue that the port has; RoCE, CNPs and control use 0 to 7.
 
     Source: sonic-swss orchagent/qosorch.cpp (queue index against the port's own queues).
     """
@@ -57,15 +59,16 @@ def impossible_queue(fabric: Fabric) -> Iterator[Defect]:
         for rest in ports.rows["QUEUE"]:
             last = rest.rpartition("-")[2]
             if last.isdecimal() and int(last) > LAST_QUEUE:
-                yield from ports.defects("QUEUE", rest, "", f"no port has a queue {last}", "name a queue from 0 to 7")
+                yield from ports.defects(
+                    "QUEUE", rest, "", f"queue {last} does not exist on any port", "use a queue from 0 to 7"
+                )
 
 
-@rule("FG552", Severity.ERROR, "A lossless queue is scheduled strictly")
+@rule("FG552", Severity.ERROR, "A lossless queue has strict priority")
 def strict_lossless(fabric: Fabric) -> Iterator[Defect]:
     """What: lossless queues share the link by weight (DWRR or WRR).
 
-    Why: RDMA fills a link. In a strict queue it starves every class below, BGP and CNPs among them, and nothing stops
-    it.
+    Why: RDMA fills a link. A strict RDMA queue starves every lower class, including BGP and CNPs.
 
     Example: queue 3 with a scheduler of type STRICT.
 
@@ -76,17 +79,19 @@ def strict_lossless(fabric: Fabric) -> Iterator[Defect]:
     wanted = {}
     for ports in port_classes(fabric):
         if ports.is_used:
-            wanted[ports] = {ports.queue_of(p): f"lossless queue {ports.queue_of(p)} is scheduled" for p in ports.meant}
+            wanted[ports] = {
+                ports.queue_of(p): f"lossless queue {ports.queue_of(p)} is scheduled" for p in ports.lossless
+            }
     yield from _wrong_type(wanted, strict=False)
 
 
-@rule("FG553", Severity.WARNING, "The queue of congestion notifications is not strict")
+@rule("FG553", Severity.WARNING, "The queue of congestion notifications does not have strict priority")
 def cnp_queue(fabric: Fabric) -> Iterator[Defect]:
-    """What: the queue of the CNP's class is scheduled STRICT.
+    """What: the queue of the CNP's class has a scheduler of type STRICT.
 
-    Why: a notification that waits behind data reaches the sender late; the queue it reports has grown meanwhile.
+    Why: a notification that waits behind data reaches the sender late; meanwhile the congested queue grows.
 
-    Example: CNPs leave through queue 6, whose scheduler is DWRR with weight 14.
+    Example: CNPs use queue 6, whose scheduler is DWRR with weight 14.
 
     Fix: give the queue a scheduler of type STRICT.
 
@@ -96,10 +101,10 @@ def cnp_queue(fabric: Fabric) -> Iterator[Defect]:
     for ports in port_classes(fabric):
         plane = ports.qos.plane
         tc = ports.dscp_to_tc.get(plane.cnp_dscp) if plane and plane.cnp_dscp is not None else None
-        queue = None if tc is None or tc in ports.meant else ports.tc_to_queue.get(tc)
-        shared = {ports.queue_of(p) for p in ports.meant}  # FG505 tells of a lossy class in a lossless queue
+        queue = None if tc is None or tc in ports.lossless else ports.tc_to_queue.get(tc)
+        shared = {ports.queue_of(p) for p in ports.lossless}  # FG505 reports a lossy class in a lossless queue
         if queue is not None and queue not in shared and ports.is_wired and tc != ports.dscp_to_tc.get(0):
-            wanted[ports] = {queue: f"queue {queue}, which carries CNPs, is scheduled"}
+            wanted[ports] = {queue: f"queue {queue} of CNPs"}
     yield from _wrong_type(wanted, strict=True)
 
 
@@ -107,7 +112,7 @@ def cnp_queue(fabric: Fabric) -> Iterator[Defect]:
 def weights(fabric: Fabric) -> Iterator[Defect]:
     """What: schedulers of type DWRR or WRR have a weight of 1 to 100, and every scheduler has a type.
 
-    Why: orchagent accepts weight 0, and the queue gets nothing. A missing weight is the chip's choice.
+    Why: orchagent accepts weight 0, and the queue then gets no bandwidth. Without a weight the chip uses its default.
 
     Example: scheduler.1 of type DWRR without weight.
 
@@ -121,16 +126,18 @@ def weights(fabric: Fabric) -> Iterator[Defect]:
                 message = f"{key} has no type"
                 yield Defect(switch.place("SCHEDULER", key, "type"), message, "set type to DWRR or STRICT")
             elif row["type"] in ("DWRR", "WRR") and not 1 <= (number(row.get("weight")) or 0) <= 100:
-                message = f"{key} shares by weight, its weight is {row.get('weight', 'missing')}"
-                yield Defect(switch.place("SCHEDULER", key, "weight"), message, "set weight to 1..100")
+                message = (
+                    f"the weight of {key} is {row.get('weight', 'missing')}, its type {row['type']} needs 1 to 100"
+                )
+                yield Defect(switch.place("SCHEDULER", key, "weight"), message, "set weight to 1 to 100")
 
 
-@rule("FG556", Severity.WARNING, "Best effort is scheduled strictly")
+@rule("FG556", Severity.WARNING, "The best-effort queue has strict priority")
 def strict_best_effort(fabric: Fabric) -> Iterator[Defect]:
     """What: the queue of DSCP 0 shares the link by weight, on wired ports that have other queues in use.
 
-    Why: best effort in a strict queue goes before all weighted ones. A backup then starves RDMA, and with strict
-    queues beside it the lower numbers starve.
+    Why: a strict best-effort queue is served before all weighted queues, so a backup starves RDMA. With several strict
+    queues, the lower numbers starve.
 
     Example: queue 0 with a scheduler of type STRICT.
 
@@ -141,32 +148,32 @@ def strict_best_effort(fabric: Fabric) -> Iterator[Defect]:
     wanted = {}
     for ports in port_classes(fabric):
         tc = ports.dscp_to_tc.get(0)
-        queue = None if tc is None or tc in ports.meant else ports.tc_to_queue.get(tc)
-        shared = {ports.queue_of(p) for p in ports.meant}
+        queue = None if tc is None or tc in ports.lossless else ports.tc_to_queue.get(tc)
+        shared = {ports.queue_of(p) for p in ports.lossless}
         if queue is not None and queue not in shared and ports.is_wired and len(ports.used_queues) > 1:
-            wanted[ports] = {queue: f"queue {queue}, which carries best effort, is scheduled"}
+            wanted[ports] = {queue: f"queue {queue} of best effort"}
     yield from _wrong_type(wanted, strict=False)
 
 
 def _wrong_type(wanted: dict[PortClass, dict[int, str]], strict: bool) -> Iterator[Defect]:
-    """Queues whose scheduler is of the wrong type. Where all ports of the definitions use this scheduler for the queue,
-    the scheduler's own type is at fault, else the queue's choice."""
-    choices: dict[tuple[int, int], set[str | None]] = defaultdict(set)
+    """Queues whose scheduler has the wrong type. If all ports with these definitions use the scheduler for the queue,
+    the defect is at the scheduler's type, else at the queue."""
+    choices: dict[tuple[QosTables, int], set[str | None]] = defaultdict(set)
     for ports, queues in wanted.items():
         for queue in queues:
-            choices[id(ports.qos), queue].add(ports.queue_text(queue, "scheduler")[1])
-    told = set()
+            choices[ports.qos, queue].add(ports.queue_text(queue, "scheduler")[1])
+    reported: set[tuple[QosTables, str]] = set()
     for ports, queues in wanted.items():
         for queue, text in sorted(queues.items()):
             rest, name = ports.queue_text(queue, "scheduler")
             kind = ports.qos.row("SCHEDULER", name or "").get("type")
             if not name or kind is None or (kind == "STRICT") is strict:
                 continue
-            message = f"{text} {'strictly' if kind == 'STRICT' else f'by weight ({kind})'}"
-            hint = "use type STRICT" if strict else "use type DWRR with a weight"
-            if len(choices[id(ports.qos), queue]) == 1:
-                if (id(ports.qos), name) not in told:
-                    told.add((id(ports.qos), name))
+            message = f"{text} has a scheduler of type {kind}"
+            hint = "set type to STRICT" if strict else "set type to DWRR, with a weight"
+            if len(choices[ports.qos, queue]) == 1:
+                if (ports.qos, name) not in reported:
+                    reported.add((ports.qos, name))
                     yield from ports.qos.defects("SCHEDULER", name, "type", message, hint)
             else:
                 related = (("the scheduler", "SCHEDULER", name),)

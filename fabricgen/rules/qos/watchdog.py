@@ -1,4 +1,4 @@
-"""The PFC watchdog: on every lossless port, at times the switch can keep, with its counters on."""
+"""Rules on the PFC watchdog: on every lossless port, with times that the switch can keep and enabled counters."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, majority, number
 from fabricgen.rules.view.qos_classes import port_classes
 
-# sonic-utilities pfcwd/main.py start_default: 200 ms, times one more for each further 32 ports; the poll stops at 1 s.
+# sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports begun; the poll interval is at most 1 s.
 _BASE_MS = 200
 _PORTS_PER_STEP = 32
 _POLL_LIMIT_MS = 1000
@@ -24,34 +24,36 @@ def scaled_ms(ports: int) -> int:
 def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
     """What: every wired port with lossless classes has a PFC_WD row with action, detection_time and restoration_time.
 
-    Why: one broken NIC that pauses without end stops the queues of a whole fabric. Only the watchdog breaks that.
+    Why: one broken NIC that pauses without end stops the queues of a whole fabric. Only the watchdog ends this.
 
     Example: PFC_WD has no row for Ethernet4.
 
-    Fix: add the row, as the siblings have it.
+    Fix: add the row with the values of the other ports.
 
     Source: Guo et al., SIGCOMM 2016 (NIC PFC storm); sonic-swss orchagent/pfcwdorch.cpp.
     """
     for ports in port_classes(fabric):
-        if not ports.is_wired or not ports.meant or not ports.port_map:
+        if not ports.is_wired or not ports.lossless or not ports.port_map:
             continue
         row = ports.rows["PFC_WD"].get("")
         if row is None:
-            yield from ports.defects("PFC_WD", "", "", "a lossless port has no PFC_WD row", "add the row")
+            yield from ports.defects(
+                "PFC_WD", "", "", "a lossless port has no PFC_WD row", "add the row with the values of the other ports"
+            )
             continue
         for field in ("action", "detection_time", "restoration_time"):
             if field not in row:
-                message = f"the watchdog's {field} is missing"
-                yield from ports.defects("PFC_WD", "", field, message, f"set {field}, as the siblings have it")
+                message = f"{field} of the watchdog is missing"
+                yield from ports.defects("PFC_WD", "", field, message, f"set {field} to the value of the other ports")
 
 
-@rule("FG562", Severity.WARNING, "The watchdog is faster than the switch")
+@rule("FG562", Severity.WARNING, "The watchdog times are too short for the switch")
 def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
     """What: detection_time, restoration_time and POLL_INTERVAL are not below the times that SONiC itself uses for this
     number of ports: 200 ms for up to 32, 400 ms for 64, 1000 ms for 130, the poll at most 1000 ms.
 
-    Why: every poll reads the counters of all lossless queues. Polled too fast, a large switch loads its CPU and takes
-    its own delay for a storm.
+    Why: every poll reads the counters of all lossless queues. If the interval is too short for a large switch, its CPU
+    is overloaded and the watchdog mistakes the delay for a storm.
 
     Example: detection_time 200 on a switch with 130 ports.
 
@@ -66,7 +68,7 @@ def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
                 least = min(floor, _POLL_LIMIT_MS) if key == "GLOBAL" else floor
                 value = number(row.get(field))
                 if value is not None and value < least:
-                    message = f"{field} is {value} ms, a switch with this many ports needs {least}"
+                    message = f"{field} is {value} ms, a switch with this number of ports needs at least {least} ms"
                     yield Defect(switch.place("PFC_WD", key, field), message, f"set {field} to {least}")
 
 
@@ -74,7 +76,7 @@ def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
 def poll_interval(fabric: Fabric) -> Iterator[Defect]:
     """What: PFC_WD|GLOBAL has POLL_INTERVAL where any port has a watchdog.
 
-    Why: the counters are read at this interval. Detection times mean nothing without it.
+    Why: the watchdog reads the counters at this interval. Without it, detection times have no effect.
 
     Example: PFC_WD has rows for ports and no row GLOBAL.
 
@@ -87,19 +89,21 @@ def poll_interval(fabric: Fabric) -> Iterator[Defect]:
         if rows and "POLL_INTERVAL" not in rows.get("GLOBAL", {}):
             field = "POLL_INTERVAL" if "GLOBAL" in rows else ""
             place = switch.place("PFC_WD", "GLOBAL", field)
-            yield Defect(place, "the watchdog has no POLL_INTERVAL", "add it, not above the detection times")
+            yield Defect(
+                place, "POLL_INTERVAL of the watchdog is missing", "set POLL_INTERVAL to at most the detection times"
+            )
 
 
-@rule("FG564", Severity.ERROR, "The watchdog's action does not fit")
+@rule("FG564", Severity.ERROR, "The watchdog action is not supported or not uniform")
 def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
-    """What: all ports of a switch have one action, and one that the platform knows.
+    """What: all ports of a switch have the same action, and the platform supports it.
 
-    Why: some chips have one action for the whole switch and refuse the second. With alert a storm is only logged and
-    goes on.
+    Why: some chips have one action for the whole switch and reject a second one. With alert, the switch only logs a
+    storm.
 
     Example: Ethernet0 to Ethernet504 drop, Ethernet508 forwards.
 
-    Fix: one action, drop unless there is a reason.
+    Fix: use one action, drop unless there is a reason against it.
 
     Source: sonic-swss orchagent/pfcwdorch.cpp (one action where the chip recovers by itself).
     """
@@ -110,18 +114,20 @@ def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
         for key, action in actions.items():
             place = switch.place("PFC_WD", key, "action")
             if known and action not in known:
-                yield Defect(place, f"{action} is no watchdog action of this platform", f"use {known[0]}")
+                yield Defect(
+                    place, f"this platform does not support the watchdog action {action}", f"set action to {known[0]}"
+                )
             elif usual is not None and action != usual:
-                message = f"watchdog action is {action}, the other ports of the switch have {usual}"
+                message = f"the watchdog action is {action}, the other ports of the switch have {usual}"
                 yield Defect(place, message, f"set action to {usual}", (), Severity.WARNING)
 
 
-@rule("FG565", Severity.ERROR, "A counter that the watchdog or telemetry needs is off")
+@rule("FG565", Severity.ERROR, "A counter that the watchdog or telemetry needs is disabled")
 def flex_counters(fabric: Fabric) -> Iterator[Defect]:
     """What: FLEX_COUNTER_TABLE has PFCWD, PORT, QUEUE and PG_WATERMARK enabled where ports have a watchdog.
 
-    Why: the watchdog reads PFCWD and queue counters; off, it never detects anything. The others are what you will want
-    to see when something goes wrong.
+    Why: the watchdog reads PFCWD and queue counters; without them it detects nothing. The other counters are needed to
+    troubleshoot.
 
     Example: FLEX_COUNTER_TABLE|PFCWD with FLEX_COUNTER_STATUS disable.
 
@@ -137,14 +143,16 @@ def flex_counters(fabric: Fabric) -> Iterator[Defect]:
                 message = f"counter {name} is {status or 'missing'}"
                 severity = None if name == "PFCWD" or status else Severity.WARNING
                 has_row = name in switch.device.table(table)
-                yield Defect(switch.place(table, name, field if has_row else ""), message, "enable it", (), severity)
+                yield Defect(
+                    switch.place(table, name, field if has_row else ""), message, f"set {field} to enable", (), severity
+                )
 
 
 @rule("FG566", Severity.WARNING, "A watchdog guards a port without PFC")
 def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
     """What: ports with a PFC_WD row have priorities in pfcwd_sw_enable.
 
-    Why: the row has no effect: the switch logs that it found no lossless class on the port.
+    Why: the row has no effect; the switch logs that it found no lossless class on the port.
 
     Example: PFC_WD|Ethernet512, a port without a cable and without PORT_QOS_MAP.
 
@@ -153,16 +161,16 @@ def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss pull request 795, orchagent/pfcwdorch.cpp.
     """
     for ports in port_classes(fabric):
-        if "" in ports.rows["PFC_WD"] and not (ports.pfc or ports.watchdog or (ports.is_wired and ports.meant)):
+        if "" in ports.rows["PFC_WD"] and not (ports.pfc or ports.watchdog or (ports.is_wired and ports.lossless)):
             yield from ports.defects("PFC_WD", "", "", "a port without PFC has a watchdog", "remove the row")
 
 
-@rule("FG567", Severity.WARNING, "The watchdog restores sooner than it detects")
+@rule("FG567", Severity.WARNING, "The watchdog restores a queue faster than it detects a storm")
 def quick_restoration(fabric: Fabric) -> Iterator[Defect]:
     """What: restoration_time is not below detection_time.
 
-    Why: in a lasting storm the queue is given back before the next look at it is due. The storm gets a window again and
-    again, and every window fills buffers upstream.
+    Why: in a long storm the watchdog restores the queue before the next detection ends. The storm continues again and
+    again, and each time fills buffers upstream.
 
     Example: detection_time 1000, restoration_time 400.
 
@@ -175,6 +183,6 @@ def quick_restoration(fabric: Fabric) -> Iterator[Defect]:
         for key, row in switch.device.table("PFC_WD").items():
             detection, restoration = number(row.get("detection_time")), number(row.get("restoration_time"))
             if detection is not None and restoration is not None and floor <= restoration < detection:
-                message = f"restoration_time is {restoration} ms, detection_time {detection}"
+                message = f"restoration_time is {restoration} ms, detection_time is {detection} ms"
                 place = switch.place("PFC_WD", key, "restoration_time")
                 yield Defect(place, message, f"set restoration_time to {detection} or more")

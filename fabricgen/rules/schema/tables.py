@@ -1,4 +1,4 @@
-"""CONFIG_DB's schema: what SONiC's own YANG models refuse, found without a switch."""
+"""Rules on the schema of CONFIG_DB, from SONiC's YANG models."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +16,10 @@ from fabricgen.sonic.secrets import is_secret
 
 
 def _check(device: ObservedDevice, clean: Clean) -> list[Violation]:
-    """The violations of one file, old references read as bare names; such tables are not those that files share."""
+    """The violations of one file, after old references are replaced by bare names.
+
+    `clean` holds tables that files share, so a file with replaced references does not use it.
+    """
     config = with_current_references(device)
     return check(config, clean if config is device.config else None)
 
@@ -33,20 +36,20 @@ def _of_kind(fabric: Fabric, *kinds: str) -> Iterator[Defect]:
             if one.kind in kinds:
                 message = one.message
                 if is_secret(one.table, one.field):
-                    message = f"the value breaks the schema ({one.kind}); it may be a secret and is not shown"
+                    message = f"the value violates the schema ({one.kind}); it may be a secret and is not shown"
                 yield Defect(fabric.switches[name].place(one.table, one.key, one.field), message, one.hint)
 
 
-@rule("FG401", Severity.NOTE, "A table is unknown to SONiC's YANG models", Basis.SCHEMA)
+@rule("FG401", Severity.NOTE, "A table has no YANG model in SONiC", Basis.SCHEMA)
 def unknown_table(fabric: Fabric) -> Iterator[Defect]:
-    """What: a table has no YANG model in the SONiC release that fabricgen knows.
+    """What: each table has a YANG model in the SONiC release that fabricgen supports.
 
-    Why: SONiC leaves such tables out of its validation. It may be newer, older, a vendor's own, or mistyped: nothing
-    in it was checked.
+    Why: SONiC does not validate tables without a model. The table may be from another release, from a vendor, or
+    mistyped. Its rows are not checked.
 
     Example: WRED_PROFILES instead of WRED_PROFILE.
 
-    Fix: correct the name if it is mistyped.
+    Fix: correct the name of the table if it is mistyped.
 
     Source: sonic-buildimage src/sonic-yang-models.
     """
@@ -55,12 +58,12 @@ def unknown_table(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG402", Severity.ERROR, "A field is unknown", Basis.SCHEMA)
 def unknown_field(fabric: Fabric) -> Iterator[Defect]:
-    """What: a row has a field that its table does not have.
+    """What: each field of a row is defined in the YANG model of its table.
 
-    Why: daemons ignore fields they do not know, so the setting has no effect; with YANG validation on, the whole
-    file is refused.
+    Why: daemons ignore unknown fields, and the setting has no effect. With YANG validation SONiC rejects the whole
+    file.
 
-    Example: PORT_QOS_MAP|Ethernet0 with pfc_watchdog_status. The watchdog's mask is pfcwd_sw_enable.
+    Example: PORT_QOS_MAP|Ethernet0 has pfc_watchdog_status, but the mask of the watchdog is pfcwd_sw_enable.
 
     Fix: correct or remove the field.
 
@@ -71,11 +74,11 @@ def unknown_field(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG403", Severity.ERROR, "A mandatory field is missing", Basis.SCHEMA)
 def missing_field(fabric: Fabric) -> Iterator[Defect]:
-    """What: a row lacks a field that its table cannot do without.
+    """What: each row has all mandatory fields of its table.
 
     Why: the daemon skips the row or retries it for ever.
 
-    Example: PORT|Ethernet0 without lanes.
+    Example: PORT|Ethernet0 has no lanes.
 
     Fix: add the field.
 
@@ -86,11 +89,11 @@ def missing_field(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG404", Severity.ERROR, "A row key has the wrong form", Basis.SCHEMA)
 def wrong_key(fabric: Fabric) -> Iterator[Defect]:
-    """What: a row key does not have the parts, or the values, that its table's keys have.
+    """What: each row key has the form and the values that the YANG model of its table defines.
 
-    Why: no daemon finds the row.
+    Why: no daemon reads a row with another key.
 
-    Example: INTERFACE|Ethernet0|10.0.0.1 without a prefix length; BUFFER_PG|Ethernet0|9.
+    Example: INTERFACE|Ethernet0|10.0.0.1 has no prefix length; BUFFER_PG|Ethernet0|9.
 
     Fix: correct the key.
 
@@ -101,14 +104,15 @@ def wrong_key(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG405", Severity.ERROR, "A value has the wrong type", Basis.SCHEMA)
 def wrong_type(fabric: Fabric) -> Iterator[Defect]:
-    """What: a value is no string, or no text of the kind that its field takes.
+    """What: each value is a JSON string of the type that its field has.
 
-    Why: daemons parse text with C library calls that stop at the first odd character: a pool size of "14MB" becomes
-    14 bytes without a word.
+    Why: daemons parse text with C library calls that stop at the first unexpected character: a pool size of "14MB"
+    silently becomes 14 bytes.
 
-    A number that is right but for its quotes is a warning: SONiC writes it as its digits.
+    A valid number without quotes is a warning, because SONiC converts it to a string.
 
-    Example: BUFFER_POOL size "14MB"; yang_config_validation as true; mtu as the JSON number 9100 (warning).
+    Example: BUFFER_POOL size is "14MB"; yang_config_validation is the JSON value true; mtu is the JSON number 9100
+    (warning).
 
     Fix: write the value as a JSON string in the unit of the field.
 
@@ -121,24 +125,24 @@ def wrong_type(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG406", Severity.ERROR, "A value is out of range", Basis.SCHEMA)
 def out_of_range(fabric: Fabric) -> Iterator[Defect]:
-    """What: a number lies outside the range of its field.
+    """What: each number is inside the range of its field.
 
-    Why: some daemons refuse it, others program what is left of it after a cast.
+    Why: some daemons reject the value. Others truncate it and program a different one.
 
     Example: scheduler weight 300, mtu 99999, watchdog detection_time 10.
 
-    Fix: choose a value inside the range.
+    Fix: use a value inside the range.
 
     Source: sonic-buildimage src/sonic-yang-models (range); measured with sonic-swss: weight 300 is not programmed.
     """
     return _of_kind(fabric, "out-of-range")
 
 
-@rule("FG407", Severity.ERROR, "A value is none of the allowed ones", Basis.SCHEMA)
+@rule("FG407", Severity.ERROR, "A value is not allowed", Basis.SCHEMA)
 def not_allowed(fabric: Fabric) -> Iterator[Defect]:
-    """What: a text is not one of the field's words, or does not have its form.
+    """What: each text is one of the allowed words of its field, or has the required form.
 
-    Why: the daemon refuses the row, or falls back to a default that nobody chose.
+    Why: the daemon rejects the row, or silently uses a default.
 
     Example: fec "rs544", pfc_enable "3;4", CABLE_LENGTH "40 m".
 
@@ -149,16 +153,15 @@ def not_allowed(fabric: Fabric) -> Iterator[Defect]:
     return _of_kind(fabric, "bad-enum", "bad-pattern")
 
 
-@rule("FG408", Severity.ERROR, "A reference leads nowhere", Basis.SCHEMA)
+@rule("FG408", Severity.ERROR, "A reference names a row that does not exist", Basis.SCHEMA)
 def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
-    """What: a field or key names a row that does not exist.
+    """What: each row that a field or a key refers to exists.
 
-    Why: orchagent waits for the row for ever, without an error. One such priority group was seen to stop all QoS of a
-    switch.
+    Why: orchagent waits for the row for ever and logs no error. One such priority group can stop all QoS of a switch.
 
-    Example: QUEUE|Ethernet0|3 with scheduler "scheduler.9".
+    Example: QUEUE|Ethernet0|3 has scheduler "scheduler.9", which does not exist.
 
-    Fix: name an existing row by its bare name, or add the row.
+    Fix: write the bare name of an existing row, or add the row.
 
     Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry).
     """
@@ -167,13 +170,14 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG409", Severity.ERROR, "Values contradict each other", Basis.SCHEMA)
 def broken_must(fabric: Fabric) -> Iterator[Defect]:
-    """What: a condition that the YANG models set between fields or rows does not hold.
+    """What: the conditions between fields or rows in the YANG models hold.
 
-    Why: the configuration is refused with validation on, and misbehaves without.
+    Why: SONiC rejects the configuration with YANG validation, and fails at run time without it.
 
-    Example: a WRED minimum above its maximum crashes orchagent; a watchdog that detects faster than it polls.
+    Example: a WRED minimum above its maximum, which crashes orchagent; a watchdog detection time below its poll
+    interval.
 
-    Fix: change one of the values that the message names.
+    Fix: change one of the values in the message.
 
     Source: sonic-buildimage src/sonic-yang-models (must); sonic-utilities pull request 579.
     """
@@ -182,12 +186,13 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG411", Severity.WARNING, "A reference is written in the old form", Basis.FORM)
 def old_reference(fabric: Fabric) -> Iterator[Defect]:
-    """What: no field refers to a row as [TABLE|name]. The other rules read such a reference as the bare name.
+    """What: references to rows do not have the form [TABLE|name]. The other rules read such a reference as the bare
+    name.
 
-    Why: since 202111 the daemons look for a row that is called "[TABLE|name]", and YANG refuses it. The migration of an
-    upgraded switch rewrites it; a file that is loaded afterwards, or rendered from an old template, is not migrated.
+    Why: since 202111 the daemons look for a row with the name "[TABLE|name]", and YANG rejects it. The database
+    migration of an upgraded switch rewrites references, but not in files that are loaded later.
 
-    Example: BUFFER_PG|Ethernet0|3-4 with profile "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]".
+    Example: BUFFER_PG|Ethernet0|3-4 has profile "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]".
 
     Fix: write the bare name, unless every switch runs a release before 202111.
 
@@ -195,5 +200,5 @@ def old_reference(fabric: Fabric) -> Iterator[Defect]:
     """
     for name, device in fabric.bundle.devices.items():
         for table, key, field, _ in old_references(device.config) if OLD_REFERENCE in device.text else ():
-            message = f"{field} is a reference in the form [TABLE|name], which SONiC does not read since {SINCE}"
+            message = f"{field} has the form [TABLE|name], which SONiC does not accept since {SINCE}"
             yield Defect(fabric.switches[name].place(table, key, field), message, "write the bare name of the row")

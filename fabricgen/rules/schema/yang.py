@@ -1,12 +1,13 @@
-"""What libyang says with a person's own YANG models, merged with what the rules found (`validate --yang`).
+"""Findings of libyang with the user's YANG models, merged with the findings of the rules (`validate --yang`).
 
-No rule: it needs a folder of models and the `[yang]` extra. Its codes are explained in codes.yaml.
+This check is not a rule, because it needs a folder of models and the `[yang]` extra. codes.yaml describes its codes.
 """
 
 from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.findings import Finding, Severity, in_order
+from fabricgen.findings import Place as FindingPlace
 from fabricgen.rules.defects import Defect, Place, grouped
 from fabricgen.sonic.schema import Violation, check, table_names
 from fabricgen.sonic.secrets import is_secret
@@ -21,11 +22,12 @@ _REFUSED = "FG499"
 def with_yang(
     findings: Sequence[Finding], bundle: Bundle, models: Models, select: Sequence[str] = (), ignore: Sequence[str] = ()
 ) -> list[Finding]:
-    """The findings, and libyang's where the built-in schema reports nothing at the same place or its row.
+    """The findings with those of libyang, except where the built-in schema reports the same place, row or table.
 
-    A table that only the given models know is no longer called unknown. `select` and `ignore` are prefixes of codes.
+    Drops FG401 for tables that have a model in `models`. `select` and `ignore` are prefixes of codes.
     """
-    kept = [one for one in findings if one.code != _UNKNOWN_TABLE or one.path not in models.tables]
+    tables = {FindingPlace(table) for table in models.tables}
+    kept = [one for one in findings if one.code != _UNKNOWN_TABLE or one.place not in tables]
     for device in bundle.devices.values():
         if _is_chosen(_REFUSED, select, ignore):
             kept += [one.finding(_REFUSED, Severity.ERROR) for one in grouped(_refused(device, models))]
@@ -48,11 +50,11 @@ def _refused(device: ObservedDevice, models: Models) -> Iterator[Defect]:
 
 def _message(one: Violation) -> str:
     if is_secret(one.table, one.field):
-        return "the YANG models refuse the value; it may be a secret and is not shown"
+        return "the YANG models reject the value; it may be a secret and is not shown"
     return one.message
 
 
 def _without_model(device: ObservedDevice, models: Models) -> Iterator[Defect]:
     for table in device.config:
         if table in table_names() and table not in models.tables:
-            yield Defect(Place(device, table), f"{models.folder} has no YANG model of this table")
+            yield Defect(Place(device, table), f"{models.folder} has no YANG model for this table")

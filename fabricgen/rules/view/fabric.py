@@ -1,4 +1,4 @@
-"""The bundle as the rules see it: switches with role and layout, wired ports with their far ends. Derived once."""
+"""The bundle for rules: switches with role and layout, wired ports with their far ends. Derived once."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -26,12 +26,12 @@ Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 
 def number(text: object) -> int | None:
-    """The value of a decimal string; None for anything else, which the schema rules report."""
+    """The value of a decimal string; None for anything else. The schema rules report other values."""
     return int(text) if isinstance(text, str) and text.isdecimal() else None
 
 
 def majority(values: Iterable[T]) -> T | None:
-    """The value that more than half of at least three share; None where there is none."""
+    """The value that more than half of at least three values equal; None if there is no such value."""
     counts = Counter(values)
     top = counts.most_common(1)
     return top[0][0] if top and counts.total() >= 3 and 2 * top[0][1] > counts.total() else None
@@ -39,13 +39,13 @@ def majority(values: Iterable[T]) -> T | None:
 
 @dataclass(eq=False)
 class Switch:
-    """One switch with what the rules ask of it again and again."""
+    """One switch with the properties that many rules use."""
 
     device: ObservedDevice
     platform: SwitchPlatform | None
     layout: Layout | None
     is_lossy: bool = False  # no class of its network is lossless
-    part: int = 0  # of loose files: which of the networks that cables join; 0 for a switch without such cables
+    part: int = 0  # for loose files, the number of the network that cables form; 0 without such cables
 
     @property
     def name(self) -> str:
@@ -54,12 +54,12 @@ class Switch:
 
     @cached_property
     def role(self) -> str:
-        """leaf | spine | core, or "" where neither fabric.json nor the type tells."""
+        """leaf | spine | core; "" if neither fabric.json nor the type defines it."""
         wired = self.device.wired
         return wired.role if wired else ROLES.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
 
-    def told_role(self, neighbor: str) -> str:
-        """What DEVICE_NEIGHBOR_METADATA says of a neighbour: leaf | spine | core | host | external, or ""."""
+    def declared_role(self, neighbor: str) -> str:
+        """The role of a neighbour by DEVICE_NEIGHBOR_METADATA: leaf | spine | core | host | external, or ""."""
         found = self.device.text_of("DEVICE_NEIGHBOR_METADATA", neighbor, "type")
         return {SERVER_TYPE: "host", OUTSIDE_TYPE: OUTSIDE_ROLE}.get(found) or ROLES.get(found, "")
 
@@ -70,8 +70,8 @@ class Switch:
 
     @property
     def network(self) -> Network:
-        """What switches have in common that can be compared: the plane, the part that cables join where no plane is
-        known, and whether it is without PFC."""
+        """What comparable switches have in common: the plane, the network that cables form if no plane is known, and
+        whether the network has no PFC."""
         return self.plane, self.part, self.is_lossy
 
     @cached_property
@@ -81,7 +81,7 @@ class Switch:
 
     @cached_property
     def is_dynamic(self) -> bool:
-        """Whether buffermgrd works out the buffers itself (dynamic model)."""
+        """Whether buffermgrd computes the buffers (dynamic model)."""
         return self.device.text_of("DEVICE_METADATA", "localhost", "buffer_model") == "dynamic"
 
     @cached_property
@@ -99,7 +99,7 @@ class Switch:
 
     @cached_property
     def cable_row(self) -> str:
-        """The key of the one row that CABLE_LENGTH has, AZURE by custom."""
+        """The key of the only row of CABLE_LENGTH, usually AZURE."""
         return next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
 
     @cached_property
@@ -113,7 +113,7 @@ class Switch:
 
     @cached_property
     def addresses(self) -> tuple[HeldAddress, ...]:
-        """Every address of an interface, a VLAN, a port channel and a loopback; what is no address is left out."""
+        """Every address of an interface, a VLAN, a port channel and a loopback; other values are left out."""
         held = []
         for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE"):
             for key in self.device.table(table):
@@ -133,7 +133,7 @@ class Switch:
 
 @dataclass(eq=False)
 class End:
-    """A wired switch port and what its cable leads to. `far` is None for a host or a switch without file."""
+    """A wired switch port and the far end of its cable. `far` is None for a host and for a switch without a file."""
 
     switch: Switch
     port: str
@@ -159,13 +159,13 @@ class End:
 
     @cached_property
     def kind(self) -> tuple[Network, str, str, str, int, float | None]:
-        """Ports of one kind are expected to be configured alike."""
+        """Ports of one kind are expected to have the same configuration."""
         switch = self.switch
         return (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
 
 
 def far_end(end: End, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
-    """The row of the port at the other end of a cable, as a related place; none where that has no file."""
+    """The row of the port at the other end of a cable, as a related place; none if the far end has no file."""
     return ((f"the far end, {end.far_name}", end.far.place(table, field)),) if end.far else ()
 
 
@@ -220,10 +220,10 @@ class Fabric:
         return tuple(ends)
 
     def _role_outside(self, switch: Switch, neighbor: str, link: WiredLink) -> str:
-        """The role of a neighbour that has no file here: what the switch says of it, else what the link says."""
+        """The role of a neighbour without a file: by the switch's own tables, else by the link."""
         if link.kind == "external":
             return OUTSIDE_ROLE
-        return switch.told_role(neighbor) or ("host" if link.kind == "host-leaf" else "")
+        return switch.declared_role(neighbor) or ("host" if link.kind == "host-leaf" else "")
 
     @cached_property
     def ends_of(self) -> Mapping[str, Mapping[str, End]]:
@@ -239,12 +239,12 @@ class Fabric:
         return tuple((end, end.far) for end in self.ends if end.far and (end.switch.name, end.port) == end.link.a)
 
     def blamed(self, pair: tuple[End, End], value: Callable[[End], object]) -> tuple[End, End]:
-        """Of two ends that disagree, the one whose value is unusual for its kind first."""
+        """Two ends that disagree, with the end whose value is unusual for its kind first."""
         near, far = pair
         usual_near, usual_far = (self._usual(end.kind, value) for end in pair)
-        far_is_odd = usual_far is not None and value(far) != usual_far
-        near_is_odd = usual_near is not None and value(near) != usual_near
-        return (far, near) if far_is_odd and not near_is_odd else (near, far)
+        far_is_unusual = usual_far is not None and value(far) != usual_far
+        near_is_unusual = usual_near is not None and value(near) != usual_near
+        return (far, near) if far_is_unusual and not near_is_unusual else (near, far)
 
     def is_unusual(self, end: End, value: Callable[[End], object]) -> bool:
         """Whether most ports of the end's kind have another value."""

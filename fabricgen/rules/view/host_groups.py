@@ -1,4 +1,4 @@
-"""Groups of hosts as the rules see them: their files, and the switch ports that their NICs are plugged into."""
+"""Groups of hosts: their files, and the switch ports that their NICs are cabled to."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MORE_THAN_HALF = 0.5
 
 @dataclass(frozen=True, eq=False)
 class NicPorts:
-    """The ports of NICs that have the same QoS settings."""
+    """The switch ports of NICs with equal QoS settings."""
 
     qos: PortClass
     members: tuple[tuple[Switch, End], ...]
@@ -34,7 +34,7 @@ class NicPorts:
 
 @dataclass(eq=False)
 class Group:
-    """One group with its files. `ends` are (host, NIC) -> the switch port that it is plugged into."""
+    """One group with its files. `ends` maps (host, NIC) to the switch port that the NIC is cabled to."""
 
     files: ObservedHosts
     hosts: tuple[WiredHost, ...]
@@ -53,19 +53,19 @@ class Group:
         return {nic.name: nic for nic in self.model.nics} if self.model else {}
 
     def nics(self, planes: Callable[[WiredPlane], bool]) -> list[str]:
-        """The NICs that any host has on such planes, in the order of the model."""
+        """The NICs of the hosts on the given planes, in the order of the model."""
         found = {nic.name for host in self.hosts for nic in host.nics if planes(self.planes[nic.plane])}
         return [name for name in self.adapters if name in found] or sorted(found)
 
     def is_set_up(self, nic: str) -> bool:
-        """Whether the interface of a NIC is set up from the bundle."""
+        """Whether the bundle configures the interface of a NIC."""
         known = self.adapters.get(nic)
         model = nic_model(known.model) if known else None
         return bool(model and model.driver)
 
     @cached_property
     def lossless_planes(self) -> list[WiredPlane]:
-        """The planes with PFC whose NICs are set up."""
+        """The planes with PFC whose NICs the bundle configures."""
         return [
             plane
             for plane in self.planes.values()
@@ -79,18 +79,19 @@ class Group:
         wrong: Callable[[NicPorts], tuple[str, Place] | None],
         hint: str,
     ) -> Iterator[Defect]:
-        """Where a setting and the ports of a plane do not fit: at the setting, or at the ports where these are few.
+        """Defects where a setting disagrees with the ports of a plane: at the setting if most ports disagree, else at
+        the ports.
 
-        `wrong` says what does not fit, and where in the switch's file; None where all is well.
+        `wrong` returns the message and the place in the switch's file; None if they agree.
         """
-        told = [(ports, one) for ports in self.ports.get(plane.name, ()) if (one := wrong(ports))]
+        wrong_ports = [(ports, one) for ports in self.ports.get(plane.name, ()) if (one := wrong(ports))]
         total = sum(len(ports.members) for ports in self.ports.get(plane.name, ()))
-        odd = sum(len(ports.members) for ports, _ in told)
-        if odd > MORE_THAN_HALF * total:
-            _, (message, place) = max(told, key=lambda one: len(one[0].members))
+        disagreeing = sum(len(ports.members) for ports, _ in wrong_ports)
+        if disagreeing > MORE_THAN_HALF * total:
+            _, (message, place) = max(wrong_ports, key=lambda one: len(one[0].members))
             yield Defect(mine, message, hint, ((f"the switch, {place.device.name}", place),))
             return
-        for ports, (message, place) in told:
+        for ports, (message, place) in wrong_ports:
             for switch in dict.fromkeys(switch for switch, _ in ports.members):
                 there = Place(switch.device, place.table, place.key, place.field)
                 yield Defect(there, message, "", ((f"the NICs of {self.files.group}", mine),))
@@ -98,7 +99,7 @@ class Group:
 
 @derived
 def host_groups(fabric: Fabric) -> tuple[Group, ...]:
-    """The groups that have files."""
+    """The groups of hosts that have files."""
     return tuple(_groups(fabric))
 
 

@@ -1,4 +1,4 @@
-"""Interfaces of hosts as their netplan files have them, each with the switch port that it is plugged into."""
+"""The interfaces in hosts' netplan files, each with the switch port that it is cabled to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,21 +25,21 @@ class Interface:
     raw: Mapping[str, Any]
 
     def place(self, name: str) -> Place:
-        """One of its keys."""
+        """The place of one of its keys."""
         return self.group.place(netplan_file(self.host), f"ethernets.{self.nic}.{name}")
 
     def rows(self, name: str) -> list[Mapping[str, Any]]:
-        """The mappings of a list; what is none is left out."""
+        """The mappings in a list; other values are left out."""
         return [row for row in _listed(self.raw.get(name)) if isinstance(row, dict)]
 
     @cached_property
     def texts(self) -> list[str]:
-        """Its addresses as they stand there."""
+        """Its addresses as written in the file."""
         return [str(text) for text in _listed(self.raw.get("addresses"))]
 
     @cached_property
     def addresses(self) -> list[IpInterface]:
-        """Its addresses; what is none is left out."""
+        """Its valid addresses."""
         return [address for text in self.texts if (address := parse_interface(text))]
 
     @property
@@ -48,7 +48,7 @@ class Interface:
         return self.end.switch.addresses_of.get(self.end.port, ())
 
     def switch_place(self, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
-        """The row of that port, as a related place."""
+        """The row of the switch port, as a related place."""
         return ((f"the switch, {self.end.switch.name}", self.end.place(table, field)),)
 
 
@@ -59,7 +59,7 @@ def netplan_file(host: str) -> str:
 
 @derived
 def interfaces(fabric: Fabric) -> tuple[Interface, ...]:
-    """Every NIC that a netplan file sets up and that is plugged in."""
+    """Every NIC that a netplan file configures and a cable connects."""
     return tuple(
         Interface(group, host.name, nic.name, group.planes[nic.plane], end, raw[nic.name])
         for group in host_groups(fabric)

@@ -1,4 +1,4 @@
-"""Networks without PFC: what fabric.json says of a plane; without it, only what files show beyond doubt."""
+"""Networks without PFC: by fabric.json, or, for loose files, if the files show it without doubt."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -17,21 +17,21 @@ def lossy_switches(
 ) -> Iterator[str]:
     """The switches of networks in which no class is lossless.
 
-    Of loose files these are switches that cables join to each other and to none that might be lossless, all of which
-    ask for no headroom anywhere. A switch that has merely lost its PFC among others that have it is not among them.
+    For loose files this is a network in which no switch requests headroom anywhere. A single switch without PFC among
+    switches with PFC is not included, because that is a fault.
     """
     if bundle.wiring:
         lossy = {plane.name for plane in bundle.wiring.planes if not plane.lossless}
         yield from (name for name, switch in switches.items() if switch.plane in lossy)
         return
     for network in networks:
-        if all(_asks_for_nothing(switches[name]) for name in network):
+        if all(_requests_no_headroom(switches[name]) for name in network):
             yield from network
 
 
-def _asks_for_nothing(switch: "Switch") -> bool:
-    """Whether a file says itself that nothing is lossless: all its cables are 0m, which is how SONiC is told to make no
-    headroom, and no PFC, no watchdog and no lossless profile is in use."""
+def _requests_no_headroom(switch: "Switch") -> bool:
+    """Whether all cable lengths are 0m, which makes SONiC create no headroom, and the file uses no PFC, no watchdog and
+    no lossless profile."""
     device = switch.device
     lengths = {text for row in device.table("CABLE_LENGTH").values() for text in row.values()}
     port_maps = device.table("PORT_QOS_MAP").values()

@@ -1,4 +1,4 @@
-"""Finding the odd one out among rows that should be alike, and saying so."""
+"""Find rows that differ from those of their peers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +26,8 @@ _ABSENT = None
 
 
 @dataclass(frozen=True, slots=True)
-class Odd:
-    """A value that most peers have otherwise; `usual` None means that they do not have it."""
+class Deviation:
+    """A value that differs from that of most peers; `usual` is None if they do not have it."""
 
     key: str
     field: str
@@ -38,7 +38,7 @@ class Odd:
 def _usual(values: Iterable[object], least: int) -> tuple[bool, object]:
     """(True, the value) that more than half of at least `least` peers share; lists count by their content.
 
-    With `least` 2 a difference is a fault whoever is right, so that the most frequent or first value will do.
+    With `least` 2 any difference is a fault, so the most frequent or first value is enough.
     """
     counts = Counter(orjson.dumps(value) for value in values)
     top, count = counts.most_common(1)[0]
@@ -46,8 +46,10 @@ def _usual(values: Iterable[object], least: int) -> tuple[bool, object]:
     return total >= least and (2 * count > total or least == 2), orjson.loads(top)
 
 
-def odd_rows(tables: Sequence[Mapping[str, object]], skip: frozenset[str], least: int) -> Iterator[tuple[int, Odd]]:
-    """(index of the peer, its odd value) over peers that all should have the same rows."""
+def deviating_rows(
+    tables: Sequence[Mapping[str, object]], skip: frozenset[str], least: int
+) -> Iterator[tuple[int, Deviation]]:
+    """(index of the peer, its deviation) over peers that should all have the same rows."""
     for key in dict.fromkeys(key for table in tables for key in table):
         rows = [table.get(key) for table in tables]
         has_majority, usual_row = _usual([isinstance(row, dict) for row in rows], least)
@@ -57,27 +59,31 @@ def odd_rows(tables: Sequence[Mapping[str, object]], skip: frozenset[str], least
             if isinstance(row, dict) is not usual_row:
                 yield (
                     index,
-                    Odd(key, "", "present" if usual_row is False else _ABSENT, "present" if usual_row else _ABSENT),
+                    Deviation(
+                        key, "", "present" if usual_row is False else _ABSENT, "present" if usual_row else _ABSENT
+                    ),
                 )
         if usual_row:
-            yield from odd_fields(key, rows, skip, least)
+            yield from deviating_fields(key, rows, skip, least)
 
 
-def unlike_pair(tables: Sequence[Mapping[str, object]], skip: frozenset[str]) -> Iterator[tuple[int, Odd]]:
-    """The same of two peers: nothing tells which is right, so that each difference is told of both."""
+def differing_pair(tables: Sequence[Mapping[str, object]], skip: frozenset[str]) -> Iterator[tuple[int, Deviation]]:
+    """The same for two peers: it is unknown which one is right, so each difference is reported for both."""
     for index, (own, other) in enumerate((tables, tables[::-1])):
         for key in dict.fromkeys((*own, *other)):
             mine, theirs = own.get(key), other.get(key)
             if isinstance(mine, dict) is not isinstance(theirs, dict):
                 here = isinstance(mine, dict)
-                yield index, Odd(key, "", "present" if here else _ABSENT, _ABSENT if here else "present")
+                yield index, Deviation(key, "", "present" if here else _ABSENT, _ABSENT if here else "present")
             elif isinstance(mine, dict) and isinstance(theirs, dict):
                 for field in dict.fromkeys((*mine, *theirs)):
                     if field not in skip and mine.get(field) != theirs.get(field):
-                        yield index, Odd(key, field, mine.get(field), theirs.get(field))
+                        yield index, Deviation(key, field, mine.get(field), theirs.get(field))
 
 
-def odd_fields(key: str, rows: Sequence[object], skip: frozenset[str], least: int) -> Iterator[tuple[int, Odd]]:
+def deviating_fields(
+    key: str, rows: Sequence[object], skip: frozenset[str], least: int
+) -> Iterator[tuple[int, Deviation]]:
     present = [(index, row) for index, row in enumerate(rows) if isinstance(row, dict)]
     for field in dict.fromkeys(field for _, row in present for field in row if field not in skip):
         values = [row.get(field) for _, row in present]
@@ -86,61 +92,67 @@ def odd_fields(key: str, rows: Sequence[object], skip: frozenset[str], least: in
         has_majority, usual = _usual(values, least)
         for index, row in present if has_majority else ():
             if row.get(field) != usual:
-                yield index, Odd(key, field, row.get(field), usual)
+                yield index, Deviation(key, field, row.get(field), usual)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An odd value at its place, and where a peer has the usual one."""
+    """A deviation at its place, and the place of the usual value at a peer."""
 
     switch: Switch
-    odd: Odd
+    odd: Deviation
     place: Place
     example: Place
 
     @property
     def deviation(self) -> tuple[str, str, str, str]:
-        """What deviates, and to what: equal on switches that were made alike."""
+        """The field and its value: equal on switches that deviate in the same way."""
         return (self.place.table, self.odd.key, self.odd.field, repr(self.odd.value))
 
 
-def slips(candidates: Iterable[Candidate], switches: Iterable[Switch], peers: str) -> Iterator[Defect]:
-    """Defects for the odd values, except where exactly all switches of a rail, SU or pod deviate alike, as meant."""
+def deviation_defects(candidates: Iterable[Candidate], switches: Iterable[Switch], peers: str) -> Iterator[Defect]:
+    """Defects for deviations, except where exactly the switches of a rail, SU or pod deviate in the same way: that is
+    intended."""
     found = list(candidates)
     deviants: dict[tuple[str, str, str, str], set[Switch]] = defaultdict(set)
     for one in found:
         deviants[one.deviation].add(one.switch)
-    variants = _wings(switches) if found else set()
+    variants = _groups_of_peers(switches) if found else set()
     for one in found:
         if frozenset(deviants[one.deviation]) not in variants:
             yield _defect(one, peers)
 
 
-def _wings(switches: Iterable[Switch]) -> set[frozenset[Switch]]:
+def _groups_of_peers(switches: Iterable[Switch]) -> set[frozenset[Switch]]:
     """The sets of at least two switches that share a rail, an SU or a pod."""
-    wings: dict[tuple[str, int], set[Switch]] = defaultdict(set)
+    members: dict[tuple[str, int], set[Switch]] = defaultdict(set)
     for switch in switches:
         for trait in ("rail", "su", "pod"):
             value = getattr(switch.device.wired, trait, None)
             if value is not None:
-                wings[trait, value].add(switch)
-    return {frozenset(members) for members in wings.values() if len(members) > 1}
+                members[trait, value].add(switch)
+    return {frozenset(group) for group in members.values() if len(group) > 1}
 
 
 def _defect(one: Candidate, peers: str) -> Defect:
     odd, related = one.odd, ((f"one of {peers}", one.example),)
     if not odd.field:
-        lacks = odd.value is _ABSENT
-        message = f"the row is missing, {peers} have it" if lacks else f"the row is one that {peers} lack"
-        return Defect(one.place, message, "", related)
+        is_missing = odd.value is _ABSENT
+        message = f"the row is missing, but {peers} have it" if is_missing else f"{peers} do not have this row"
+        return Defect(one.place, message, "add the row" if is_missing else "remove the row", related)
     if is_secret(one.place.table, one.place.field):
-        return Defect(one.place, f"{odd.field} differs from that of {peers} (the values may be secrets)", "", related)
+        return Defect(
+            one.place,
+            f"{odd.field} differs from that of {peers} (the values may be secrets)",
+            f"compare {odd.field} with the other switches",
+            related,
+        )
     found, usual = (str("not set" if value is _ABSENT else value) for value in (odd.value, odd.usual))
     hint = f"remove {odd.field}" if odd.usual is _ABSENT else f"set {odd.field} to {usual}"
-    return Defect(one.place, f"{odd.field} is {found}, {peers} have {usual}", hint, related)
+    return Defect(one.place, f"{odd.field} is {found}, but {peers} have {usual}", hint, related)
 
 
-def has_usual(table: Mapping[str, object], odd: Odd) -> bool:
+def has_usual(table: Mapping[str, object], odd: Deviation) -> bool:
     row = table.get(odd.key)
     if not odd.field:
         return isinstance(row, dict) == (odd.usual is not _ABSENT)

@@ -1,4 +1,4 @@
-"""Lossless QoS as the rules see it: equal definitions and equal port settings are one object, judged once.
+"""Lossless QoS: equal definitions and equal port settings are one object, which is judged once.
 
 A fabric of thousands of ports has a handful of distinct QoS settings. `QosTables` is one distinct set of maps, pools,
 profiles and schedulers with the switches that carry it; `PortClass` is one distinct set of port rows on top of one such
@@ -44,11 +44,11 @@ class QosTables:
 
     @cached_property
     def defaults(self) -> BufferDefaults | None:
-        """What the SKU's own template says for this role."""
+        """The buffer defaults of the SKU's own template for this role."""
         return self.layout.buffers.get(self.role) if self.layout else None
 
     def row(self, table: str, key: str) -> Row:
-        """A definition's fields; empty when there is none."""
+        """A definition's fields; empty if it is missing."""
         row = self.tables[table].get(key)
         return row if isinstance(row, dict) else {}
 
@@ -62,13 +62,13 @@ class QosTables:
         return name == "NULL" or name.startswith("pg_lossless_") or "xoff" in self.row("BUFFER_PROFILE", name)
 
     def is_lossless_queue_profile(self, name: str) -> bool:
-        """Whether a queue's profile is the one that never drops for lack of shared buffer."""
+        """Whether a queue's profile never drops because of a shared buffer limit."""
         if self.defaults:
             return name == self.defaults.lossless_queue_profile
         return name.startswith("egress_lossless")
 
     def pause_threshold_bytes(self, profile: str) -> float | None:
-        """Where a single lossless PG stops growing and pauses its sender; None where the switch works it out."""
+        """The size at which a single lossless PG pauses its sender; None if the switch computes it."""
         row = self.row("BUFFER_PROFILE", profile)
         size, alpha = number(self.row("BUFFER_POOL", str(row.get("pool"))).get("size")), row.get("dynamic_th")
         if size is None or not isinstance(alpha, str) or not alpha.lstrip("-").isdecimal():
@@ -105,13 +105,13 @@ class PortClass(PortQos):
 
     @property
     def is_external(self) -> bool:
-        """Whether the cables lead out of the fabric, where nothing pauses; a class never mixes the two."""
+        """Whether the cables lead out of the fabric, where no PFC is used; a class never mixes the two."""
         end = self.members[0][2]
         return end is not None and end.far_role == OUTSIDE_ROLE
 
     @property
     def is_used(self) -> bool:
-        """Whether lossless traffic is meant to pass: the port has a cable, or priorities with PFC."""
+        """Whether the port carries traffic: it has a cable or priorities with PFC."""
         return self.is_wired or bool(self.pfc)
 
     @cached_property
@@ -127,9 +127,9 @@ class PortClass(PortQos):
         return frozenset(queue for queue, (_, profile) in found if self.qos.is_lossless_queue_profile(profile))
 
     @cached_property
-    def meant(self) -> frozenset[int]:
-        """The lossless priorities: the plane's own, which may be none, else what most of PFC, groups, queues and
-        watchdog say; none on the way out of the fabric."""
+    def lossless(self) -> frozenset[int]:
+        """The expected lossless priorities: those of the plane, which may be none; without fabric.json
+        those that most of PFC, groups, queues and watchdog have; none on ports that lead out of the fabric."""
         if self.is_external:
             return frozenset()
         if self.qos.plane:
@@ -138,16 +138,16 @@ class PortClass(PortQos):
         return max(said, key=said.count)
 
     def group_of(self, priority: int) -> int:
-        """The priority group of a lossless class: what most of its maps and its own number say."""
+        """The priority group of a lossless class: the one that most of its maps and its own number give."""
         return _agreed(self.tc_to_pg.get(priority), self.pfc_to_pg.get(priority), priority)
 
     def queue_of(self, priority: int) -> int:
-        """The queue of a lossless class, in the same way."""
+        """The queue of a lossless class, found in the same way."""
         return _agreed(self.tc_to_queue.get(priority), self.pfc_to_queue.get(priority), priority)
 
     @cached_property
     def used_queues(self) -> Mapping[int, int]:
-        """queue -> a TC that leaves through it, for the TCs that some DSCP leads to."""
+        """Queue -> a TC that it carries, for the TCs that a DSCP maps to."""
         tcs = sorted(set(self.dscp_to_tc.values()), reverse=True)
         return {self.tc_to_queue[tc]: tc for tc in tcs if tc in self.tc_to_queue}
 
@@ -161,8 +161,8 @@ class PortClass(PortQos):
         related: tuple[tuple[str, str, str], ...] = (),
         severity: Severity | None = None,
     ) -> Iterator[Defect]:
-        """The same defect on every port of the class. `related` names definitions of the same switch; what a port
-        has to agree about with its neighbour is shown at the far end as well."""
+        """The same defect on every port of the class. `related` lists definitions of the same switch; for a setting
+        that both ends of a link must share, the far end is shown as well."""
         for switch, port, end in self.members:
             others = tuple((text, switch.place(other, key)) for text, other, key in related)
             others += far_end(end, table) if end and table == "PORT_QOS_MAP" else ()
@@ -170,13 +170,13 @@ class PortClass(PortQos):
 
 
 def _agreed(*votes: int | None) -> int:
-    """The value that most of the votes give, the last one where none leads."""
+    """The most frequent vote; the last one if there is a tie."""
     cast = [vote for vote in votes if vote is not None]
     return max(reversed(cast), key=cast.count)
 
 
 def port_place(switch: Switch, table: str, port: str, rest: str, name: str = "") -> Place:
-    """The row of a port, also where an old file names several ports in one key."""
+    """The row of a port, even if an old file lists several ports in one key."""
     rows = switch.device.table(table)
     key = f"{port}|{rest}" if rest else port
     if key not in rows:

@@ -1,4 +1,4 @@
-"""Equal QoS settings as one object: a fabric of thousands of ports has a handful of distinct ones, judged once."""
+"""Group ports and switches with equal QoS settings, so that rules judge each distinct setting once."""
 
 from collections.abc import Mapping
 
@@ -23,13 +23,12 @@ def port_classes(fabric: Fabric) -> tuple[PortClass, ...]:
 
 
 def map_users(fabric: Fabric) -> tuple[PortClass, ...]:
-    """One class of ports for each distinct choice of maps and lossless priorities: whatever is said of maps is said
-    once."""
+    """One class of ports for each distinct set of maps and lossless priorities, so that a map is reported once."""
     found: dict[tuple[object, ...], PortClass] = {}
     for ports in port_classes(fabric):
         names = tuple(value for name, value in sorted(ports.port_map.items()) if name.endswith("_map"))
         if ports.port_map and ports.is_used:
-            found.setdefault((ports.qos, names, ports.meant), ports)
+            found.setdefault((ports.qos, names, ports.lossless), ports)
     return tuple(found.values())
 
 

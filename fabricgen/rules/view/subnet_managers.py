@@ -1,4 +1,4 @@
-"""A subnet as the rules see it: what its managers read, file by file, and the wiring that it is for."""
+"""An InfiniBand subnet: the files that its managers read, and its wiring."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from fabricgen.observed.subnet import Subnet
 
 _TIERS = ("leaf", "spine", "core")
-_WITHOUT_TIERS = ("torus", "mesh", "dragonfly", "dragonfly-plus")  # where few hosts are, cables alone may look tiered
-TREE, SINGLE, OTHER = "tree", "single switches", "no tree"
+_WITHOUT_TIERS = ("torus", "mesh", "dragonfly", "dragonfly-plus")  # with few hosts the cables alone can look like tiers
+TREE, SINGLE, OTHER = "tree", "single switches", "not a tree"
 
 
 @dataclass(eq=False)
@@ -35,21 +35,21 @@ class ManagerFile:
     content: OptionFile
 
     def place(self, option: str) -> FilePlace:
-        """The line of an option; of one that is not there, the file."""
+        """The line of an option; the file if the option is missing."""
         found = self.content.options.get(option)
         at = found.name if found else Word("", 1, 1)
         return FilePlace(self.subnet.files, self.name, option, line=at.line, column=at.column)
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The engines that may get to work, in the order they are tried in; minhop where none is named."""
+        """The engines that OpenSM tries, in this order; minhop if the file names none."""
         named = tuple(one for one in self.content.engines if one != NO_FALLBACK)
         return named or ("minhop",)
 
 
 @dataclass(eq=False)
 class ManagedSubnet:
-    """One folder of files. What needs the wiring is None where nothing tells it."""
+    """One folder of files. A property that needs the wiring is None if the wiring is unknown."""
 
     files: SubnetFiles
     wiring: Wiring | None
@@ -69,14 +69,14 @@ class ManagedSubnet:
         return {}
 
     def text(self, file: str) -> str | None:
-        """The text of a file below the folder; None where there is none."""
+        """The text of a file below the folder; None if it is missing."""
         if file not in self._texts:
             path = self.folder / file
             self._texts[file] = read_bytes(path).decode("utf-8", "replace") if path.is_file() else None
         return self._texts[file]
 
     def place(self, file: str, word: Word | None = None, key: str = "") -> FilePlace:
-        """A word of a file, or the file."""
+        """The place of a word in a file, or of the file."""
         at = word or Word("", 1, 1)
         return FilePlace(self.files, file, key or at.text, line=at.line, column=at.column)
 
@@ -90,7 +90,7 @@ class ManagedSubnet:
 
     @cached_property
     def managers(self) -> tuple[ManagerFile, ...]:
-        """The master's, then those of the standbys."""
+        """The file of the master, then those of the standbys."""
         standbys = sorted(
             path.relative_to(self.folder).as_posix() for path in self.folder.glob("standby-*/opensm.conf")
         )
@@ -98,27 +98,27 @@ class ManagedSubnet:
 
     @property
     def master(self) -> ManagerFile:
-        """The folder's own."""
+        """The file of the master."""
         return self.managers[0]
 
     def named(self, option: str, default: str = "") -> str | None:
-        """The file beside opensm.conf that the master's option names; None where it names none, or none is there."""
+        """The file next to opensm.conf that the master's option names; None if there is no such option or file."""
         name = self.master.content.file_names.get(option) or default
         return name if name and self.text(name) is not None else None
 
     @cached_property
     def partition_name(self) -> str | None:
-        """The partition file beside opensm.conf."""
+        """The partition file next to opensm.conf."""
         return self.named("partition_config_file", "partitions.conf")
 
     @cached_property
     def partition_file(self) -> PartitionFile | None:
-        """What OpenSM is given to read."""
+        """The parsed partition file."""
         return read_partitions(self.text(self.partition_name) or "") if self.partition_name else None
 
     @cached_property
     def partitions(self) -> tuple[PartitionEntry, ...]:
-        """The partitions, of a file that OpenSM does not drop."""
+        """The partitions; empty if OpenSM rejects the file."""
         found = self.partition_file
         return found.partitions if found and not found.faults else ()
 
@@ -131,7 +131,7 @@ class ManagedSubnet:
 
     @cached_property
     def topology(self) -> "Subnet | None":
-        """The cables: of topology.ibsim, or of what else lies beside it that has a topology."""
+        """The cables: of topology.ibsim, or of another file with a topology in the folder."""
         from fabricgen.observed.opensm_dumps import read_subnet, topology_file
 
         file = topology_file(self.folder)
@@ -140,13 +140,13 @@ class ManagedSubnet:
 
     @cached_property
     def devices(self) -> Mapping[int, WiredDevice]:
-        """Switches of the plane by node GUID, as fabric.json has them."""
+        """Switches of the plane by node GUID, by fabric.json."""
         devices = self.wiring.devices if self.wiring else ()
         return {int(one.node_guid, 16): one for one in devices if one.plane == self.files.plane and one.node_guid}
 
     @cached_property
     def adapters(self) -> Mapping[int, tuple[WiredHost, WiredNic]]:
-        """Adapter ports of the plane by port GUID, as fabric.json has them."""
+        """Adapter ports of the plane by port GUID, by fabric.json."""
         hosts = self.wiring.hosts if self.wiring else ()
         found = ((nic, host) for host in hosts for nic in host.nics if nic.plane == self.files.plane and nic.port_guid)
         return {int(nic.port_guid, 16): (host, nic) for nic, host in found}
@@ -159,7 +159,7 @@ class ManagedSubnet:
         return {guid: self.adapter_name(guid) for guid in self.adapters} or None
 
     def adapter_name(self, port_guid: int, other: str = "") -> str:
-        """HOST NIC, or another name."""
+        """HOST NIC; `other` for an unknown GUID."""
         if port_guid not in self.adapters:
             return other
         host, nic = self.adapters[port_guid]
@@ -191,7 +191,7 @@ class ManagedSubnet:
 
     @cached_property
     def _tiers(self) -> Mapping[int, int] | None:
-        """Node GUID -> tier from 0, by the roles, else by the cables; None where nothing is cabled."""
+        """Node GUID -> tier from 0, by role, else by the cables; None without cables."""
         known = {guid: _TIERS.index(self.devices[guid].role) for guid in self.switches or () if guid in self.devices}
         if self.topology is None or len(known) == len(self.topology.switches):
             return known or None
@@ -202,7 +202,7 @@ class ManagedSubnet:
 
     @cached_property
     def kind(self) -> str | None:
-        """Whether the switches stand in tiers, each cabled to the next ones only."""
+        """Whether the switches form tiers that are cabled to adjacent tiers only."""
         subnet, tiers = self.topology, self._tiers
         if subnet is None or tiers is None:
             return None
@@ -216,7 +216,7 @@ class ManagedSubnet:
 
     @cached_property
     def tier(self) -> Mapping[int, int]:
-        """Node GUID -> tier of a switch, from 0; empty where there are no tiers."""
+        """Node GUID -> tier of a switch, from 0; empty if the switches form no tiers."""
         return (self._tiers or {}) if self.kind != OTHER else {}
 
     @cached_property
@@ -228,7 +228,7 @@ class ManagedSubnet:
 
 @derived
 def managed_subnets(fabric: Fabric) -> tuple[ManagedSubnet, ...]:
-    """The subnets whose files are judged, worked out once."""
+    """The subnets whose files are judged."""
     bundle = fabric.bundle
     return tuple(
         ManagedSubnet(files, bundle.wiring if files.plane else None)

@@ -1,4 +1,4 @@
-"""Which links have two ends in one subnet: worked out once, asked by the rules on addresses and on BGP."""
+"""Links whose two ends are not in one subnet: derived once for the rules on addresses and on BGP."""
 
 from collections.abc import Mapping
 
@@ -8,13 +8,13 @@ from fabricgen.rules.view.fabric import End, Fabric
 
 
 def end_addresses(end: End) -> tuple[HeldAddress, ...]:
-    """The addresses of a wired port itself."""
+    """The addresses of a wired port."""
     return end.switch.addresses_of.get(end.port, ())
 
 
 @derived
-def misfits(fabric: Fabric) -> Mapping[End, tuple[tuple[HeldAddress, HeldAddress], ...]]:
-    """Ends of links whose addresses do not fit -> (own address, far address) by family. Both ends are listed."""
+def mismatched_subnets(fabric: Fabric) -> Mapping[End, tuple[tuple[HeldAddress, HeldAddress], ...]]:
+    """Link end -> pairs (own address, far address) that share no subnet, by family. Both ends are listed."""
     found: dict[End, tuple[tuple[HeldAddress, HeldAddress], ...]] = {}
     for pair in fabric.pairs:
         if wrong := _mismatched(pair):
@@ -24,7 +24,7 @@ def misfits(fabric: Fabric) -> Mapping[End, tuple[tuple[HeldAddress, HeldAddress
 
 
 def _mismatched(pair: tuple[End, End]) -> list[tuple[HeldAddress, HeldAddress]]:
-    """The addresses of a link that do not fit, by family; empty where all fit or an end has none."""
+    """The address pairs of a link that share no subnet, by family; empty if all do or an end has no address."""
     near, far = (end_addresses(end) for end in pair)
     if len(near) == len(far) == 1 and near[0].value.network == far[0].value.network and near[0].ip != far[0].ip:
         return []
@@ -39,9 +39,9 @@ def _mismatched(pair: tuple[End, End]) -> list[tuple[HeldAddress, HeldAddress]]:
 
 @derived
 def missing_addresses(fabric: Fabric) -> Mapping[End, tuple[str, ...]]:
-    """Ends that lack an address of a family which the other end of the link has -> the addresses they should have.
+    """Link end without an address of a family that the far end has -> the expected addresses.
 
-    The address is the other one of the far end's /31 or /127, "" where that tells nothing.
+    An expected address is the other one of the far end's /31 or /127; "" for other prefix lengths.
     """
     nics = {(host.name, nic.name): nic.addresses for host in fabric.hosts.values() for nic in host.nics}
     found = {end: _missing(end, nics.get((end.far_name, end.far_port), ())) for end in fabric.ends}

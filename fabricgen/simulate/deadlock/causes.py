@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Related, Severity
+from fabricgen.findings import Confidence, Finding, Place, Related, Severity
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.routing.sessions import AbsentSession
@@ -59,7 +59,7 @@ def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             message=f"a switch above the leaves accepts paths with its own ASN {fabric.policy.asn[switch]}: after a "
             "failure it sends traffic down to a leaf and up again",
             device=device.name,
-            path="|".join(place),
+            place=Place(*place),
             location=device.locate(*place),
             hint="set the type to LeafRouter or SpineRouter, BGP_BBR all status to disabled, and allow_as_in to false",
             confidence=Confidence.POSSIBLE,
@@ -92,7 +92,7 @@ def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         severity=Severity.WARNING,
         message=f"{problem} on priority {cycle.priority}: {around}",
         device=switch,
-        path=f"VLAN_MEMBER|{member}",
+        place=Place("VLAN_MEMBER", member),
         location=bundle.devices[switch].locate("VLAN_MEMBER", member),
         related=tuple(
             Related(f"{name} {port}", bundle.devices[name].locate("PORT_QOS_MAP", port)) for name, port in cycle.hops
@@ -120,7 +120,7 @@ def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             message=f"host {host} has sessions with {', '.join(ends)} that accept and send all routes: if the host "
             "forwards packets, it is a valley between them",
             device=switch,
-            path=f"{NEIGHBORS}|{key}",
+            place=Place(NEIGHBORS, key),
             location=bundle.devices[switch].locate(NEIGHBORS, key),
             related=tuple(
                 Related(f"the session of {name}", bundle.devices[name].locate(NEIGHBORS, row))
@@ -169,7 +169,7 @@ def _lossy_hops(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             message=f"packets that arrive on priority {priority} leave through {port} to {far} in a queue without PFC: "
             "they can be dropped, and the verdict has no dependency from there on",
             device=name,
-            path=f"PORT_QOS_MAP|{port}",
+            place=Place("PORT_QOS_MAP", port),
             location=bundle.devices[name].locate("PORT_QOS_MAP", port),
             related=(Related("the far end", bundle.devices[far].locate("PORT_QOS_MAP", far_port)),),
             hint="enable PFC on the priority at both ends, and map its traffic class to the same priority everywhere",
@@ -198,7 +198,7 @@ def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         severity=Severity.NOTE,
         message=message,
         device=switch,
-        path=f"PFC_WD|{port}",
+        place=Place("PFC_WD", port),
         location=bundle.devices[switch].locate("PFC_WD", port),
         hint="remove the cycle, as its finding says; on Broadcom the watchdog detects it only while pause frames are "
         "repeated",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Location, Severity
+from fabricgen.findings import Confidence, Finding, Location, Place, Severity
 from fabricgen.results import FailureSummary
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
 from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict
@@ -39,7 +39,7 @@ def _disconnected(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> I
         severity=Severity.WARNING if one.is_planned else Severity.NOTE,  # planned work must not disconnect hosts
         message=f"{often} hosts from each other, the first: {names}",
         device=switch,
-        path=f"BGP_NEIGHBOR|{fabric.row(link)}",
+        place=Place("BGP_NEIGHBOR", fabric.row(link)),
         location=bundle.devices[switch].locate("BGP_NEIGHBOR", fabric.row(link)),
         hint="give each pair of switches with hosts another path: one more link, or a spine that both are connected to",
         confidence=Confidence.PROVED,
@@ -104,7 +104,7 @@ def _of_plane(
         severity=Severity.NOTE,
         message=message,
         device=device.name,
-        path="DEVICE_METADATA|localhost|bgp_asn",
+        place=Place("DEVICE_METADATA", "localhost", "bgp_asn"),
         location=device.locate("DEVICE_METADATA", "localhost", "bgp_asn"),
         hint=hint,
         confidence=confidence,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Related, Severity, in_order
+from fabricgen.findings import Confidence, Finding, Place, Related, Severity, in_order
 from fabricgen.results import Claim, Cycle, DeadlockResult
 from fabricgen.routing.sessions import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
@@ -55,7 +55,7 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
             severity=Severity.ERROR,
             message=f"{after}cyclic buffer dependency on {priorities}: {around}{_how_often(result, cycle)}",
             device=cycle.hops[0][0],
-            path=f"{NEIGHBORS}|{key}",
+            place=Place(NEIGHBORS, key),
             location=bundle.devices[cycle.hops[0][0]].locate(NEIGHBORS, key),
             related=(
                 *_failed(bundle, evidence, cycle),
@@ -117,7 +117,7 @@ def _session_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             severity=Severity.WARNING if inside else Severity.NOTE,
             message=f"a BGP session is left out of the deadlock verdict: {reason}",
             device=switch,
-            path=f"{NEIGHBORS}|{rows[0].key}",
+            place=Place(NEIGHBORS, rows[0].key),
             location=bundle.devices[switch].locate(NEIGHBORS, rows[0].key),
             hint="correct the session or remove the row: the verdict covers only sessions that come up"
             if inside
@@ -138,7 +138,7 @@ def _ambiguity_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Findi
         severity=Severity.WARNING,
         message=f"next hops depend on the order of events at {_listing(names)}: the verdict covers all possibilities",
         device=names[0],
-        path="DEVICE_METADATA|localhost|bgp_asn",
+        place=Place("DEVICE_METADATA", "localhost", "bgp_asn"),
         location=device.locate("DEVICE_METADATA", "localhost", "bgp_asn"),
         hint="give all switches of a tier the same ASN, or each a different one, and use multipath-relax",
         confidence=Confidence.POSSIBLE,
@@ -158,7 +158,7 @@ def _lossy_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         severity=Severity.NOTE,
         message="no link between switches has PFC at both ends on any priority: no deadlock is possible",
         device=device.name,
-        path="PORT_QOS_MAP",
+        place=Place("PORT_QOS_MAP"),
         location=device.locate("PORT_QOS_MAP"),
         hint="if this fabric carries lossless traffic, set pfc_enable in PORT_QOS_MAP at both ends of every link",
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Related
+from fabricgen.findings import Place, Related
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.deadlock.core.tiers import tiers
 from fabricgen.sonic.image import allowas_in, metadata, text, uses_frr_framework
@@ -57,7 +57,7 @@ def asn_rows(
         device = bundle.devices[fabric.names[switch]]
         row = FRAMEWORK_ASN if uses_frr_framework(device.config) else ASN
         text_of = f"{device.name} has ASN {asns[switch]}"
-        yield Related(text_of, device.locate(*row), device.name, "|".join(row))
+        yield Related(text_of, device.locate(*row), device.name, Place(*row))
 
 
 def _turns(fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]) -> list[tuple[int, int, int]]:

@@ -17,8 +17,8 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.simulate.deadlock.analysis import Evidence
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
 from fabricgen.simulate.deadlock.core.peel import peel, shortest_cycle
-from fabricgen.simulate.plane.lossless import PRIORITIES
 from fabricgen.sonic.image import rows, text
+from fabricgen.sonic.port_qos import PRIORITIES
 from fabricgen.sonic.tables import parse_priorities, split_key
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Related, Severity
+from fabricgen.findings import Confidence, Finding, Place, Related, Severity
 from fabricgen.simulate.deadlock.analysis import Evidence
 from fabricgen.simulate.deadlock.transients import transient_loops
 from fabricgen.sonic.image import text
@@ -39,7 +39,7 @@ def transient_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         message=f"when {struck} loses {failed} to {lost}, it can send {prefix} back to {neighbor}, which still sends "
         f"{prefix} to {struck}: {struck} {back} -> {neighbor} {there} -> {struck} {back}",
         device=struck,
-        path=f"{NEIGHBORS}|{key}",
+        place=Place(NEIGHBORS, key),
         location=bundle.devices[struck].locate(NEIGHBORS, key),
         related=related,
         hint="give the switches of this tier one ASN (RFC 7938): the loop check then refuses the neighbors' routes, "
@@ -59,7 +59,7 @@ def _rate_bound(bundle: Bundle, switch: str, port: str, gbps: float) -> Finding:
         message=f"a loop of two switches over {gbps:g} Gb/s freezes if more than {2 * gbps / TTL:g} Gb/s enter it "
         f"(2 links x {gbps:g} Gb/s / TTL {TTL})",
         device=switch,
-        path=f"PORT|{port}|speed",
+        place=Place("PORT", port, "speed"),
         location=bundle.devices[switch].locate("PORT", port, "speed"),
         hint="below this rate packets leave the loop by their TTL; a smaller TTL at the hosts raises the bound",
         confidence=Confidence.POSSIBLE,

@@ -14,7 +14,7 @@ FRESH: dict[str, Any] = {"dcbx": "fw", "trust": "pcp", "dscp": {}, "pfc": [0] * 
 
 @dataclass
 class Machine:
-    """`sys` stands for /sys. The tools keep what they are told in `state`."""
+    """`sys` stands for /sys. The tools write their settings to `state`."""
 
     folder: Path
     conf: Path
@@ -69,7 +69,7 @@ class Machine:
             (folder / name).write_text(text + "\n")
 
     def nics(self) -> dict[str, Any]:
-        """What the tools were told, by interface."""
+        """The settings that the tools got, by interface."""
         return dict(json.loads(self.state.read_text()))
 
     def read(self, path: str) -> str:

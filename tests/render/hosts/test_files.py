@@ -124,10 +124,10 @@ def test_an_overlay_changes_a_template(cli: Cli, tmp_path: Path) -> None:
     assert (tmp_path / "b/hosts/gpu/ucx.conf").read_text() == "UCX_IB_TRAFFIC_CLASS=106\nUCX_TLS=rc\n"
     (overlay / "netplan.yaml.j2").write_text("network: [{{ host }}\n")
     done = cli("render", tmp_path / "fabric.yaml", "-o", tmp_path / "b", "--templates", tmp_path / "mine")
-    assert done.code == 1 and "FG150" in done.out and "no YAML" in done.out
+    assert done.code == 1 and "FG150" in done.out and "not YAML" in done.out
 
 
-def test_explain_tells_where_a_setting_comes_from(cli: Cli, tmp_path: Path) -> None:
+def test_explain_shows_the_origin_of_a_setting(cli: Cli, tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "bundle")
     done = cli("explain", bundle, "hosts/gpu:roce/compute.conf|TOS")
     assert "roce/compute.conf|TOS = 106" in done.out and "planes.compute.lossless.classes.3" in done.out
@@ -142,10 +142,10 @@ def test_render_check_names_files_of_hosts(cli: Cli, tmp_path: Path) -> None:
     assert cli("render", tmp_path / "fabric.yaml", "-o", tmp_path / "b", "--check").code == 0
     (tmp_path / "b/hosts/gpu/nccl.conf").write_text("NCCL_IB_TC=0\n")
     done = cli("render", tmp_path / "fabric.yaml", "-o", tmp_path / "b", "--check")
-    assert done.code == 1 and "hosts/gpu/nccl.conf is not what the inventory renders" in done.out
+    assert done.code == 1 and "hosts/gpu/nccl.conf differs from what the inventory renders" in done.out
 
 
-def test_check_tells_of_an_override_that_the_hosts_do_not_follow(cli: Cli, tmp_path: Path) -> None:
+def test_check_reports_an_override_that_the_hosts_do_not_follow(cli: Cli, tmp_path: Path) -> None:
     override = """\
 overrides:
   - match: {role: leaf}
@@ -158,8 +158,8 @@ overrides:
     assert done.code == 1 and one["device"] == "hosts/gpu"
     places = [each["location"]["file"] for each in one["related"]]
     assert any(place.endswith("config_db.json") for place in places)
-    assert any(place.endswith("fabric.yaml") for place in places), "what the setting comes from"
+    assert any(place.endswith("fabric.yaml") for place in places), "the origin of the setting"
     accepted = inventory() + override + "suppressions: [{code: FG902, device: hosts/*, reason: a test}]\n"
     (tmp_path / "fabric.yaml").write_text(accepted)
-    told = json.loads(cli("check", tmp_path / "fabric.yaml", "--format", "json", "--select", "FG902").out)
-    assert told["summary"]["suppressed"] == 1 and told["summary"]["errors"] == 0
+    report = json.loads(cli("check", tmp_path / "fabric.yaml", "--format", "json", "--select", "FG902").out)
+    assert report["summary"]["suppressed"] == 1 and report["summary"]["errors"] == 0

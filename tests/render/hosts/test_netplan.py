@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.render.hosts.rendered import STORAGE, files_of, inventory
-from tests.rules.test_hosts import BOTH, SIX
+from tests.rules.hosts.test_hosts import BOTH, SIX
 
 TEXTS = {"rails": inventory(), "storage": inventory(more=STORAGE.format(name="storage")), "ipv6": SIX, "both": BOTH}
 
@@ -47,9 +47,9 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "told"), MISTAKES, ids=[one[1] for one in MISTAKES])
-def test_netplan_refuses_a_mistake(netplan: str, tmp_path: Path, old: str, new: str, told: str) -> None:
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES, ids=[one[1] for one in MISTAKES])
+def test_netplan_refuses_a_mistake(netplan: str, tmp_path: Path, old: str, new: str, message: str) -> None:
     text = rendered(TEXTS["rails"])
     assert old in text
     done = generate(netplan, tmp_path, text.replace(old, new, 1))
-    assert done.returncode != 0 and told in done.stderr, done.stderr
+    assert done.returncode != 0 and message in done.stderr, done.stderr

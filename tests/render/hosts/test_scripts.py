@@ -32,7 +32,7 @@ def script(one: Machine) -> Path:
     return one.conf.parent / "fabricgen-roce"
 
 
-def test_a_nic_is_set_up_as_the_switches_have_it(tmp_path: Path) -> None:
+def test_a_nic_is_set_up_like_the_switches(tmp_path: Path) -> None:
     host = machine(tmp_path)
     done = host.run(script(host), "rail0", "rail5")
     assert done.returncode == 0, done.stderr
@@ -46,7 +46,7 @@ def test_a_nic_is_set_up_as_the_switches_have_it(tmp_path: Path) -> None:
     ecn = "class/net/rail0/ecn"
     assert [host.read(f"{ecn}/roce_{end}/enable/{n}") for end in ("np", "rp") for n in (2, 3, 4)] == list("011011")
     assert (host.read(f"{ecn}/roce_np/cnp_dscp"), host.read(f"{ecn}/roce_np/cnp_802p_prio")) == ("48", "6")
-    assert host.nics()["rail1"]["trust"] == "pcp", "an interface that was not asked for"
+    assert host.nics()["rail1"]["trust"] == "pcp", "an interface that was not requested"
     assert "rail0: PFC 0,0,0,0,0,0,0,0 -> 0,0,0,1,1,0,0,0" in done.stdout
 
 
@@ -81,7 +81,7 @@ def test_the_kernel_s_own_driver_is_served_by_dcb(tmp_path: Path) -> None:
     assert (host.read(f"{params}/np_cnp_dscp"), host.read(f"{params}/np_cnp_prio")) == ("48", "6")
 
 
-def test_broadcom_applies_what_it_was_told(tmp_path: Path) -> None:
+def test_broadcom_applies_the_settings(tmp_path: Path) -> None:
     host = machine(tmp_path, AMD, "bnxt_en", ofed=False)
     assert host.run(script(host), "rail0").returncode == 0
     cc = "kernel/config/bnxt_re/mlx5_0/ports/1/cc"
@@ -90,13 +90,13 @@ def test_broadcom_applies_what_it_was_told(tmp_path: Path) -> None:
     assert host.nics()["rail0"]["dscp"] == {"24": "3", "26": "3", "48": "6"}
 
 
-def test_an_odd_dscp_is_mapped(tmp_path: Path) -> None:
+def test_an_unusual_dscp_is_mapped(tmp_path: Path) -> None:
     host = machine(tmp_path, inventory(classes="3: {dscp: [3]}", cnp=46))
     assert host.run(script(host), "rail0").returncode == 0
     assert host.nics()["rail0"]["dscp"] == {"3": 3, "46": 6}
 
 
-def test_what_cannot_be_set_up_is_told(tmp_path: Path) -> None:
+def test_a_failed_set_up_is_reported(tmp_path: Path) -> None:
     host = machine(tmp_path)
     host.tool("mlnx_qos", "exit 1")
     done = host.run(script(host), "rail0")
@@ -164,11 +164,11 @@ class TestGpuDirect:
         return done.returncode, done.stdout
 
     def test_all_is_well(self, host: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-        code, told = self.verdict(host, monkeypatch)
-        assert code == 0 and "PROBLEM" not in told and told.splitlines()[-1].startswith("0 problems")
+        code, output = self.verdict(host, monkeypatch)
+        assert code == 0 and "PROBLEM" not in output and output.splitlines()[-1].startswith("0 problems")
 
     @pytest.mark.parametrize(
-        ("change", "told"),
+        ("change", "problem"),
         [
             ("rmdir {sys}/module/nvidia_peermem", "no peer memory module"),
             ("echo quiet >{proc}/cmdline; mkdir -p {sys}/class/iommu/dmar0", "IOMMU translates"),
@@ -176,8 +176,8 @@ class TestGpuDirect:
             ("sed -i s/SrcValid-/SrcValid+/ {bin}/lspci", "ACS on at 18:00.0"),
         ],
     )
-    def test_what_is_in_the_way(self, host: Machine, monkeypatch: pytest.MonkeyPatch, change: str, told: str) -> None:
+    def test_obstacles(self, host: Machine, monkeypatch: pytest.MonkeyPatch, change: str, problem: str) -> None:
         places = {"sys": host.sys, "proc": host.folder / "proc", "bin": host.tools}
         subprocess.run(["/bin/sh", "-c", change.format(**places)], check=True)
         code, found = self.verdict(host, monkeypatch)
-        assert code == 1 and told in found, found
+        assert code == 1 and problem in found, found

@@ -88,7 +88,7 @@ def test_netlists_have_both_ends_of_every_link(bundles: dict[str, Path]) -> None
         assert ends and all(ends[far] == near for near, far in ends.items())
 
 
-def test_guids_are_unique_and_told_in_fabric_json(bundles: dict[str, Path]) -> None:
+def test_guids_are_unique_and_in_fabric_json(bundles: dict[str, Path]) -> None:
     for bundle in bundles.values():
         wired = json.loads((bundle / "fabric.json").read_bytes())
         nics = [nic for host in wired["hosts"] for nic in host["nics"]]
@@ -132,15 +132,15 @@ def test_an_overlay_with_an_unknown_option_is_refused(cli: Cli, tmp_path: Path) 
     overlay.mkdir(parents=True)
     shipped = resource("templates", "infiniband", "opensm.conf.j2").read_text()
     inventory = write(tmp_path / "i", subnet_tree())
-    for line, told in (("ar_mode 1", "no option 'ar_mode'"), ("sweep_on_trap true", "is FALSE to OpenSM")):
+    for line, message in (("ar_mode 1", "no option 'ar_mode'"), ("sweep_on_trap true", "is FALSE to OpenSM")):
         (overlay / "opensm.conf.j2").write_text(f"{shipped}{line}\n")
         outcome = cli("render", inventory, "-o", tmp_path / "b", "--templates", tmp_path / "t")
-        assert outcome.code == 1 and told in outcome.out
+        assert outcome.code == 1 and message in outcome.out
 
 
-def test_explain_tells_why(cli: Cli, bundles: dict[str, Path]) -> None:
-    told = cli("explain", bundles["infiniband"], "compute:routing_engine").out
-    assert told.startswith("compute  routing_engine = ftree,no_fallback")
-    assert "no credit loop" in told and "opensm.conf.j2" in told
+def test_explain_shows_the_reason(cli: Cli, bundles: dict[str, Path]) -> None:
+    output = cli("explain", bundles["infiniband"], "compute:routing_engine").out
+    assert output.startswith("compute  routing_engine = ftree,no_fallback")
+    assert "no credit loop" in output and "opensm.conf.j2" in output
     assert "14 for the master" in cli("explain", bundles["infiniband"], "compute/standby-1:sm_priority").out
     assert cli("explain", bundles["infiniband"], "compute:ar_mode").code == 2

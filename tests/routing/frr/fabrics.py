@@ -47,7 +47,7 @@ def rendered(cli: Cli, inventory: dict[str, Any], folder: Path) -> dict[str, Con
 
 
 def with_own_asns(configs: dict[str, Config], names: Sequence[str]) -> None:
-    """Edit the files: each of these switches gets an ASN of its own."""
+    """Edit the files: each of these switches gets its own ASN."""
     asns = {name: str(4201000000 + number) for number, name in enumerate(names)}
     for name, config in configs.items():
         if name in asns:

@@ -36,7 +36,7 @@ def cannot_run() -> str:
 
 
 def links_of(configs: Mapping[str, Config]) -> list[Link]:
-    """The cables between switches, as DEVICE_NEIGHBOR tells them."""
+    """The cables between switches, from DEVICE_NEIGHBOR."""
     found = set()
     for name, config in configs.items():
         for port, row in config.get("DEVICE_NEIGHBOR", {}).items():

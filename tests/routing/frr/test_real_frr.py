@@ -40,7 +40,7 @@ def _real_frr() -> None:
 
 @dataclass(frozen=True)
 class Plan:
-    """A fabric, the switches that get an ASN of their own, and the sets of links that fail; None for each by itself."""
+    """A fabric, the switches that get separate ASNs, and the sets of links that fail; None for each by itself."""
 
     inventory: dict[str, Any]
     own_asns: Sequence[str] = ()
@@ -104,7 +104,7 @@ def test_next_hops_equal_frr(cli: Cli, tmp_path: Path, name: str) -> None:
     failures = [*chosen, *singles] if os.environ.get("FRR_FAILURES") == "all" else chosen
     with Lab(configs) as lab:
         ours = judged(configs, tmp_path / "judged")
-        assert ours.covers_everybody()
+        assert ours.covers_all_switches()
         assert lab.settled(ours.differences) == []
         for number, ends in enumerate(failures):
             broken = [by_ends[min(pair), max(pair)] for pair in ends]
@@ -132,8 +132,8 @@ class Model:
                     found.append(f"{name} {prefix}: {ours} here, {theirs} in FRR")
         return sorted(found)
 
-    def covers_everybody(self) -> bool:
-        """Whether every switch has a route to what every other one announces, but for loopbacks of its equals."""
+    def covers_all_switches(self) -> bool:
+        """Whether every switch has a route to all announcements of the others, except loopbacks of the same tier."""
         announcers = sum(any(prefix.endswith("/31") for prefix in rows) for rows in self.next_hops.values())
         return announcers == len(self.next_hops) and all(len(rows) > 1 for rows in self.next_hops.values())
 

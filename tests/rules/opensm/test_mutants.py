@@ -1,4 +1,4 @@
-"""Seeded faults in the files of small bundles: each is found, or known to be none."""
+"""Seeded faults in the files of small bundles: each is found, or known to be harmless."""
 
 from pathlib import Path
 

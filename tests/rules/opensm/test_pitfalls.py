@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from fabricgen.report.pages import pages
-from tests.rules.opensm.cases import BAD, GOOD
+from tests.rules.opensm.cases import CASES, GOOD
 from tests.shared_material import shared
 
 PAGE = Path(__file__).parents[3] / "docs" / "pitfalls-infiniband.md"
@@ -32,7 +32,7 @@ def test_only_codes_that_exist() -> None:
 
 
 def test_each_has_cases_of_all_its_codes_or_a_reason() -> None:
-    cases = {number: {case.code for case in BAD if number in case.pitfalls} for number in range(1, 51)}
+    cases = {number: {case.code for case in CASES if number in case.pitfalls} for number in range(1, 51)}
     assert {number for number, codes in cases.items() if not codes} == NOT_SHOWN
     good = {case.code for case in GOOD}
     for number in set(range(1, 51)) - NOT_SHOWN:

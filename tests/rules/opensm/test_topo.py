@@ -1,4 +1,4 @@
-"""topology.topo as ibdm reads it: ibdmchk of ibutils routes it by its own means, and finds the subnet of the design."""
+"""topology.topo as ibdm reads it: ibdmchk of ibutils routes it with its own code and finds the subnet of the design."""
 
 import os
 import re
@@ -42,8 +42,8 @@ def write_ibnl(folder: Path, topo: str) -> None:
         (folder / f"{name}.ibnl").write_text(f"TOPSYSTEM {name}\n\n{body}")
 
 
-def said_by(ibdmchk: str, folder: Path, topo: str, manager: str) -> str:
-    """ibdmchk may die after its verdict, so that its exit code tells nothing."""
+def output_of(ibdmchk: str, folder: Path, topo: str, manager: str) -> str:
+    """The output of ibdmchk. It can crash after its verdict, so its exit code is ignored."""
     (folder / "topology.topo").write_text(topo)
     if not (folder / "ibnl").is_dir():
         write_ibnl(folder / "ibnl", topo)
@@ -59,19 +59,19 @@ def topo_of(cli: Cli, folder: Path, tree: Tree) -> str:
 
 
 def test_ibdm_finds_the_tree(ibdmchk: str, cli: Cli, tmp_path: Path) -> None:
-    said = said_by(ibdmchk, tmp_path, topo_of(cli, tmp_path, subnet_tree()), "gpu-000/rail0")
-    assert "-E-" not in said and "Defined 13/41 systems/nodes" in said, "9 switches and 4 hosts; 9 + 32 nodes"
-    assert "Scanned:992 CA to CA paths" in said, "32 x 31"
-    hops = dict(re.findall(r"(?m)^ +(\d) +(\d+)$", said.partition("HOPS NUM-CA-CA-PAIRS")[2].partition("---")[0]))
+    output = output_of(ibdmchk, tmp_path, topo_of(cli, tmp_path, subnet_tree()), "gpu-000/rail0")
+    assert "-E-" not in output and "Defined 13/41 systems/nodes" in output, "9 switches and 4 hosts; 9 + 32 nodes"
+    assert "Scanned:992 CA to CA paths" in output, "32 x 31"
+    hops = dict(re.findall(r"(?m)^ +(\d) +(\d+)$", output.partition("HOPS NUM-CA-CA-PAIRS")[2].partition("---")[0]))
     assert hops == {"2": "96", "4": "896"}, "8 rails x 4 x 3 pairs on one leaf, all others by a spine"
-    assert "no credit loops found" in said
+    assert "no credit loops found" in output
 
 
 def test_ibdm_finds_the_rings_of_a_torus(ibdmchk: str, cli: Cli, tmp_path: Path) -> None:
-    """ibdm routes by shortest paths, which wait for each other around a ring: so the rings are in the file."""
-    said = said_by(ibdmchk, tmp_path, topo_of(cli, tmp_path, grid_tree([5, 5])), "node-000/hca0")
-    assert "Defined 50/50 systems/nodes" in said
-    assert re.search("credit loop", said, re.IGNORECASE) and "no credit loops found" not in said
+    """ibdm routes by shortest paths, which close credit loops on rings: so the rings are in the file."""
+    output = output_of(ibdmchk, tmp_path, topo_of(cli, tmp_path, grid_tree([5, 5])), "node-000/hca0")
+    assert "Defined 50/50 systems/nodes" in output
+    assert re.search("credit loop", output, re.IGNORECASE) and "no credit loops found" not in output
 
 
 @pytest.mark.parametrize(
@@ -81,28 +81,28 @@ def test_ibdm_finds_the_rings_of_a_torus(ibdmchk: str, cli: Cli, tmp_path: Path)
         ("MQM9700 compute-spine-00 P1\n", "MQM9700 compute-spine-00 P65\n"),
     ],
 )
-def test_ibdm_would_see_a_wrong_end(old: str, new: str, ibdmchk: str, cli: Cli, tmp_path: Path) -> None:
+def test_ibdm_reports_a_wrong_end(old: str, new: str, ibdmchk: str, cli: Cli, tmp_path: Path) -> None:
     topo = topo_of(cli, tmp_path, subnet_tree())
     write_ibnl(tmp_path / "ibnl", topo)
     assert old in topo
-    assert "-E- Fail to parse topology file" in said_by(ibdmchk, tmp_path, topo.replace(old, new, 1), "gpu-000/rail0")
+    assert "-E- Fail to parse topology file" in output_of(ibdmchk, tmp_path, topo.replace(old, new, 1), "gpu-000/rail0")
 
 
-def test_a_folder_of_its_own_is_held_against_its_netlist(tmp_path: Path) -> None:
-    """Without fabric.json, and only where both files name the switches alike."""
+def test_a_folder_without_fabric_json_is_compared_with_its_netlist(tmp_path: Path) -> None:
+    """Only if both files use the same names of switches."""
     folder = rendered(tmp_path, MESH) / "infiniband" / "compute"
     topo = folder / "topology.topo"
     assert "FG841" not in {finding.code for finding in run(open_bundle([folder]))}
     text = topo.read_text()
     topo.write_text(text.replace("   P1 -> DGX-H100 gpu-000 rail0", "   P2 -> DGX-H100 gpu-000 rail0", 1))
-    told = [finding.message for finding in run(open_bundle([folder])) if finding.code == "FG841"]
-    assert any("stands twice" in message for message in told)
-    assert any("the file lacks" in message or "no cable of topology.ibsim" in message for message in told)
+    messages = [finding.message for finding in run(open_bundle([folder])) if finding.code == "FG841"]
+    assert any("is repeated" in message for message in messages)
+    assert any("is missing" in message or "is not in topology.ibsim" in message for message in messages)
     topo.write_text(text.replace("gpu-000 rail0\n", "gpu-000 rail9\n").replace("rail0 ->", "rail9 ->"))
-    told = [finding.message for finding in run(open_bundle([folder])) if finding.code == "FG841"]
-    assert sorted(told) == [
-        "compute-leaf-00 P1 – gpu-000 rail9 is no cable of topology.ibsim",
-        "the file lacks compute-leaf-00 P1 – gpu-000 rail0",
+    messages = [finding.message for finding in run(open_bundle([folder])) if finding.code == "FG841"]
+    assert sorted(messages) == [
+        "the cable compute-leaf-00 P1 – gpu-000 rail0 is missing",
+        "the cable compute-leaf-00 P1 – gpu-000 rail9 is not in topology.ibsim",
     ]
     topo.write_text(re.sub(r"(compute-|gpu-)", "x", text))
     assert "FG841" not in {finding.code for finding in run(open_bundle([folder]))}

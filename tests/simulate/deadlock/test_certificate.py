@@ -106,9 +106,9 @@ def test_swapped_channels_are_refused(tmp_path: Path) -> None:
 def test_missing_and_invented_channels_are_refused(tmp_path: Path) -> None:
     found = certified(clos(4, 2).configs(), tmp_path)
     for change, told in (
-        (lambda order: order.pop(), "no place in the order"),
-        (lambda order: order.append(["l0", "Ethernet400", [3]]), "no lossless link"),
-        (lambda order: order.append(["l0", "Ethernet0", [5]]), "no lossless link"),
+        (lambda order: order.pop(), "missing in the order"),
+        (lambda order: order.append(["l0", "Ethernet400", [3]]), "is not a lossless link"),
+        (lambda order: order.append(["l0", "Ethernet0", [5]]), "is not a lossless link"),
     ):
         copy = json.loads(json.dumps(found))
         change(copy["planes"][0]["order"])

@@ -15,7 +15,7 @@ import pytest
 from fabricgen.bundle.wiring import Wiring, dump_wiring
 from fabricgen.simulate.opensm import Tools, find_tools
 from tests.opensm.netlists import Net, two_tier, write
-from tests.signals import hears_interrupts
+from tests.signals import restore_interrupts
 from tests.simulate.deadlock.infiniband.test_credit_loops import made
 
 NET = two_tier(4, 2, 4)
@@ -57,12 +57,12 @@ def codes(report: dict) -> list[str]:
     return [finding["code"] for finding in report["findings"]]
 
 
-def test_what_is_not_asked_of_infiniband_is_told(opensm: Tools, tmp_path: Path) -> None:
+def test_options_that_do_not_cover_infiniband_are_reported(opensm: Tools, tmp_path: Path) -> None:
     certificate = tmp_path / "certificate.json"
     options = ("--failures", "1", "--certificate", str(certificate))
     _, report = judged(str(subnet(tmp_path / "b")), *options)
-    (told,) = (finding for finding in report["findings"] if finding["code"] == "FG850")
-    assert told["severity"] == "note" and "--failures does not cover this plane" in told["message"]
+    (reported,) = (finding for finding in report["findings"] if finding["code"] == "FG850")
+    assert reported["severity"] == "note" and "--failures does not cover this plane" in reported["message"]
     assert len(json.loads(certificate.read_text())["planes"]) == 1
 
 
@@ -118,12 +118,12 @@ def test_mistakes_are_found(opensm: Tools, tmp_path: Path, mistake: dict[str, st
 
 
 def test_p_keys_of_switches_are_read_back(opensm: Tools, tmp_path: Path) -> None:
-    """A switch of ibsim has eight P_Keys of its own: of ten it gets eight."""
+    """A switch of ibsim has room for eight P_Keys: it gets eight of ten."""
     more = "".join(f"t{number}=0x{number + 32:x} : ALL_SWITCHES=full ;\n" for number in range(9))
     code, report = judged(str(subnet(tmp_path, partitions=tenant(range(8)) + more)))
     assert code == 1 and set(codes(report)) == {"FG803", "FG804"}
-    (told,) = (finding for finding in report["findings"] if finding["code"] == "FG804")
-    assert told["count"] == 6 and "leaf0 port 0 has 0x" in told["message"], "four leaves and two spines"
+    (reported,) = (finding for finding in report["findings"] if finding["code"] == "FG804")
+    assert reported["count"] == 6 and "leaf0 port 0 has 0x" in reported["message"], "four leaves and two spines"
 
 
 def test_a_torus_on_minhop_loops_though_updn_was_asked_for(opensm: Tools, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def interrupted(opensm: Tools, tmp_path: Path) -> Iterator[tuple[subprocess.Pope
         command,
         env={**os.environ, "TMPDIR": str(scratch)},
         stderr=subprocess.DEVNULL,
-        preexec_fn=hears_interrupts,
+        preexec_fn=restore_interrupts,
     )
     assert soon(lambda: any(scratch.glob("*/opensm.log")), 30)
     assert len(children_in(scratch)) >= 2  # ibsim and opensm

@@ -1,7 +1,7 @@
-"""From an inventory with tenants to the real OpenSM and back: what is rendered is what the subnet does.
+"""From an inventory with tenants to the real OpenSM and back: the subnet works as rendered.
 
-The engine asked for is at work, OpenSM refuses no option and warns about no line, every adapter port has the P_Keys
-that the inventory means, and no credit loop is there. Each subnet is rendered and run once, by the command line.
+The requested engine runs, OpenSM refuses no option and warns about no line, every adapter port has the P_Keys
+of the inventory, and there is no credit loop. Each subnet is rendered and run once, by the command line.
 """
 
 import json
@@ -37,7 +37,7 @@ SUBNETS: dict[str, tuple[Callable[[], Tree], int, str]] = {
 
 
 def with_tenants(tree: Tree, hosts: int) -> Tree:
-    """Blue and green have half of the hosts each; all share a third, as limited members but for the first host."""
+    """Blue and green have half of the hosts each; all share a third, as limited members except the first host."""
     del tree["management"], tree["planes"]["compute"]["addressing"]
     tree["planes"]["compute"] |= {
         "technology": "infiniband",
@@ -108,8 +108,8 @@ def test_the_real_opensm_obeys(opensm: Tools, cli: Cli, tmp_path: Path, witness:
     assert (outcome.code, report["findings"]) == (0, [])
     verdict = report["deadlock"]
     assert (verdict["verdict"], verdict["claim"], verdict["model"]) == ("free", "proved", "opensm")
-    told = checked(json.loads(certificate.read_text()), bundle)
-    assert f"{verdict['channels']} channels are in order, {verdict['dependencies']} dependencies checked" in told
+    output = checked(json.loads(certificate.read_text()), bundle)
+    assert f"{verdict['channels']} channels are in order, {verdict['dependencies']} dependencies checked" in output
 
     assert re.findall(r"osm_ucast_mgr_process: (\S+) tables configured", witness.log) == [engine]
     assert not re.search(r"Unrecognized|[Ii]nvalid|-E-|rror", witness.said)

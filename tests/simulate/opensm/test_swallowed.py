@@ -1,6 +1,6 @@
-"""Mistakes that OpenSM takes without a word: refused or handled before it sees them, beside what the real one does.
+"""Mistakes that OpenSM accepts silently: fabricgen refuses or handles them first; compared with the real OpenSM.
 
-Each is shown three times: what the inventory says to it, what the rules say to the file, what OpenSM makes of it.
+Each is shown three times: the finding for the inventory, the finding for the file, and the result of OpenSM.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tests.conftest import Cli
 from tests.inventories import Tree, write
 from tests.opensm.small import TREE, rendered
 from tests.render.infiniband.test_files import subnet_tree
-from tests.rules.opensm.cases import CONF, NET, PARTS, PORT, ROOTS, SPINE
+from tests.rules.opensm.changes import CONF, NET, PARTS, PORT, ROOTS, SPINE
 
 NODE, BLUE = PORT[:-1] + "0", 0x8001
 LARGE_HOSTS = 38  # of eight ports: 304

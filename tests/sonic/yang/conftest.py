@@ -1,4 +1,4 @@
-"""libyang with a small set of models of our own. Without libyang these tests are skipped; in CI that is a failure."""
+"""libyang with a small set of test models. Without libyang these tests are skipped; in CI that is a failure."""
 
 import os
 from importlib.util import find_spec

@@ -32,8 +32,8 @@ def validate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Validate:
         file.write_text(json.dumps(config, indent=4))
         with pytest.raises(SystemExit) as stop:
             run(["validate", str(file), "--format", "json", "--select", "FG401,FG407,FG498,FG499", *options])
-        told = capsys.readouterr()
-        return Said(int(stop.value.code or 0), told.out, told.err)
+        output = capsys.readouterr()
+        return Said(int(stop.value.code or 0), output.out, output.err)
 
     return said
 
@@ -46,7 +46,7 @@ PORTS = {"PORT": {"Ethernet0": {"speed": "400000", "lanes": "1"}}}
 
 
 def test_findings_are_merged(models: Models, validate: Validate) -> None:
-    """lanes is no field of these models; a wrong fec is ours and libyang's; MEMBER is a table of these models only."""
+    """lanes is not a field of these models; fabricgen and libyang report a wrong fec; only these models have MEMBER."""
     config = {
         "PORT": {"Ethernet0": {"speed": "400000", "lanes": "1", "fec": "rs544"}},
         "MEMBER": {"g": {}},

@@ -1,5 +1,5 @@
-"""Stand-ins for the tools that set up a NIC: they keep what they are told in a JSON file, and refuse what the real ones
-refuse (mlnx-tools@8fbfd9c python/mlnx_qos, ethtool, iproute2 dcb). Called as TOOL ARGUMENTS…
+"""Stand-ins for the tools that set up a NIC: they write their settings to a JSON file, and refuse the same as the real
+tools (mlnx-tools@8fbfd9c python/mlnx_qos, ethtool, iproute2 dcb). Called as TOOL ARGUMENTS…
 """
 
 import json

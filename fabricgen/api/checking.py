@@ -1,0 +1,176 @@
+"""The pre-merge check: render an inventory, then judge what was rendered."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricgen import OUTPUT_VERSION
+from fabricgen.api.congestion import analyse
+from fabricgen.api.deadlock import FailureOptions, prove
+from fabricgen.api.judgement import (
+    DEFAULT_POLICY,
+    INVENTORY_FAMILIES,
+    SILENT,
+    Judgement,
+    Policy,
+    Progress,
+    codes_of,
+    open_judging,
+    outcome_of_inventory,
+)
+from fabricgen.api.places import InventoryPlaces
+from fabricgen.api.validation import apply_rules
+from fabricgen.bundle.wiring import Checks
+from fabricgen.findings import Finding, Location, has_errors
+from fabricgen.report.anchors import anchored
+from fabricgen.report.outcome import Outcome
+from fabricgen.report.summary import Counts
+from fabricgen.results import CongestionResult, DeadlockResult
+
+if TYPE_CHECKING:
+    from fabricgen.render.plans import Plans
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(Judgement):
+    """All findings, and the results by plane, worst first.
+
+    `is_complete` is False if errors in the inventory, or in a template, prevented the rendering. `subnets` are the
+    choices for InfiniBand planes: name, LIDs, routing engine.
+    """
+
+    is_complete: bool = False
+    deadlock: tuple[DeadlockResult, ...] = ()
+    congestion: tuple[CongestionResult, ...] = ()
+    subnets: tuple[Mapping[str, object], ...] = ()
+
+
+def check(
+    inventory: Path,
+    *,
+    bundle: Path | None = None,
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    jobs: int = 1,
+    at_inventory: bool = False,
+    policy: Policy = DEFAULT_POLICY,
+    progress: Progress = SILENT,
+) -> Check:
+    """Render an inventory into a temporary bundle, validate it, prove it free of deadlock, and analyse congestion.
+
+    The inventory and its lock file are not changed. `bundle` is a new folder to render into, whose files the findings
+    name; without it the folder is removed, and findings name files relative to it. With `at_inventory` the location of
+    a finding is the inventory value that causes it. `select` and `ignore` choose rules, as for `validate`. The failures
+    to prove are those of `checks:` of the inventory. Raises UnreadableInputError and UsageError.
+    """
+    if bundle is not None:
+        return _check(inventory, bundle, select, ignore, jobs, at_inventory, policy, progress)
+    with tempfile.TemporaryDirectory(prefix="fabricgen-check-") as aside:
+        folder = Path(aside).resolve() / "bundle"
+        found = _check(inventory, folder, select, ignore, jobs, at_inventory, policy, progress)
+        findings, suppressed = (
+            tuple(_relative(one, f"{folder}/") for one in each) for each in (found.findings, found.suppressed)
+        )
+        return replace(found, findings=findings, suppressed=suppressed)
+
+
+def _check(
+    inventory: Path,
+    folder: Path,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    jobs: int,
+    at_inventory: bool,
+    policy: Policy,
+    progress: Progress,
+) -> Check:
+    from fabricgen.inventory.load import LOCK_NAME, inventory_root
+    from fabricgen.render.plans import lock_would_change, make_plans
+    from fabricgen.render.templates import TemplateProblemError
+    from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, Options
+
+    plans = make_plans(inventory)
+    plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
+    subnets = tuple({"name": name, **subnet.choice} for name, subnet in plans.subnets.items())
+    places = InventoryPlaces(None, inventory, plans.fabric.inventory.node)
+    accepted = plans.fabric.inventory.suppressions
+    outcome = outcome_of_inventory(plans.findings, accepted, places, policy)
+    codes = codes_of(*INVENTORY_FAMILIES)
+    if has_errors([*plans.findings, *outcome.findings]) or not plans.fabric.planes:
+        counts = Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
+        return Check(
+            findings=outcome.findings, suppressed=outcome.suppressed, counts=counts, codes=codes, subnets=subnets
+        )
+    try:
+        _render(plans, folder, jobs)
+    except TemplateProblemError as problem:
+        outcome = outcome_of_inventory([problem.finding], accepted, places, policy)
+        return Check(findings=outcome.findings, suppressed=outcome.suppressed, codes=codes)
+    progress.step("rendered", f"{len(plans.rendered.switches)} devices into a temporary folder")
+    judging = open_judging([folder], None, None, policy)
+    devices = len(judging.bundle.devices)
+    apply_rules(judging, select, ignore, [switch.platform for switch in plans.rendered.switches])
+    progress.step("validated", f"{devices} devices by {judging.rules} rules")
+    chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
+    failures = FailureOptions(chosen.failures, chosen.switch_failures, chosen.repair, jobs=jobs)
+    deadlock = prove(judging, None, None, failures)
+    progress.step("simulated", f"routes and buffer dependencies of {len(plans.fabric.switches)} devices")
+    congestion = analyse(judging, Options(most_finite=MOST_FINITE_AT_GATE), report_skipped=False)
+    progress.step("simulated", f"congestion of {len(judging.routed)} planes")
+    judging.codes |= codes
+    outcome = judging.outcome_at(places, plans.findings)
+    if at_inventory:
+        outcome = _anchored(outcome, folder, places, inventory)
+    return Check(
+        findings=outcome.findings,
+        suppressed=outcome.suppressed,
+        counts=judging.counts,
+        codes=frozenset(judging.codes),
+        is_complete=True,
+        deadlock=tuple(deadlock),
+        congestion=tuple(congestion),
+        subnets=subnets,
+    )
+
+
+def _render(plans: "Plans", folder: Path, jobs: int) -> None:
+    from fabricgen.bundle.write import BundleWriter
+    from fabricgen.render.content import BundleContent
+
+    fabric = plans.fabric.inventory
+    with BundleWriter(folder) as writer:
+        for path, data in BundleContent(plans, jobs=jobs).files():
+            writer.add(path, data)
+        writer.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest)
+
+
+def _anchored(outcome: Outcome, folder: Path, places: InventoryPlaces, inventory: Path) -> Outcome:
+    """Findings at inventory values: the rendered files are temporary."""
+    from fabricgen.inventory.load import inventory_files
+
+    whole = Location(str(inventory_files(inventory)[0]), 1, 1)
+    findings, suppressed = (
+        tuple(anchored(one, str(folder), places, whole) for one in those)
+        for those in (outcome.findings, outcome.suppressed)
+    )
+    return Outcome(findings, suppressed)
+
+
+def _relative(one: Finding, folder: str) -> Finding:
+    """The finding without the path of the temporary folder in its texts and places."""
+
+    def place(location: Location) -> Location:
+        return replace(location, file=location.file.removeprefix(folder))
+
+    related = tuple(
+        replace(each, message=each.message.replace(folder, ""), location=place(each.location)) for each in one.related
+    )
+    return replace(
+        one,
+        message=one.message.replace(folder, ""),
+        hint=one.hint.replace(folder, ""),
+        location=place(one.location) if one.location else None,
+        related=related,
+    )

@@ -1,0 +1,114 @@
+"""The congestion analysis: which flows delay which, by arithmetic."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.atomic import write_atomically
+from fabricgen.report.summary import Counts
+from fabricgen.results import CongestionModel, CongestionResult
+
+if TYPE_CHECKING:
+    from fabricgen.simulate.congestion.analysis import Options
+
+FAMILY = "FG7"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CongestionSimulation(Judgement):
+    """`planes` are the results, worst first; of a scenario there is one."""
+
+    planes: tuple[CongestionResult, ...] = ()
+
+
+def simulate_congestion(
+    paths: Sequence[Path],
+    *,
+    links: Path | None = None,
+    lldp: Path | None = None,
+    pattern: str | None = None,
+    size_bytes: int | None = None,
+    placement: str | Sequence[str] = "aligned",
+    queue_pairs: int = 1,
+    seed: int = 0,
+    draws: int = 1,
+    plane: str | None = None,
+    svg: Path | None = None,
+    inventory: Path | None = None,
+    policy: Policy = DEFAULT_POLICY,
+    progress: Progress = SILENT,
+) -> CongestionSimulation:
+    """Compute link loads, fair rates, congestion trees and victims of a traffic pattern, per plane or for one `plane`.
+
+    `pattern` is a name of `fabricgen.simulate.patterns`, by default ring-all-reduce. `size_bytes` is the buffer of one
+    rank, by default 256 MiB. `placement` is aligned, fragmented, or the hosts in the order of their ranks.
+    `queue_pairs` is their number per connection, each of which is hashed. `seed` is that of hashes, shuffles and
+    permutations. `draws` is how many hashes are drawn for the spread of the load. `svg` is a folder for pictures of the
+    congestion trees. See `validate` for the other arguments and the errors.
+    """
+    from fabricgen.simulate.congestion.analysis import Options
+    from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern, read_order
+
+    name = pattern or DEFAULT_PATTERN
+    check_pattern(name)
+    size = DEFAULT_BYTES if size_bytes is None else size_bytes
+    judging = open_judging(paths, links, lldp, policy)
+    results = analyse(judging, Options(name, size, read_order(placement), queue_pairs, seed, draws), plane)
+    progress.step("simulated", f"{name} on {len(judging.bundle.devices)} devices")
+    _draw(svg, results)
+    outcome = judging.outcome(inventory)
+    return CongestionSimulation(
+        findings=outcome.findings,
+        suppressed=outcome.suppressed,
+        counts=judging.counts,
+        codes=frozenset(judging.codes),
+        planes=tuple(results),
+    )
+
+
+def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> CongestionSimulation:
+    """Compute the same for the flows and routes of a scenario file.
+
+    Mistakes in the file are findings; there is no result then.
+    """
+    from fabricgen.simulate.congestion.analysis import analyse_scenario
+    from fabricgen.simulate.congestion.findings import congestion_findings
+    from fabricgen.simulate.scenario import check_scenario, read_scenario
+
+    if mistakes := check_scenario(file):
+        return CongestionSimulation(findings=tuple(mistakes))
+    scenario = read_scenario(file)
+    results = [analyse_scenario(scenario)]
+    _draw(svg, results)
+    return CongestionSimulation(
+        findings=tuple(congestion_findings(None, results)),
+        counts=Counts(sum(node.kind == "switch" for node in scenario.nodes), len(scenario.links)),
+        codes=codes_of(FAMILY),
+        planes=tuple(results),
+    )
+
+
+def analyse(
+    judging: Judging, options: "Options", plane: str | None = None, *, report_skipped: bool = True
+) -> Sequence[CongestionResult]:
+    """The results of the planes, worst first; their findings are added to `judging`."""
+    from fabricgen.simulate.congestion.analysis import analyse_congestion
+    from fabricgen.simulate.congestion.findings import congestion_findings
+
+    results = analyse_congestion(judging.bundle, options, plane, judging.routed)
+    reported = [one for one in results if report_skipped or one.model is not CongestionModel.SKIPPED]
+    judging.findings += congestion_findings(judging.bundle, reported)
+    judging.codes |= codes_of(FAMILY)
+    return results
+
+
+def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
+    if folder is None:
+        return
+    from fabricgen.report.congestion_svg import tree_pictures
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, picture in tree_pictures(results):
+        write_atomically(folder / name, picture.encode())

@@ -1,0 +1,182 @@
+"""The deadlock proof."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.atomic import write_atomically
+from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
+from fabricgen.results import DeadlockResult, PacketsResult
+from fabricgen.vocabulary import Repair
+
+if TYPE_CHECKING:
+    from fabricgen.simulate.deadlock import Failures
+
+
+@dataclass(frozen=True)
+class FailureOptions:
+    """The failures that the proof goes through.
+
+    `depth` is how many links fail at a time, at most; None: 1 with `switches` or local `repair`, otherwise 0. With
+    `switches`, switches fail as well. `seed` chooses samples if there are too many sets. The sets are judged by `jobs`
+    processes, or by the workers of a Dask `scheduler`, tcp://HOST:PORT.
+    """
+
+    depth: int | None = None
+    switches: bool = False
+    repair: Repair = Repair.NONE
+    seed: int = 0
+    scheduler: str | None = None
+    jobs: int = 1
+
+    @property
+    def most_links(self) -> int:
+        """The depth, with its default."""
+        return int(self.switches or self.repair != Repair.NONE) if self.depth is None else self.depth
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeadlockSimulation(Judgement):
+    """`planes` are the verdicts, worst first. `packets` is the run that demonstrates a cycle, if there is one."""
+
+    planes: tuple[DeadlockResult, ...]
+    packets: PacketsResult | None = None
+
+
+def simulate_deadlock(
+    paths: Sequence[Path],
+    *,
+    links: Path | None = None,
+    lldp: Path | None = None,
+    plane: str | None = None,
+    failures: FailureOptions = FailureOptions(),
+    lfts: Path | None = None,
+    demonstrate: bool = False,
+    certificate: Path | None = None,
+    routes: Path | None = None,
+    svg: Path | None = None,
+    inventory: Path | None = None,
+    policy: Policy = DEFAULT_POLICY,
+    progress: Progress = SILENT,
+) -> DeadlockSimulation:
+    """Prove that no cyclic buffer dependency can exist, or find one; per plane, or for one `plane`.
+
+    `lfts` is a folder of dumped forwarding tables that replace a run of OpenSM. `demonstrate` runs flows around a cycle
+    packet by packet. `certificate` and `routes` are files to write: the proof, and the next hops that it rests on.
+    `svg` is a folder for a picture of each cycle. See `validate` for the other arguments and the errors.
+    """
+    if not paths and lfts is None:
+        raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
+    judging = open_judging(paths, links, lldp, policy)
+    if lfts is None:
+        from fabricgen.simulate.plane.names import require_plane
+
+        require_plane(judging.bundle, plane)
+    planes = prove(judging, plane, lfts, failures)
+    _name_left_out(judging, planes, failures, {"--certificate": certificate, "--routes": routes})
+    _write_proof(judging.bundle, planes, certificate, routes, svg)
+    progress.step("simulated", f"routes and buffer dependencies of {len(judging.bundle.devices)} devices")
+    packets = _demonstrate(judging, planes, progress) if demonstrate else None
+    outcome = judging.outcome(inventory)
+    return DeadlockSimulation(
+        findings=outcome.findings,
+        suppressed=outcome.suppressed,
+        counts=judging.counts,
+        codes=frozenset(judging.codes),
+        planes=tuple(planes),
+        packets=packets,
+    )
+
+
+def prove(judging: Judging, plane: str | None, lfts: Path | None, failures: FailureOptions) -> Sequence[DeadlockResult]:
+    """The verdicts of the planes, worst first; their findings are added to `judging`."""
+    from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
+
+    results: list[DeadlockResult] = []
+    root, subnet_roots = judging.bundle.root, judging.bundle.subnet_roots
+    if lfts is not None or subnet_roots:
+        from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps, analyse_subnets
+        from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
+
+        if lfts is not None:
+            results += analyse_dumps(lfts, root, plane)
+        else:
+            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane)]
+        judging.findings += subnet_findings(results)
+        judging.codes |= codes_of("FG80")
+    if not (plane and results):
+        planes = analyse_deadlock(judging.bundle, plane, _failures(failures))
+        judging.routed |= {one.name: one.evidence.fabric for one in planes}
+        results += planes
+    results.sort(key=from_worst)
+    judging.findings += deadlock_findings(judging.bundle, results)
+    judging.codes |= codes_of("FG6")
+    return results
+
+
+def _failures(options: FailureOptions) -> "Failures":
+    """Raises UsageError if the scheduler cannot be used."""
+    from fabricgen.simulate.deadlock import Failures
+    from fabricgen.simulate.deadlock.failures.sweep import in_processes, on_dask
+
+    spread = on_dask(options.scheduler) if options.scheduler else in_processes(options.jobs)
+    return Failures(options.most_links, options.switches, options.repair, options.seed, spread)
+
+
+def _name_left_out(
+    judging: Judging, results: Sequence[DeadlockResult], failures: FailureOptions, files: Mapping[str, Path | None]
+) -> None:
+    """Add the findings about options that InfiniBand planes cannot fulfil."""
+    chosen = {"--failures": failures.depth, "--switch-failures": failures.switches}
+    of_failures = [name for name, given in chosen.items() if given]
+    of_tables = [name for name, file in files.items() if file is not None]
+    if of_failures or of_tables:
+        from fabricgen.simulate.deadlock.infiniband.findings import left_out
+
+        judging.findings += left_out(results, of_failures, of_tables)
+
+
+def _write_proof(
+    bundle: Bundle, results: Sequence[DeadlockResult], certificate: Path | None, routes: Path | None, svg: Path | None
+) -> None:
+    """Raises OSError if a file cannot be written."""
+    if certificate is not None:
+        from fabricgen.simulate.deadlock.certificate import certificate_text
+
+        write_atomically(certificate, certificate_text(results).encode())
+    if routes is not None:
+        from fabricgen.simulate.deadlock.certificate import next_hops
+
+        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        write_atomically(routes, orjson.dumps(next_hops(results), option=option))
+    if svg is not None:
+        from fabricgen.report.cycle_svg import cycle_pictures
+
+        pictures = cycle_pictures(bundle, results)
+        if pictures:
+            svg.mkdir(parents=True, exist_ok=True)
+        for name, text in pictures.items():
+            write_atomically(svg / name, text.encode())
+
+
+def _demonstrate(judging: Judging, results: Sequence[DeadlockResult], progress: Progress) -> PacketsResult | None:
+    """Run the first cycle of the worst plane packet by packet; None if no config_db.json has a part in a cycle."""
+    from fabricgen.simulate.deadlock import PlaneDeadlock
+    from fabricgen.simulate.packets import prepare
+
+    cyclic = [result for result in results if isinstance(result, PlaneDeadlock) and result.cycles]
+    if not cyclic:
+        progress.note("the config_db.json files do not form a cycle: nothing to demonstrate")
+        return None
+    prepare(progress.note)
+    from fabricgen.simulate.demonstration import demonstrate
+
+    result, finding = demonstrate(judging.bundle, cyclic[0])
+    judging.findings.append(finding)
+    progress.step("simulated", "the worst cycle, packet by packet")
+    return result

@@ -1,0 +1,136 @@
+"""What the verbs that judge share: their policy, their progress, and the findings that they return."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from fabricgen.api.places import InventoryPlaces
+from fabricgen.bundle.read import Bundle, open_bundle
+from fabricgen.codes import codes
+from fabricgen.errors import UsageError
+from fabricgen.findings import Finding, Location, has_errors
+from fabricgen.report.outcome import Outcome, Reporter
+from fabricgen.report.summary import Counts
+from fabricgen.suppressions import Suppression, Suppressions
+
+if TYPE_CHECKING:
+    from fabricgen.routing.fabric import RoutedFabric
+    from fabricgen.simulate.packets.network import Network
+    from fabricgen.simulate.packets.simulation import Observer
+
+T = TypeVar("T")
+INVENTORY_FAMILIES = ("FG1", "FG2", "FG3", "FG5")  # of the codes of findings about an inventory
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a project reports findings.
+
+    `severities` sets error | warning | note | off by code. `suppressions` accept findings in addition to those of the
+    inventory. With `expand`, equal findings of several devices are not grouped.
+    """
+
+    severities: Mapping[str, str] = field(default_factory=dict)
+    suppressions: tuple[Suppression, ...] = ()
+    expand: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """Findings in the order of the JSON report. `codes` are the codes that were checked, found or not."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...] = ()
+    counts: Counts = field(default_factory=Counts)
+    codes: frozenset[str] = frozenset()
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether a finding is an error."""
+        return has_errors(self.findings)
+
+
+class Progress:
+    """Receives the progress of a call. This one ignores it; a program can override each method."""
+
+    def step(self, name: str, text: str) -> None:
+        """A step is complete, for example `validated`, `20 devices by 120 rules`."""
+
+    def note(self, text: str) -> None:
+        """A line for people."""
+
+    def track(self, items: Iterable[T], count: int) -> Iterable[T]:  # noqa: ARG002 (for those who override it)
+        """The items of a long step, about `count` of them, as they are made."""
+        return items
+
+    def watch(self, network: "Network") -> "Sequence[Observer]":  # noqa: ARG002 (for those who override it)
+        """Observers of a packet run."""
+        return ()
+
+
+DEFAULT_POLICY = Policy()
+SILENT = Progress()
+
+
+@dataclass
+class Judging:
+    """A bundle, and what the judges have found about it so far."""
+
+    bundle: Bundle
+    policy: Policy
+    suppressions: Suppressions
+    findings: list[Finding] = field(default_factory=list)
+    codes: set[str] = field(default_factory=set)
+    rules: int = 0
+    routed: dict[str, "RoutedFabric"] = field(default_factory=dict)  # planes whose BGP tables have been read
+
+    @property
+    def counts(self) -> Counts:
+        """The numbers of devices, links and rules."""
+        devices, links, wiring = len(self.bundle.devices), len(self.bundle.links), self.bundle.wiring
+        if wiring is not None:  # switches without a config_db.json: those of subnet managers
+            devices += sum(device.plane in wiring.infiniband_planes for device in wiring.devices)
+            links += sum(link.plane in wiring.infiniband_planes for link in wiring.links)
+        return Counts(devices=devices, links=links, rules=self.rules)
+
+    def outcome(self, inventory: Path | None) -> Outcome:
+        """The findings under the policy; places of inventory values are looked up in `inventory`."""
+        return self.outcome_at(InventoryPlaces(self.bundle.root, inventory))
+
+    def outcome_at(self, place_of: Callable[[str], Location], of_inventory: Sequence[Finding] = ()) -> Outcome:
+        """The same, with the findings about the inventory itself."""
+        reporting = Reporter(self.suppressions, self.policy.severities, self.codes, self.policy.expand, place_of)
+        return reporting.outcome(self.findings, self.bundle, of_inventory)
+
+
+def open_judging(paths: Sequence[Path], links: Path | None, lldp: Path | None, policy: Policy) -> Judging:
+    """Open a bundle or other files, with the suppressions of their inventory and of the policy."""
+    bundle = open_observed(paths, links, lldp)
+    accepted = bundle.sources.suppressions if bundle.sources else ()
+    return Judging(bundle, policy, Suppressions([*accepted, *policy.suppressions]))
+
+
+def open_observed(paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None) -> Bundle:
+    """Open files with the links of a links file, of LLDP, or of the files themselves."""
+    if lldp is None:
+        return open_bundle(paths, links)
+    if links is not None:
+        raise UsageError("--links and --lldp both define the links; give one of them")
+    from fabricgen.observed.lldp import with_lldp
+
+    return with_lldp(open_bundle(paths), lldp)
+
+
+def outcome_of_inventory(
+    findings: Sequence[Finding], accepted: Iterable[Suppression], place_of: Callable[[str], Location], policy: Policy
+) -> Outcome:
+    """The findings about an inventory, or a scenario, under the policy. Unused suppressions are not known here."""
+    suppressions = Suppressions([*accepted, *policy.suppressions])
+    reporting = Reporter(suppressions, policy.severities, expand=policy.expand, place_of=place_of)
+    return reporting.outcome((), None, findings)
+
+
+def codes_of(*families: str) -> frozenset[str]:
+    """The codes of some families that are not codes of rules."""
+    return frozenset(code for code in codes() if code.startswith(families))

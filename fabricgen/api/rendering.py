@@ -1,0 +1,183 @@
+"""Rendering: an inventory into a bundle, or the comparison of a bundle with what would be rendered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricgen import OUTPUT_VERSION
+from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, outcome_of_inventory
+from fabricgen.api.places import InventoryPlaces
+from fabricgen.errors import UsageError
+from fabricgen.findings import Finding, Location, Severity, has_errors
+from fabricgen.report.summary import Counts
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.write import BundleWriter
+    from fabricgen.render.content import BundleContent
+    from fabricgen.render.plans import Plans
+
+SWITCHES, SUBNET_MANAGERS = "sonic/", "infiniband/"  # folders of a bundle
+
+
+@dataclass(frozen=True)
+class FileCounts:
+    """The numbers of files of a bundle: all of them, those with other bytes than before, and those removed."""
+
+    files: int
+    changed: int
+    removed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rendering(Judgement):
+    """The findings about the inventory, and what was done.
+
+    `is_written` is False after an error, and for a check. `switches` and `subnet_managers`
+    count the files of a bundle that was written. `stale` are the differences that a check found.
+    """
+
+    is_written: bool = False
+    switches: FileCounts = FileCounts(0, 0, 0)
+    subnet_managers: FileCounts = FileCounts(0, 0, 0)
+    stale: tuple[Finding, ...] = ()
+
+
+def render(
+    inventory: Path,
+    output: Path,
+    *,
+    check: bool = False,
+    only: str | None = None,
+    templates: Path | None = None,
+    locked: bool = False,
+    jobs: int = 1,
+    policy: Policy = DEFAULT_POLICY,
+    progress: Progress = SILENT,
+) -> Rendering:
+    """Render an inventory, a YAML file or a folder of them, into the bundle `output`. With an error nothing is written.
+
+    With `check` nothing is written either: `stale` names the files that differ from what would be rendered. `only` is
+    a shell pattern: other switches keep their files. `templates` is a folder that overlays templates. With `locked`
+    it is an error if the lock file would change. `jobs` processes render switches. Raises UnreadableInputError for an
+    inventory that is missing or not YAML, UsageError for an `output` of another kind, OSError if it cannot be written.
+    """
+    from fabricgen.inventory.load import LOCK_NAME, inventory_root
+    from fabricgen.render.content import BundleContent
+    from fabricgen.render.plans import lock_would_change, make_plans
+    from fabricgen.render.templates import TemplateProblemError
+
+    plans = make_plans(inventory)
+    lock_file = inventory_root(inventory) / LOCK_NAME
+    if locked or check:
+        plans.findings += lock_would_change(plans, lock_file, needed=locked)
+    places = InventoryPlaces(None, inventory, plans.fabric.inventory.node)
+    outcome = outcome_of_inventory(plans.findings, plans.fabric.inventory.suppressions, places, policy)
+    counts = Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
+    planned = Rendering(findings=outcome.findings, suppressed=outcome.suppressed, counts=counts)
+    if has_errors([*plans.findings, *outcome.findings]):
+        return planned
+    progress.step("planned", _size(plans))
+    content = BundleContent(plans, templates, only, jobs)
+    try:
+        if check:
+            return replace(planned, stale=tuple(_stale_files(content, output)))
+        return _write(planned, content, output, lock_file, progress)
+    except TemplateProblemError as problem:
+        return replace(planned, findings=(*planned.findings, problem.finding))
+
+
+def _write(
+    planned: Rendering, content: "BundleContent", output: Path, lock_file: Path, progress: Progress
+) -> Rendering:
+    from fabricgen.allocation.lock import write_lock
+    from fabricgen.bundle.manifest import read_manifest
+    from fabricgen.bundle.write import BundleWriter
+
+    plans, fabric = content.plans, content.plans.fabric.inventory
+    known = read_manifest(output)
+    if content.only is not None and known is not None and known.fabric != fabric.fabric:
+        raise UsageError(
+            f"{output} is a bundle of fabric {known.fabric!r}, this inventory is {fabric.fabric!r}: --only refused"
+        )
+    with BundleWriter(output) as writer:
+        for path, data in progress.track(content.files(), len(content.chosen) + 3):
+            writer.add(path, data)
+        chosen = {plans.allocation.names[switch.key] for switch in content.chosen}
+        for name in content.names:
+            if name not in chosen:
+                writer.keep(f"{SWITCHES}{name}/config_db.json")
+        if plans.lock_changed:
+            write_lock(lock_file, plans.lock)
+            new = plans.lock.entries() - (plans.old_lock.entries() if plans.old_lock else 0)
+            progress.step("allocated", f"{new} new entries in {lock_file}: commit it")
+        gone = writer.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest)
+    progress.step("rendered", f"{len(chosen)} config_db.json into {output}")
+    if known is not None and known.fabric != fabric.fabric:
+        progress.note(f"warning: {output} was the bundle of fabric {known.fabric!r}, and is now that of this inventory")
+    switches, subnet_managers = (_counts(writer, gone, folder) for folder in (SWITCHES, SUBNET_MANAGERS))
+    return replace(planned, is_written=True, switches=switches, subnet_managers=subnet_managers)
+
+
+def _counts(writer: "BundleWriter", gone: Sequence[str], folder: str) -> FileCounts:
+    return FileCounts(
+        *(sum(path.startswith(folder) for path in paths) for paths in (writer.digests, writer.changed, gone))
+    )
+
+
+def _stale_files(content: "BundleContent", output: Path) -> list[Finding]:
+    """FG990 for every file on disk that differs from what would be rendered."""
+    from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
+    from fabricgen.bundle.manifest import Manifest, digest, read_manifest
+    from fabricgen.bundle.write import compare
+
+    stale: dict[str, int] = {}
+    digests = {}
+    for path, data in content.files():
+        digests[path] = digest(data)
+        if not compare(output, path, data):
+            stale[path] = _first_difference(output / path, data)
+    inventory = content.plans.fabric.inventory
+    manifest = Manifest(inventory.fabric, OUTPUT_VERSION, inventory.digest, digests)
+    if content.only is None and not compare(output, MANIFEST_NAME, manifest.dump()):
+        stale[MANIFEST_NAME] = _first_difference(output / MANIFEST_NAME, manifest.dump())
+    findings = [_stale(output, path, "differs from what the inventory renders", line) for path, line in stale.items()]
+    known = read_manifest(output)
+    return findings + _surplus_files(content, output, known.files if known else {}, digests)
+
+
+def _surplus_files(
+    content: "BundleContent", output: Path, known: Mapping[str, str], rendered: Mapping[str, str]
+) -> list[Finding]:
+    names = set(content.names)
+    folders = (output / "sonic").glob("*/config_db.json") if content.only is None else ()
+    extra = sorted(str(file.relative_to(output)) for file in folders if file.parent.name not in names)
+    findings = [_stale(output, path, "belongs to a switch that the inventory does not have") for path in extra]
+    gone = sorted(path for path in known if path not in rendered)
+    for folder, owner in ((SUBNET_MANAGERS, "subnet manager"), ("hosts/", "host")):
+        problem = f"belongs to a {owner} that the inventory does not have"
+        findings += [_stale(output, path, problem) for path in gone if path.startswith(folder)]
+    return findings
+
+
+def _first_difference(file: Path, wanted: bytes) -> int:
+    """The number of the first line of a file that differs; 0 if the file does not exist."""
+    if not file.is_file():
+        return 0
+    lines = zip_longest(file.read_bytes().splitlines(), wanted.splitlines())
+    return next((number for number, (found, want) in enumerate(lines, 1) if found != want), 1)
+
+
+def _stale(output: Path, path: str, problem: str, line: int = 0) -> Finding:
+    device = path.split("/")[1] if path.startswith(SWITCHES) else ""
+    hint = "run `fabricgen render` and commit the result"
+    place = Location(str(output / path), line, 1) if line else Location(str(output / path))
+    return Finding("FG990", Severity.ERROR, f"{path} {problem}", device=device, location=place, hint=hint)
+
+
+def _size(plans: "Plans") -> str:
+    fabric = plans.fabric
+    roles = [switch.role for switch in fabric.switches]
+    kinds = ", ".join(f"{roles.count(role)} {role}s" for role in dict.fromkeys(roles)).replace("leafs", "leaves")
+    return f"{fabric.inventory.fabric}: {kinds}, {len(fabric.hosts)} hosts, {len(fabric.links)} links"

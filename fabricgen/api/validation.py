@@ -1,0 +1,99 @@
+"""Validation: the rules over rendered files, and over any config_db.json."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.entries import load_switch_platform
+from fabricgen.platforms.model import Layout, SwitchPlatform
+
+if TYPE_CHECKING:
+    from fabricgen.sonic.yang import Models
+
+
+def validate(
+    paths: Sequence[Path],
+    *,
+    links: Path | None = None,
+    lldp: Path | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    platforms: Sequence[Path] = (),
+    yang: Path | None = None,
+    deploy: bool = False,
+    inventory: Path | None = None,
+    policy: Policy = DEFAULT_POLICY,
+    progress: Progress = SILENT,
+) -> Judgement:
+    """Check files with the rules.
+
+    `paths` are bundles, config_db.json files, folders of them, or folders with an opensm.conf. `links` (JSON) or `lldp`
+    replace the links of the files. `select` and `ignore` are codes or prefixes of codes. `platforms` are files with
+    platform entries, used before those of the catalog. `yang` is a folder of YANG models for an additional check with
+    libyang. `deploy` also reports what must not be deployed: placeholder GUIDs. `inventory` is where the lines of
+    inventory values are looked up. Raises UnreadableInputError and UsageError.
+    """
+    known = [load_switch_platform(file) for file in platforms]
+    models = None
+    if yang is not None:
+        from fabricgen.sonic.yang import load_models
+
+        models = load_models(yang)
+        progress.step("loaded", f"YANG models of {len(models.tables)} tables")
+    judging = open_judging(paths, links, lldp, policy)
+    devices = f"{len(judging.bundle.devices)} devices"
+    apply_rules(judging, select, ignore, known)
+    progress.step("validated", f"{devices} by {judging.rules} rules")
+    if models is not None:
+        _apply_yang(judging, models, select, ignore)
+        progress.step("validated", f"{devices} by libyang")
+    if deploy:
+        _require_deployable(judging, paths, select, ignore)
+    outcome = judging.outcome(inventory)
+    return Judgement(
+        findings=outcome.findings,
+        suppressed=outcome.suppressed,
+        counts=judging.counts,
+        codes=frozenset(judging.codes),
+    )
+
+
+def apply_rules(
+    judging: Judging, select: Sequence[str], ignore: Sequence[str], platforms: Iterable[SwitchPlatform]
+) -> None:
+    """Add the findings of the chosen rules. `platforms` are used before those of the catalog."""
+    from fabricgen.rules.registry import chosen_rules
+    from fabricgen.rules.run import run
+
+    own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
+
+    def layout(hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
+        return own.get(hwsku) or layout_by_hwsku(hwsku)
+
+    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions)
+    rules = chosen_rules(select, ignore)
+    judging.rules = len(rules)
+    judging.codes |= {rule.code for rule in rules}
+
+
+def _apply_yang(judging: Judging, models: "Models", select: Sequence[str], ignore: Sequence[str]) -> None:
+    """Merge the findings of libyang into those of the rules."""
+    from fabricgen.rules.schema.yang import with_yang
+
+    judging.findings = with_yang(judging.findings, judging.bundle, models, select, ignore)
+    judging.codes |= codes_of("FG49")
+
+
+def _require_deployable(judging: Judging, paths: Sequence[Path], select: Sequence[str], ignore: Sequence[str]) -> None:
+    """Add what must not be deployed, if its code is selected."""
+    from fabricgen.rules.opensm.deployable import not_deployable
+
+    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    judging.findings += [
+        finding
+        for finding in not_deployable(paths, judging.bundle.wiring)
+        if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
+    ]
+    judging.codes |= codes_of("FG84")

@@ -1,0 +1,112 @@
+"""Options that several verbs have."""
+
+from pathlib import Path
+
+import click
+
+from fabricgen.api.judgement import Policy
+from fabricgen.cli import policy
+from fabricgen.cli.settings import Settings, several
+from fabricgen.cli.streams import write
+from fabricgen.errors import UsageError
+from fabricgen.report.pages import pages
+from fabricgen.units import parse_bytes
+
+
+def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes and prefixes of repeated or comma-separated options."""
+    found = tuple(code for text in given for code in text.replace(",", " ").split())
+    for code in found:
+        if not code.upper().startswith("FG") or not code[2:].isalnum():
+            raise click.BadParameter(f"{code!r} is not a code such as FG512, or a prefix such as FG5", ctx, parameter)
+        if not any(known.startswith(code.upper()) for known in pages()):
+            raise click.BadParameter(
+                f"no finding has the code {code!r}; docs/findings.md lists all codes", ctx, parameter
+            )
+    return found
+
+
+expand_option = click.option(
+    "--expand", is_flag=True, help="Report each device by itself. By default, equal findings of devices are one."
+)
+inventory_option = click.option(
+    "--inventory",
+    type=click.Path(path_type=Path, exists=True),
+    help="Inventory of the bundle, for the line numbers of its values. By default, it is searched near the bundle.",
+)
+platform_option = click.option(
+    "--platform",
+    "platform_files",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Platform entry that is not in the catalog. The option can be repeated.",
+)
+choice_options = several(
+    click.option(
+        "--select", multiple=True, callback=_codes, metavar="CODES",
+        help="Run only rules with these codes or prefixes of codes, separated by commas.",
+    ),
+    click.option(
+        "--ignore", multiple=True, callback=_codes, metavar="CODES",
+        help="Skip rules with these codes or prefixes of codes, separated by commas.",
+    ),
+    expand_option,
+)  # fmt: skip
+link_options = several(
+    click.option(
+        "--links",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="JSON file with the links, which replace the links of the files.",
+    ),
+    click.option(
+        "--lldp",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="LLDP neighbors, which replace the links of the files: a file or a folder with the output of lldpctl "
+        "(JSON) or `show lldp table`, or with LLDP_ENTRY_TABLE.",
+    ),
+)
+traffic_options = several(
+    click.option("--pattern", metavar="NAME", help="Traffic pattern; `list` prints all.  [default: ring-all-reduce]"),
+    click.option(
+        "--scenario",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Scenario file to simulate instead of PATHS.",
+    ),
+)
+
+
+def policy_of(settings: Settings, expand: bool = False) -> Policy:
+    """The policy of the settings file. Raises UsageError for a mistake in it."""
+    return Policy(policy.severities(settings.file), tuple(policy.suppressions(settings.file)), expand)
+
+
+def print_patterns(pattern: str | None) -> bool:
+    """Print the names of the patterns if `pattern` is list; returns whether it is."""
+    if pattern != "list":
+        return False
+    from fabricgen.simulate.patterns import PATTERNS
+
+    write("\n".join(PATTERNS))
+    return True
+
+
+def require_one_source(paths: tuple[Path, ...], scenario: Path | None, **for_bundles: object) -> None:
+    """Raises UsageError unless there are either paths or a scenario, and for options that a scenario does not use."""
+    if bool(paths) == (scenario is not None):
+        raise UsageError("give a bundle or config_db files, or one scenario with --scenario")
+    given = [f"--{name.replace('_', '-')}" for name, value in for_bundles.items() if value is not None]
+    if scenario is not None and given:
+        raise UsageError(f"a scenario contains its own flows: {', '.join(given)}: for bundles only")
+
+
+def message_bytes(text: str) -> int:
+    """The value of --size in bytes. Raises UsageError if it is not a size, or zero."""
+    try:
+        size = parse_bytes(text)
+    except ValueError as error:
+        raise UsageError(f"--size: {error}") from error
+    if not size:
+        raise UsageError("--size: a message has at least one byte")
+    return size

@@ -1,0 +1,119 @@
+"""`fabricgen simulate packets`: packet by packet."""
+
+from pathlib import Path
+
+import click
+
+from fabricgen.api.packets import DEFAULT_BYTES, simulate_packets, simulate_packets_of_scenario
+from fabricgen.cli.options import (
+    expand_option,
+    inventory_option,
+    link_options,
+    message_bytes,
+    policy_of,
+    print_patterns,
+    require_one_source,
+    traffic_options,
+)
+from fabricgen.cli.output import output_options, report
+from fabricgen.cli.progress import TerminalProgress
+from fabricgen.cli.settings import Settings, verb
+from fabricgen.errors import UsageError
+from fabricgen.report.packets import packets_lines, packets_object, packets_objects
+from fabricgen.results import Compat
+
+_COMPAT = {"hpcc": Compat.HPCC, "none": Compat.NONE}
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command("packets")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@link_options
+@traffic_options
+@click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 4MiB.  [default: 4MiB]")
+@click.option(
+    "--compat",
+    type=click.Choice(list(_COMPAT)),
+    help="Clock and tie rules of a scenario: those of HPCC's ns-3, or exact ones.  [default: those of the file]",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed for marking and hashing.")
+@click.option("--series", type=_FOLDER, help="Write time series and their pictures into this folder.")
+@click.option("--svg", type=_FOLDER, help="Write only the pictures into this folder.")
+@click.option("--plane", help="Simulate only this plane.")
+@click.option(
+    "--priorities",
+    metavar="LIST",
+    help="Run the pattern on each of these priorities at the same time, for example 3,4,0.  [default: the first "
+    "lossless one]",
+)
+@expand_option
+@inventory_option
+@output_options
+@verb
+def command(
+    settings: Settings,
+    paths: tuple[Path, ...],
+    links: Path | None,
+    lldp: Path | None,
+    pattern: str | None,
+    scenario: Path | None,
+    size: str | None,
+    compat: str | None,
+    seed: int,
+    series: Path | None,
+    svg: Path | None,
+    plane: str | None,
+    priorities: str | None,
+    expand: bool,
+    inventory: Path | None,
+    fmt: str,
+    output: Path | None,
+    fail_on: str,
+) -> int:
+    """Simulate traffic packet by packet: buffers, pause frames, ECN marks and rates; freezes, drops and victims."""
+    if print_patterns(pattern):
+        return 0
+    require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities)
+    size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
+    if scenario is None and compat is not None:
+        raise UsageError("--compat is for scenarios only")
+    policy, progress = policy_of(settings, expand), TerminalProgress(settings)
+    if scenario is not None:
+        found = simulate_packets_of_scenario(
+            scenario,
+            compat=None if compat is None else _COMPAT[compat],
+            seed=seed,
+            series=series,
+            svg=svg,
+            policy=policy,
+            progress=progress,
+        )
+        own = {"packets": packets_object(found.runs[0])} if found.runs else {}
+    else:
+        found = simulate_packets(
+            paths,
+            links=links,
+            lldp=lldp,
+            pattern=pattern,
+            size_bytes=size_bytes,
+            plane=plane,
+            seed=seed,
+            priorities=_priorities(priorities),
+            series=series,
+            svg=svg,
+            inventory=inventory,
+            policy=policy,
+            progress=progress,
+        )
+        own = {"packets": packets_objects(found.runs)}
+    lines = [line for run in found.runs for line in packets_lines(run)]
+    return report(
+        settings, found, verb="simulate packets", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines
+    )
+
+
+def _priorities(text: str | None) -> list[int]:
+    found = [word.strip() for word in text.split(",")] if text is not None else []
+    if any(len(word) != 1 or word not in "01234567" for word in found):
+        raise UsageError(f"--priorities: {text!r} is not a list of priorities from 0 to 7, for example 3,4")
+    return list(dict.fromkeys(map(int, found)))

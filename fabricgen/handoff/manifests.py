@@ -1,0 +1,238 @@
+"""The manifests of one group's NICs for Kubernetes.
+
+Kinds and fields: network-operator@b06827e0, sriov-network-operator@249e2001 (custom resource definitions),
+nvidia-k8s-ipam@3ce4a34 (CIDRPool). JSON inside a string is dumped from the same values.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_interface, ip_network
+from typing import Any
+
+import yaml
+
+from fabricgen.bundle.wiring import WiredAdapter, WiredModel, WiredNic, WiredPlane, Wiring
+from fabricgen.errors import UsageError
+from fabricgen.platforms.catalog import nic_model
+from fabricgen.yaml_words import WordDumper
+
+OPERATOR = "nvidia-network-operator"
+OPERATOR_VERSION = "network-operator-v26.7.0"
+REPOSITORY = "nvcr.io/nvidia/mellanox"
+RESOURCE_PREFIX = "nvidia.com"  # set by the Network Operator for its device plugin
+GROUP_LABEL = "fabricgen.io/group"
+POD_NAMESPACE = "default"
+EXAMPLE_IMAGE = "nvcr.io/nvidia/pytorch:25.01-py3"
+# Variables that are wrong in a pod: its devices are virtual functions, its sockets use the pod network.
+_NOT_OF_PODS = ("NCCL_IB_HCA", "NCCL_SOCKET_IFNAME")
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rail:
+    """A NIC of a group on a RoCE plane. `addresses` are (host, address with prefix length, address of the switch)."""
+
+    group: str
+    nic: WiredNic
+    adapter: WiredAdapter
+    plane: WiredPlane
+    mtu_bytes: int
+    addresses: tuple[tuple[str, str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """The name of its objects: GROUP-NIC."""
+        return f"{self.group}-{self.nic.name}".lower().replace("_", "-").replace(".", "-")
+
+    @property
+    def resource(self) -> str:
+        """The resource that a pod requests; older operators refuse a dash."""
+        return self.name.replace("-", "_")
+
+
+def cluster_policy() -> Manifest:
+    """The policy of the Network Operator: Multus, the CNI plugins, and nv-ipam with the addresses of the fabric."""
+
+    def image(name: str, **more: object) -> Manifest:
+        return {"image": name, "repository": REPOSITORY, "version": OPERATOR_VERSION, **more}
+
+    return {
+        "apiVersion": "mellanox.com/v1alpha1",
+        "kind": "NicClusterPolicy",
+        "metadata": {"name": "nic-cluster-policy"},  # the operator accepts no other name
+        "spec": {
+            "nvIpam": image("nvidia-k8s-ipam", enableWebhook=False),
+            "secondaryNetwork": {"cniPlugins": image("plugins"), "multus": image("multus-cni")},
+        },
+    }
+
+
+def node_policy(rail: Rail) -> Manifest:
+    """One virtual function of the NIC for pods. Each NIC has a policy, so a pod can request each rail once."""
+    card = nic_model(rail.adapter.model)
+    vendor, _, device = (card.pci_id if card else "").partition(":")
+    selector: Manifest = {"pfNames": [rail.nic.name]}
+    selector |= {"vendor": vendor, "deviceID": device} if device else {}
+    selector |= {"rootDevices": [rail.adapter.pci]} if rail.adapter.pci else {}
+    return {
+        "apiVersion": "sriovnetwork.openshift.io/v1",
+        "kind": "SriovNetworkNodePolicy",
+        "metadata": {"name": rail.name, "namespace": OPERATOR},
+        "spec": {
+            "resourceName": rail.resource,
+            "nodeSelector": {GROUP_LABEL: rail.group},
+            "nicSelector": selector,
+            "numVfs": 1,
+            "mtu": rail.mtu_bytes,
+            "isRdma": True,
+            "linkType": "eth",
+            "deviceType": "netdevice",
+        },
+    }
+
+
+def pool(rail: Rail) -> Manifest:
+    """The address that the switch expects from each host; without it, the controller chooses the order.
+
+    Raises UsageError if no pool of the plane contains them all.
+    """
+    addresses = [ip_interface(address) for _, address, _ in rail.addresses]
+    fabric = [prefix for prefix in rail.plane.host_prefixes if ip_network(prefix).version == addresses[0].version]
+    own = next((prefix for prefix in fabric if all(one in ip_network(prefix) for one in addresses)), None)
+    if own is None:
+        raise UsageError(f"{rail.name}: no pool of plane {rail.plane.name} in fabric.json contains all its addresses")
+    return {
+        "apiVersion": "nv-ipam.nvidia.com/v1alpha1",
+        "kind": "CIDRPool",
+        "metadata": {"name": rail.name, "namespace": OPERATOR},
+        "spec": {
+            "cidr": own,
+            "perNodeNetworkPrefix": addresses[0].network.prefixlen,
+            "gatewayIndex": 0,  # the switch has the even address
+            "nodeSelector": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": GROUP_LABEL, "operator": "In", "values": [rail.group]}]}
+                ]
+            },
+            "staticAllocations": [
+                {"nodeName": host, "prefix": str(ip_interface(address).network), "gateway": gateway}
+                for host, address, gateway in rail.addresses
+            ],
+            "routes": [{"dst": prefix} for prefix in fabric],
+        },
+    }
+
+
+def network(rail: Rail) -> Manifest:
+    """The network that a pod names in its annotation: virtual function, settings, and routes by source address."""
+    config = {
+        "cniVersion": "1.0.0",
+        "name": rail.name,
+        "plugins": [
+            {
+                "type": "sriov",
+                "ipam": {"type": "nv-ipam", "poolName": rail.name, "poolType": "cidrpool"},
+            },
+            {
+                "type": "tuning",
+                "mtu": rail.mtu_bytes,
+                "sysctl": {
+                    "net.ipv4.conf.IFNAME.arp_ignore": "1",
+                    "net.ipv4.conf.IFNAME.arp_announce": "2",
+                    "net.ipv4.conf.IFNAME.rp_filter": "2",
+                },
+            },
+            {"type": "sbr"},
+        ],
+    }
+    return {
+        "apiVersion": "k8s.cni.cncf.io/v1",
+        "kind": "NetworkAttachmentDefinition",
+        "metadata": {
+            "name": rail.name,
+            "namespace": POD_NAMESPACE,
+            "annotations": {"k8s.v1.cni.cncf.io/resourceName": f"{RESOURCE_PREFIX}/{rail.resource}"},
+        },
+        "spec": {"config": json.dumps(config, indent=2)},
+    }
+
+
+def settings_map(group: str, settings: Mapping[str, str]) -> Manifest:
+    """The NCCL variables from the file of the group, for pods."""
+    kept = {key: text for key, text in settings.items() if key not in _NOT_OF_PODS}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": _map_name(group), "namespace": POD_NAMESPACE},
+        "data": {"NCCL_SOCKET_IFNAME": "eth0", **kept},
+    }
+
+
+def _map_name(group: str) -> str:
+    return f"nccl-{group}".lower().replace("_", "-").replace(".", "-")
+
+
+def pod(wiring: Wiring, group: str, rails: list[Rail]) -> Manifest:
+    """An example: a pod with each compute NIC of its node."""
+    compute = [rail for rail in rails if rail.plane.purpose == "compute"]
+    model = _model_of(wiring, group)
+    interfaces = [
+        {"name": rail.name, "namespace": POD_NAMESPACE, "interface": f"net{number}"}
+        for number, rail in enumerate(compute, 1)
+    ]
+    gpus = {"amd": "amd.com/gpu"}.get(model.vendor, "nvidia.com/gpu")
+    resources = {gpus: str(model.gpus)} if model.gpus else {}
+    resources |= {f"{RESOURCE_PREFIX}/{rail.resource}": "1" for rail in compute}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{_map_name(group)}-example",
+            "namespace": POD_NAMESPACE,
+            "annotations": {"k8s.v1.cni.cncf.io/networks": json.dumps(interfaces)},
+        },
+        "spec": {
+            "nodeSelector": {GROUP_LABEL: group},
+            "containers": [
+                {
+                    "name": "worker",
+                    "image": EXAMPLE_IMAGE,
+                    "command": ["sleep", "infinity"],
+                    "envFrom": [{"configMapRef": {"name": _map_name(group)}}],
+                    "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
+                    "resources": {"requests": resources, "limits": dict(resources)},
+                    "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
+                }
+            ],
+            "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}}],
+        },
+    }
+
+
+def _model_of(wiring: Wiring, group: str) -> WiredModel:
+    name = next(host.model for host in wiring.hosts if host.group == group)
+    return next(model for model in wiring.host_models if model.name == name)
+
+
+class _Dumper(WordDumper):
+    """Block style for text of several lines, which keeps JSON readable; no aliases."""
+
+    def ignore_aliases(self, _: object) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def dump(manifests: list[Manifest]) -> bytes:
+    """Several manifests as one YAML file."""
+    dumped: bytes = yaml.dump_all(
+        manifests, Dumper=_Dumper, encoding="utf-8", sort_keys=False, explicit_start=True, width=120
+    )
+    return dumped

@@ -1,0 +1,97 @@
+"""Bad cases of the rules in fabricgen/rules/bundle."""
+
+from tests.rules.case import ERROR, NOTE, Case, Switches
+from tests.rules.changes import drop, put
+from tests.rules.fabrics import META
+
+CASES = [
+    Case(
+        "FG221",
+        put("leaf9", "leaf1", *META, "hostname"),
+        "leaf1:DEVICE_METADATA|localhost|hostname",
+        ERROR,
+        "hostname is 'leaf9', but the device is leaf1",
+        "set hostname to leaf1",
+    ),
+    Case(
+        "FG222",
+        put("02:00:00:00:00:02", "leaf1", *META, "mac"),
+        "leaf1:DEVICE_METADATA|localhost|mac",
+        ERROR,
+        "leaf2 has the same mac 02:00:00:00:00:02",
+        "set mac to the base MAC of this switch, or remove it",
+        also_at=("leaf2",),
+    ),
+    Case(
+        "FG223",
+        put("DellEMC-Z9664f-O64", "leaf1", *META, "hwsku"),
+        "leaf1:DEVICE_METADATA|localhost|hwsku",
+        ERROR,
+        "hwsku is DellEMC-Z9664f-O64, but Arista-7060X6-64PE-O128S2 is planned",
+        "set hwsku to Arista-7060X6-64PE-O128S2",
+        lenient=True,
+    ),
+    Case(
+        "FG224",
+        put("x86_64-mlnx_msn4700-r0", "leaf1", *META, "platform"),
+        "leaf1:DEVICE_METADATA|localhost|platform",
+        ERROR,
+        "platform is x86_64-mlnx_msn4700-r0, but hwsku Arista-7060X6-64PE-O128S2 belongs to x86_64-arista_7060x6_64pe",
+        "set platform to x86_64-arista_7060x6_64pe",
+    ),
+    Case(
+        "FG225",
+        put("dynamic", "leaf1", *META, "buffer_model"),
+        "leaf1:DEVICE_METADATA|localhost|buffer_model",
+        ERROR,
+        "buffer_model is dynamic, but arista-7060x6-64pe uses traditional",
+        "set buffer_model to traditional",
+        lenient=True,
+    ),
+    Case(
+        "FG225",
+        put("traditional", "spine1", *META, "buffer_model"),
+        "spine1:DEVICE_METADATA|localhost|buffer_model",
+        ERROR,
+        "buffer_model is traditional, but nvidia-sn5600 uses dynamic",
+        "set buffer_model to dynamic",
+        clean=Switches("dynamic"),
+        lenient=True,
+    ),
+    Case(
+        "FG226",
+        put("Unheard-Of", "leaf1", *META, "hwsku"),
+        "leaf1:DEVICE_METADATA|localhost|hwsku",
+        NOTE,
+        "hwsku Unheard-Of is unknown: lanes, aliases, breakout, pools, profiles, headroom and buffer model are not checked",
+        "import the SKU's device folder with `fabricgen import sonic-device`",
+        lenient=True,
+    ),
+    Case(
+        "FG227",
+        put("ToRRouter", "spine1", *META, "type"),
+        "spine1:DEVICE_METADATA|localhost|type",
+        ERROR,
+        "type is ToRRouter, so this spine accepts routes with its own ASN",
+        "set type to LeafRouter",
+        lenient=True,
+    ),
+    Case(
+        "FG227",
+        put("LeafRouter", "leaf1", *META, "type"),
+        "leaf1:DEVICE_METADATA|localhost|type",
+        ERROR,
+        "type is LeafRouter, so this leaf uses the same hash as the spines",
+        "set type to ToRRouter",
+        lenient=True,
+    ),
+    Case(
+        "FG227",
+        drop("leaf1", *META, "type"),
+        "leaf1:DEVICE_METADATA|localhost|type",
+        ERROR,
+        "type is missing, so no BGP session starts",
+        "set type to ToRRouter",
+        lenient=True,
+    ),
+]

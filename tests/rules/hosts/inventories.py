@@ -1,0 +1,38 @@
+"""Inventories of small bundles with hosts, and the names of their host files."""
+
+from pathlib import Path
+
+from tests.render.hosts.rendered import STORAGE, inventory
+
+DGX = inventory()
+TWO_PLANES = inventory(more=STORAGE.format(name="storage"))
+IN_BAND = inventory(more=STORAGE.format(name="in-band"))
+RAIL_ONLY = inventory(design="rail-only")
+ROCE, NCCL, UCX, SYSCTL = "roce/compute.conf", "nccl.conf", "ucx.conf", "sysctl.conf"
+NETPLAN, RAIL0 = "netplan/gpu-000.yaml", "ethernets.rail0"
+INFINIBAND = """\
+fabricgen: 1
+fabric: small
+hosts: {gpu: {model: dgx-h100, count: 2}}
+planes:
+  compute:
+    technology: infiniband
+    design: torus
+    hosts: [gpu]
+    scalable_unit: {hosts: 1}
+    leaf: {platform: nvidia-qm9700}
+    speed: 400G
+    torus: {size: [4, 4]}
+    infiniband: {engine: torus-2QoS}
+"""
+SMALL_PORT_MTU = f"""\
+{DGX}
+overrides:
+  - match: {{name: compute-su00-r0-leaf}}
+    config_db:
+      PORT: {{Ethernet0: {{mtu: "9000"}}}}
+"""
+
+
+def overridden(folder: Path) -> None:
+    """compute-su00-r0-leaf: an override of the inventory sets mtu of Ethernet0 to 9000"""

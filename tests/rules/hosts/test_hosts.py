@@ -1,0 +1,123 @@
+"""The rules on hosts: rendered files have no finding; a changed value has one, with its place and the switch's."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.host_mutants import is_found, mutants
+from fabricgen.bundle.read import open_bundle
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Finding
+from fabricgen.rules.run import run
+from tests.render.hosts.rendered import inventory, write_bundle
+from tests.rules.hosts.inventories import DGX, IN_BAND, INFINIBAND, RAIL_ONLY, TWO_PLANES
+
+SIX = inventory(pool="'fd00:64::/64'").replace("10.0.0.0/16", "[10.0.0.0/16, 'fd00:1::/64']")
+SIX = SIX.replace("10.128.0.0/10", "[10.128.0.0/10, 'fd00:2::/64']")
+BOTH = SIX.replace("hosts: 'fd00:64::/64'", "hosts: [10.64.0.0/10, 'fd00:64::/64']")
+CLEAN = {
+    "dgx": DGX,
+    "storage": TWO_PLANES,
+    "in-band": IN_BAND,
+    "rail-only": RAIL_ONLY,
+    "amd": inventory("mi300x", classes="3: {dscp: [24, 26]}", cnp=46),
+    "ipv6": SIX,
+    "both families": BOTH,
+    "no rdma names": inventory("hgx-h100"),
+    "gaudi": inventory("gaudi-3").replace("speed: 400G", "speed: 200G"),
+}
+
+
+def judge(folder: Path, *select: str) -> list[Finding]:
+    """The findings of a bundle, without notes."""
+    return [one for one in run(open_bundle([folder]), select) if one.severity.value != "note"]
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_rendered_files_have_no_finding(tmp_path: Path, name: str) -> None:
+    assert judge(write_bundle(tmp_path / "bundle", CLEAN[name])) == []
+
+
+def change(bundle: Path, edit: Callable[[str, Any], None]) -> None:
+    """Edit the configuration of switches."""
+    for file in sorted(bundle.glob("sonic/*/config_db.json")):
+        config = json.loads(file.read_text())
+        edit(file.parent.name, config)
+        file.write_text(json.dumps(config, indent=4))
+
+
+def test_a_change_of_all_switches_is_reported_at_the_hosts(tmp_path: Path) -> None:
+    bundle = write_bundle(tmp_path / "bundle")
+    (bundle / "fabric.json").write_text((bundle / "fabric.json").read_text().replace('"4":[34]', '"4":[40]'))
+
+    def edit(_: str, config: Any) -> None:
+        config["DSCP_TO_TC_MAP"]["AZURE"] |= {"34": "0", "40": "4"}
+
+    change(bundle, edit)
+    found = [one for one in judge(bundle) if one.code == "FG902"]
+    assert {(one.device, one.path) for one in found} == {("hosts/gpu", "roce/compute.conf|DSCP_PRIORITY")}
+    assert {one.related[0].location.file.rpartition("/")[2] for one in found} == {"config_db.json"}
+
+
+def test_one_different_switch_is_reported_at_the_switch(tmp_path: Path) -> None:
+    """Rules on switches report it, and rules on hosts report the rest, all of it at the switch."""
+    bundle = write_bundle(tmp_path / "bundle")
+
+    def edit(name: str, config: Any) -> None:
+        if name == "compute-su00-r0-leaf":
+            for row in config["PORT_QOS_MAP"].values():
+                row |= {"pfc_enable": "3"} if "pfc_enable" in row else {}
+            config["PORT"]["Ethernet0"]["mtu"] = "9000"
+
+    change(bundle, edit)
+    found = judge(bundle)
+    assert {one.device for one in found} == {"compute-su00-r0-leaf"}
+    assert {"PORT_QOS_MAP|Ethernet0|pfc_enable", "PORT|Ethernet0|mtu"} <= {one.path for one in found}
+
+
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    bundle = write_bundle(tmp_path / "bundle")
+    for name in ("roce/compute.conf", "netplan/gpu-001.yaml", "fabricgen-roce", "ucx.conf"):
+        (bundle / "hosts/gpu" / name).unlink()
+    (bundle / "hosts/gpu/netplan/gpu-007.yaml").write_text("network: {ethernets: {}}\n")
+    found = {one.path for one in judge(bundle) if one.code == "FG900"}
+    assert found == {"roce/compute.conf", "netplan/gpu-001.yaml", "netplan/gpu-007.yaml", "fabricgen-roce", "ucx.conf"}
+
+
+def test_infiniband_hosts_set_no_service_level(tmp_path: Path) -> None:
+    bundle = write_bundle(tmp_path / "bundle", INFINIBAND)
+    assert judge(bundle) == []
+    conf = bundle / "hosts/gpu/nccl.conf"
+    assert "NCCL_IB_HCA==mlx5_0,mlx5_3" in conf.read_text() and "NCCL_IB_TC" not in conf.read_text()
+    conf.write_text(conf.read_text() + "NCCL_IB_SL=1\nNCCL_IB_TC=106\n")
+    assert {(one.code, one.path) for one in judge(bundle)} == {
+        ("FG910", "nccl.conf|NCCL_IB_SL"),
+        ("FG910", "nccl.conf|NCCL_IB_TC"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("network: [", "not YAML"),
+        ("- 1\n", "not a netplan file"),
+        ("network: {ethernets: {rail0: 1}}\n", "not a netplan file"),
+    ],
+)
+def test_a_file_that_is_not_a_netplan_file(tmp_path: Path, text: str, message: str) -> None:
+    bundle = write_bundle(tmp_path / "bundle")
+    (bundle / "hosts/gpu/netplan/gpu-000.yaml").write_text(text)
+    with pytest.raises(UnreadableInputError, match=message):
+        judge(bundle)
+
+
+def test_every_value_is_guarded(tmp_path: Path) -> None:
+    """Every fifth of the seeded faults of benchmarks.host_mutants."""
+    bundle = open_bundle([write_bundle(tmp_path / "bundle", TWO_PLANES)])
+    hosts = bundle.hosts["gpu"]
+    some = list(mutants(hosts, "gpu-000"))[::5]
+    missed = [str(one) for one in some if not one.reason and not is_found(bundle, hosts, one)]
+    assert len(some) > 50 and missed == []

@@ -1,0 +1,193 @@
+"""Bad cases of the rules in fabricgen/rules/links."""
+
+import dataclasses
+
+from tests.rules.case import ERROR, WARNING, Case, Switches
+from tests.rules.changes import both, drop, put
+from tests.rules.fabrics import META, of_wiring, rewired, unchanged, with_rails
+
+CASES = [
+    Case(
+        "FG241",
+        put("200000", "spine1", "PORT", "Ethernet0", "speed"),
+        "spine1:PORT|Ethernet0|speed",
+        ERROR,
+        "speed is 200000, but the link is 400G",
+        "set speed to 400000",
+    ),
+    Case(
+        "FG242",
+        put("on", "spine1", "PORT", "Ethernet0", "autoneg"),
+        "spine1:PORT|Ethernet0|autoneg",
+        ERROR,
+        "autoneg is on, but the far end has off",
+        "set the same autoneg at both ends",
+    ),
+    Case(
+        "FG243",
+        put("9000", "leaf1", "PORT", "Ethernet256", "mtu"),
+        "leaf1:PORT|Ethernet256|mtu",
+        ERROR,
+        "mtu is 9000, but the far end has 9100",
+        "set the same mtu at both ends",
+    ),
+    Case(
+        "FG243",
+        put("9000", "spine2", "PORT", "Ethernet4", "mtu"),
+        "spine2:PORT|Ethernet4|mtu",
+        ERROR,
+        "mtu is 9000, but the far end has 9100",
+        "set the same mtu at both ends",
+    ),
+    Case(
+        "FG244",
+        put("4160", "leaf1", "PORT", "Ethernet0", "mtu"),  # enough for IPv4, too small for IPv6 and atomic operations
+        "leaf1:PORT|Ethernet0|mtu",
+        ERROR,
+        "mtu is 4160 bytes, but RoCE packets of 4096 bytes need 4192 bytes",
+        "set mtu to at least 4192",
+        also=("FG593",),
+    ),
+    Case(
+        "FG244",
+        put("1500", "leaf1", "PORT", "Ethernet0", "mtu"),
+        "leaf1:PORT|Ethernet0|mtu",
+        ERROR,
+        "mtu is 1500 bytes, but RoCE packets of 4096 bytes need 4192 bytes",
+        "set mtu to at least 4192",
+    ),
+    Case(
+        "FG245",
+        put("spine9", "leaf1", "DEVICE_NEIGHBOR", "Ethernet256", "name"),
+        "leaf1:DEVICE_NEIGHBOR|Ethernet256|name",
+        ERROR,
+        "name is spine9, but the cable leads to spine1 Ethernet0",
+        "set name to spine1",
+    ),
+    Case(
+        "FG245",
+        put("nic7", "leaf1", "DEVICE_NEIGHBOR", "Ethernet0", "port"),
+        "leaf1:DEVICE_NEIGHBOR|Ethernet0|port",
+        ERROR,
+        "port is nic7, but the cable leads to gpu1 nic0",
+        "set port to nic0",
+    ),
+    Case(
+        "FG245",
+        drop("spine1", "DEVICE_NEIGHBOR", "Ethernet8"),
+        "spine1:DEVICE_NEIGHBOR|Ethernet8",
+        ERROR,
+        "the port has no DEVICE_NEIGHBOR row, but its cable leads to leaf3 Ethernet256",
+        "add the row with name and port",
+    ),
+    Case(
+        "FG246",
+        put("10.0.0.99", "leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1", "lo_addr"),
+        "leaf1:DEVICE_NEIGHBOR_METADATA|spine1|lo_addr",
+        ERROR,
+        "lo_addr of spine1 is 10.0.0.99, but spine1 does not have this address",
+        "correct lo_addr",
+    ),
+    Case(
+        "FG246",
+        put("SpineRouter", "leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1", "type"),
+        "leaf1:DEVICE_NEIGHBOR_METADATA|spine1|type",
+        ERROR,
+        "type of spine1 is SpineRouter, but spine1 itself has LeafRouter",
+        "set type to LeafRouter",
+    ),
+    Case(
+        "FG246",
+        drop("leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1"),
+        "leaf1:DEVICE_NEIGHBOR_METADATA|spine1",
+        WARNING,
+        "the neighbor spine1 has no DEVICE_NEIGHBOR_METADATA row",
+        "add the row",
+    ),
+    Case(
+        "FG246",
+        drop("leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1", "type"),
+        "leaf1:DEVICE_NEIGHBOR_METADATA|spine1|type",
+        WARNING,
+        "the type of spine1 is missing",
+        "add type",
+    ),
+    Case(
+        "FG247",
+        put({"name": "spine4", "port": "Ethernet0"}, "leaf1", "DEVICE_NEIGHBOR", "Ethernet504"),
+        "leaf1:DEVICE_NEIGHBOR|Ethernet504",
+        WARNING,
+        "a port without a cable has a DEVICE_NEIGHBOR row",
+        "a port without a cable has a DEVICE_NEIGHBOR row",
+    ),
+    Case(
+        "FG248",
+        both(drop("leaf1", "PORT", "Ethernet256"), put("Unheard-Of", "leaf1", *META, "hwsku")),
+        "leaf1:PORT|Ethernet256",
+        ERROR,
+        "the cable to spine1 ends at Ethernet256, which does not exist",
+        "add the port, or move the cable",
+        lenient=True,
+    ),
+    Case(
+        "FG250",
+        both(
+            put("spine1:Ethernet8", "leaf1", "PORT", "Ethernet264", "description"),
+            put("gpu1 nic0", "leaf1", "PORT", "Ethernet0", "description"),
+            put("gpu2 nic0", "leaf1", "PORT", "Ethernet4", "description"),
+            put("spine1:Ethernet0", "leaf1", "PORT", "Ethernet256", "description"),
+            put("spine2:Ethernet0", "leaf1", "PORT", "Ethernet260", "description"),
+        ),
+        "leaf1:PORT|Ethernet264|description",
+        WARNING,
+        "the cable leads to spine3 Ethernet0, but the description differs",
+        "set description to spine3:Ethernet0",
+    ),
+    Case(
+        "FG251",
+        unchanged,
+        "leaf3:DEVICE_NEIGHBOR|Ethernet0",
+        ERROR,
+        "the NIC is on rail 2, but the leaf serves rail 0",
+        "move the cable to a leaf of rail 1",
+        clean=Switches(plug=of_wiring(with_rails)),
+    ),
+    Case(
+        "FG252",
+        unchanged,
+        "leaf2:DEVICE_NEIGHBOR",
+        WARNING,
+        "hosts have 2 times the bandwidth of the uplinks, the median of the leaves is 0.67",
+        "add uplinks",
+        clean=Switches(plug=of_wiring(rewired(lambda link: link.a[0] != "leaf2" or link.b[0] == "spine1"))),
+        lenient=True,
+    ),
+    Case(
+        "FG253",
+        unchanged,
+        "leaf1:DEVICE_NEIGHBOR",
+        WARNING,
+        "one spine has 2 more links to this leaf than another, but most leaves have an even number",
+        "distribute the cables evenly over the spines",
+        clean=Switches(
+            plug=of_wiring(
+                lambda wiring: dataclasses.replace(
+                    wiring,
+                    links=(
+                        *wiring.links,
+                        *(
+                            dataclasses.replace(
+                                wiring.links[-1],
+                                id=f"more{port}",
+                                a=("leaf1", f"Ethernet{port}"),
+                                b=("spine1", f"Ethernet{port}"),
+                            )
+                            for port in (300, 304)
+                        ),
+                    ),
+                )
+            )
+        ),
+        lenient=True,
+    ),
+]

@@ -1,0 +1,90 @@
+"""Bad cases of the rules in fabricgen/rules/schema."""
+
+from tests.rules.case import ERROR, NOTE, WARNING, Case
+from tests.rules.changes import drop, put
+
+CASES = [
+    Case(
+        "FG401",
+        put({"a": "b"}, "leaf1", "WRED_PROFILES", "x"),
+        "leaf1:WRED_PROFILES",
+        NOTE,
+        "SONiC's YANG models do not have this table",
+        "did you mean 'WRED_PROFILE'?",
+        also=("FG592",),
+    ),
+    Case(
+        "FG402",
+        put("enable", "leaf1", "PORT_QOS_MAP", "Ethernet0", "pfc_watchdog_status"),
+        "leaf1:PORT_QOS_MAP|Ethernet0|pfc_watchdog_status",
+        ERROR,
+        "SONiC's YANG models do not have this field here",
+        "",
+    ),
+    Case(
+        "FG403",
+        drop("leaf1", "PORT", "Ethernet508", "speed"),
+        "leaf1:PORT|Ethernet508|speed",
+        ERROR,
+        "speed is missing",
+        "",
+    ),
+    Case(
+        "FG404",
+        put({"profile": "ingress_lossy_profile"}, "leaf1", "BUFFER_PG", "Ethernet0|9"),
+        "leaf1:BUFFER_PG|Ethernet0|9",
+        ERROR,
+        "pg_num of the key: '9' is not a priority group 0..7 or a range such as 3-4",
+        "",
+        lenient=True,
+    ),
+    Case(
+        "FG405",
+        put("166115492B", "leaf1", "BUFFER_POOL", "ingress_lossless_pool", "size"),
+        "leaf1:BUFFER_POOL|ingress_lossless_pool|size",
+        ERROR,
+        "'166115492B' is not a whole number 0..18446744073709551615",
+        "",
+    ),
+    Case(
+        "FG406",
+        put("300", "leaf1", "SCHEDULER", "scheduler.1", "weight"),
+        "leaf1:SCHEDULER|scheduler.1|weight",
+        ERROR,
+        "300 is outside 1..100",
+        "",
+    ),
+    Case(
+        "FG407",
+        put("turbo", "leaf1", "PORT", "Ethernet0", "fec"),
+        "leaf1:PORT|Ethernet0|fec",
+        ERROR,
+        "'turbo' is not one of rs, fc, none, auto",
+        "",
+    ),
+    Case(
+        "FG408",
+        put("scheduler.9", "leaf1", "QUEUE", "Ethernet0|3", "scheduler"),
+        "leaf1:QUEUE|Ethernet0|3|scheduler",
+        ERROR,
+        "no row of SCHEDULER has the name 'scheduler.9'",
+        "did you mean 'scheduler.2'?",
+    ),
+    Case(
+        "FG409",
+        put("4194304", "leaf1", "WRED_PROFILE", "AZURE_LOSSLESS", "green_min_threshold"),
+        "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",
+        ERROR,
+        "max 2097152 is less than min 4194304",
+        "",
+        also=("FG592",),
+    ),
+    Case(
+        "FG411",
+        put("[BUFFER_PROFILE|egress_lossless_profile]", "leaf1", "BUFFER_QUEUE", "Ethernet0|3-4", "profile"),
+        "leaf1:BUFFER_QUEUE|Ethernet0|3-4|profile",
+        WARNING,
+        "profile has the form [TABLE|name], which SONiC does not accept since 202111",
+        "write the bare name of the row",
+    ),
+]
