@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 
 from benchmarks.congestion_cases import cases
 from benchmarks.congestion_scale import GPUS, synthetic_plane
-from fabricgen.simulate.congestion.analysis import Options, judge_plane
 from fabricgen.simulate.congestion.collisions import drawn_fullest, expected_fullest
-from fabricgen.simulate.congestion.from_scenario import from_scenario
-from fabricgen.simulate.congestion.model import latency_ns
+from fabricgen.simulate.congestion.options import Options
+from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.congestion.verdict import VICTIM, judge
 from fabricgen.simulate.max_min import max_min_times_ns
+from fabricgen.simulate.patterns import Placement
+from fabricgen.simulate.plane.from_scenario import from_scenario
+from fabricgen.simulate.plane.ports import latency_ns
 from fabricgen.simulate.scenario import parse_scenario
 
 Floats = NDArray[np.float64]
@@ -118,7 +120,7 @@ def _scale() -> None:
     for name, options in (
         ("all-to-all", Options("all-to-all")),
         ("ring, aligned", Options()),
-        ("ring, fragmented", Options(placement="fragmented")),
+        ("ring, fragmented", Options(placement=Placement.FRAGMENTED)),
     ):
         begun = process_time()
         result = judge_plane(plane, options)

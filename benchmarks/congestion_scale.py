@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from fabricgen.routing import bits
 from fabricgen.routing.network import Network, build_network
-from fabricgen.simulate.congestion.model import NO_SWITCH, Ports
-from fabricgen.simulate.congestion.plane import HostNetwork
 from fabricgen.simulate.patterns import Adapter
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.ports import NO_SWITCH, Ports
 
 PODS, LEAVES, SPINES, CORES_PER_SPINE, HOSTS = 64, 32, 32, 32, 32
 GPUS = PODS * LEAVES * HOSTS

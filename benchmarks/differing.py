@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 
 def differing_copy(bundle: Path, copy: Path, *, every_port: bool = False) -> Path:

@@ -24,7 +24,7 @@ from benchmarks import mutants_infiniband
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 EXAMPLES = ("quickstart", "spectrum", "border", "rail-only", "superpod")
 LEAST_FOUND = 0.95

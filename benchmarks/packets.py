@@ -29,7 +29,7 @@ from pathlib import Path
 from fabricgen.simulate.packets import prepare
 prepare(lambda text: None)
 from fabricgen.simulate.packets.network import build
-from fabricgen.simulate.packets.run import advance_to
+from fabricgen.simulate.packets.advance import advance_to
 from fabricgen.simulate.scenario import read_scenario
 scenario = read_scenario(Path(sys.argv[1]))
 advance_to(build(scenario), 1)

@@ -1,4 +1,4 @@
-"""Files that are the old or the new one whenever somebody looks, and whenever the run is ended."""
+"""Atomic writes: a reader sees the old or the new file, even if the run is interrupted."""
 
 import os
 import tempfile
@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def write_atomically(file: Path, content: bytes) -> None:
-    """Put a file in place in one step, readable for all; what is no regular file (/dev/stdout, a pipe) is written to.
+    """Replace a file atomically, readable for all users. A file that is not regular (/dev/stdout, a pipe) is written.
 
-    Raises OSError, with the name of the file that was meant.
+    Raises OSError with the name of the target file.
     """
     if file.exists() and not file.is_file():
         file.write_bytes(content)
         return
-    file = file.resolve()  # through a symbolic link, which stays
+    file = file.resolve()  # the target of a symbolic link, which stays a link
     try:
         handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     except OSError as error:
@@ -33,7 +33,7 @@ def write_atomically(file: Path, content: bytes) -> None:
 
 @contextmanager
 def new_files(folder: Path, files: Mapping[str, str]) -> Iterator[None]:
-    """Texts by path, as files that the folder has not, for the body; where that fails or is interrupted, none stays."""
+    """Write new files, as path -> text, before the body. If the body fails or is interrupted, the files are removed."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         for path, text in files.items():

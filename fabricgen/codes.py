@@ -16,7 +16,7 @@ def codes() -> Mapping[str, Mapping[str, str]]:
 
 
 def explain_code(code: str) -> str | None:
-    """The page of a code; None for an unknown code or a rule's."""
+    """The page of a code; None for an unknown code and for the codes of rules."""
     entry = codes().get(code.upper())
     if entry is None:
         return None

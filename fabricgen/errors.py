@@ -1,24 +1,23 @@
-"""The exceptions that cross rooms. A mistake in a person's file is a `Finding`; these are for what stops a verdict.
+"""The base of all exceptions. A mistake in a person's file is a `Finding`; an exception means that no verdict exists.
 
 FabricgenError
-└── UnreadableInputError     a file is missing, or is no YAML or JSON at all: exit code 2
-└── UsageError          the request itself makes no sense (an unknown device in --only, a bundle of another
-                        inventory): exit code 2
+├── UnreadableInputError  a file is missing, or is not YAML or JSON: exit code 2
+└── UsageError            the request is not possible, for example an unknown device in --only: exit code 2
 """
 
 from fabricgen.findings import Location
 
 
 class FabricgenError(Exception):
-    """Base of every error that fabricgen raises on purpose."""
+    """Base of every exception that fabricgen defines."""
 
 
 class UsageError(FabricgenError):
-    """What was asked for cannot be done; the text says what to do instead."""
+    """A request that is not possible. The text says what to do instead."""
 
 
 class UnreadableInputError(FabricgenError):
-    """A file that cannot be read or parsed, so that no verdict is possible."""
+    """A file that cannot be read or parsed."""
 
     def __init__(self, problem: str, location: Location) -> None:
         super().__init__(f"{location}: {problem}")

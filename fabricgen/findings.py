@@ -1,4 +1,4 @@
-"""`Finding`, the one diagnostic type: what every room reports and every output format prints."""
+"""`Finding`, the only diagnostic type: every room reports findings, and every output format prints them."""
 
 import enum
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from fabricgen.suppressions import Suppression
 
 
 class Severity(enum.StrEnum):
-    """How bad a finding is; order of declaration is order of weight."""
+    """The severity of a finding, the highest first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -22,7 +22,7 @@ class Severity(enum.StrEnum):
 
 
 class Confidence(enum.StrEnum):
-    """Whether a finding follows from the files, may follow, or was seen happening."""
+    """Whether the files prove a finding, make it possible, or a run observed it."""
 
     PROVED = "proved"
     POSSIBLE = "possible"
@@ -31,7 +31,7 @@ class Confidence(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
-    """A place in a file; line and column count from 1, 0 means the file as a whole."""
+    """A place in a file. Lines and columns count from 1; 0 stands for the whole file."""
 
     file: str
     line: int = 0
@@ -59,7 +59,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another location that belongs to a finding: the far cable end, a profile's definition, a hop of a cycle.
+    """Another location of a finding: the far end of a cable, the definition of a profile, a hop of a cycle.
 
     `device` and `place` are the row there, if that row may be the cause of the finding.
     """
@@ -77,7 +77,7 @@ class Finding:
     `place` is the row or field of a device's file, and `path` is then its text, TABLE|key|field. A finding about an
     inventory has no place; its `path` is the dotted path of the value. `count` is the number of places with the same
     defect; the finding is located at the first of them, and `devices` are all devices with it if there are several.
-    `causes` are the values of the inventory that the place is rendered from, as file#dotted.path. `twin` numbers
+    `causes` are the inventory values from which the place is rendered, as file#dotted.path. `twin` numbers
     findings of one code at one place.
     """
 
@@ -103,9 +103,11 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Stable over line moves, rewording and more devices with the same defect: code, (first) device, path, and for
-        findings without a device the file's name."""
-        import hashlib  # loads OpenSSL: not for those who only ask for help
+        """A hash of the code, the first device, the path, and the file name of findings without a device.
+
+        It does not change with line numbers, wording, or more devices with the same defect.
+        """
+        import hashlib  # loads OpenSSL, which `--help` does not need
 
         file = PurePath(self.location.file).name if self.location and not self.device else ""
         parts = [self.code, self.device, self.path, file, *([str(self.twin)] if self.twin else [])]
@@ -119,7 +121,7 @@ class Finding:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings without repeats, worst first, in an order that no dictionary or process count can change."""
+    """The findings without duplicates, errors first. The order does not depend on the order of the input."""
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.sort_key)
 
 

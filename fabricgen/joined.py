@@ -1,12 +1,12 @@
-"""What hangs together: the parts of a network that links join."""
+"""Connected components of a network."""
 
 from collections.abc import Iterable
 
 
 def joined(nodes: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """The nodes in groups that pairs join, directly or over others.
+    """The connected components of the nodes: each group contains the nodes that pairs connect, directly or indirectly.
 
-    Groups and members keep the order of the nodes; pairs may name further ones, which come after these.
+    Groups and their members keep the order of `nodes`. Nodes that only pairs name come last.
     """
     above = {node: node for node in nodes}
 

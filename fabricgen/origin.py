@@ -1,4 +1,4 @@
-"""Values that know where they came from: an inventory place, a platform source, the steps of the computation."""
+"""Values with their origin: a place in the inventory, a source of platform data, the steps of the computation."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """inventory: file and dotted path of the value that caused it. platform: the source of a hardware fact. steps: how
-    the number was worked out, one line each."""
+    """The origin of a value.
+
+    `inventory` is the file and dotted path of an inventory value, `platform` the source of a hardware fact, and `steps`
+    the computation, one line each.
+    """
 
     inventory: str = ""
     platform: str = ""
@@ -15,7 +18,7 @@ class Origin:
 
 
 class Value(str):
-    """Text for a CONFIG_DB field, with its origin."""
+    """The text of a CONFIG_DB field, with its origin."""
 
     origin: Origin
 
@@ -26,10 +29,10 @@ class Value(str):
 
 
 def value(text: object, *steps: str, inventory: str = "", platform: str = "") -> Value:
-    """Short for Value(text, Origin(…))."""
+    """Short for `Value(text, Origin(…))`."""
     return Value(text, Origin(inventory, platform, steps))
 
 
 def joined(values: Iterable[object], origin: Origin, separator: str = ",") -> Value:
-    """Several values as one list text, such as '3,4'."""
+    """Several values as one text, for example '3,4'."""
     return Value(separator.join(str(item) for item in values), origin)

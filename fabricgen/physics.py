@@ -1,4 +1,4 @@
-"""Formulas of the world, no policy: bytes in a cable, the cost of a pause, the balance of a dynamic threshold, headers."""
+"""Formulas of physics and protocols, no policy: bytes in a cable, pauses, dynamic thresholds, header sizes."""
 
 from math import ceil
 
@@ -28,7 +28,7 @@ ICRC_BYTES = 4  # invariant checksum
 # iboe_get_mtu, subtracts the same sum.
 ROCE_V2_HEADER_BYTES = IPV6_HEADER_BYTES + UDP_HEADER_BYTES + BTH_BYTES + XRCETH_BYTES + ATOMICETH_BYTES + ICRC_BYTES
 
-# What a RoCEv2 packet in the middle of a message takes on the wire beside its payload: IPv4, no tag, no extended header.
+# Bytes on the wire of a RoCEv2 packet in the middle of a message, beside its payload: IPv4, no VLAN tag.
 ROCE_V2_WIRE_BYTES = (
     WIRE_GAP_BYTES
     + ETHERNET_HEADER_BYTES
@@ -72,7 +72,7 @@ def peer_response_bytes(speed_mbps: int) -> int | None:
 
 
 def dynamic_threshold_bytes(pool_bytes: int, dynamic_th: int, saturated: int = 1) -> float:
-    """The bytes at which `saturated` equal queues with alpha = 2**dynamic_th settle in a shared pool that only they use."""
+    """Bytes of each of `saturated` equal queues with alpha = 2**dynamic_th in a shared pool that only they use."""
     alpha: float = 2.0**dynamic_th
     return alpha * pool_bytes / (1 + alpha * saturated)
 

@@ -1,4 +1,4 @@
-"""Where templates, schemas and example inventories lie: inside an installed wheel, or at the top of a checkout."""
+"""The place of templates, schemas and example inventories: in an installed wheel, or at the top of a checkout."""
 
 from pathlib import Path
 
@@ -15,3 +15,8 @@ def resource(*parts: str) -> Path:
 def package_text(path: str) -> str:
     """The text of a module of this package, e.g. package_text("sonic/updater.py")."""
     return (_PACKAGE / path).read_text(encoding="utf-8")
+
+
+def package_files(folder: str) -> list[str]:
+    """The paths of the modules in a folder of this package, sorted, e.g. "deploy/state.py"."""
+    return sorted(file.relative_to(_PACKAGE).as_posix() for file in (_PACKAGE / folder).glob("*.py"))

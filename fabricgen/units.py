@@ -1,4 +1,4 @@
-"""Speeds, lengths and byte counts: text that people write to plain numbers with the unit in the name, and back."""
+"""Speeds, lengths and byte counts: text to numbers whose unit is in the name, and back."""
 
 import re
 
@@ -14,7 +14,7 @@ _BYTE_UNITS = {
 
 
 def parse_speed_mbps(text: str) -> int:
-    """'400G' to 400000. Raises ValueError for anything that is no speed or less than 1 Mb/s."""
+    """'400G' to 400000. Raises ValueError for other texts and for less than 1 Mb/s."""
     match = _SPEED.fullmatch(text.strip())
     mbps = round(float(match[1]) * _SPEED_MBPS[match[2].upper()]) if match else 0
     if mbps < 1:
@@ -31,7 +31,7 @@ def format_speed(mbps: int) -> str:
 
 
 def parse_length_m(text: str) -> float:
-    """'40m' or '50cm' to metres. Raises ValueError for anything that is no length."""
+    """'40m' or '50cm' to metres. Raises ValueError for a text that is not a length."""
     match = _LENGTH.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is not a length such as 40m")
@@ -44,7 +44,7 @@ def format_length(metres: float) -> str:
 
 
 def parse_bytes(text: str) -> int:
-    """'256KiB' or '262144' to bytes. Raises ValueError for anything that is no byte count."""
+    """'256KiB' or '262144' to bytes. Raises ValueError for a text that is not a byte count."""
     match = _BYTES.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is not a byte count such as 256KiB")

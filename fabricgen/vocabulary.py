@@ -42,7 +42,7 @@ class Technology(Word):
     ROCE = "roce"
     ETHERNET = "ethernet"
     INFINIBAND = "infiniband"
-    ANY = "any"  # a platform that stands for any switch
+    ANY = "any"  # a generic platform
 
 
 class Role(Word):

@@ -1,1 +1,1 @@
-"""A fabric that exists, taken over: config_db.json files to an explicit inventory that renders the same rows."""
+"""Import of an existing fabric: config_db.json files to an explicit inventory that renders the same rows."""

@@ -1,9 +1,10 @@
-"""config_db.json files to an inventory, proved by rendering it: what still differs from the files is listed.
+"""config_db.json files to an inventory that is rendered and compared with the files. Remaining differences are listed.
 
-First the explicit design alone is rendered. What differs then becomes overrides, tables that fabricgen does not render
-become base files, and the whole is rendered again and compared with the files, row by row.
+First only the explicit design is rendered. Its differences become overrides, and tables that fabricgen does not render
+become base files. Then the whole inventory is rendered and compared with the files, row by row.
 """
 
+import enum
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -36,18 +37,20 @@ from fabricgen.inventory.references import NAME
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
-from fabricgen.sonic.canonical import dump, natural_key
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.dump import dump
+from fabricgen.yaml_words import WordDumper
 
 FILE_NAME = "fabric.yaml"
 BASE = "base/{name}.json"
-_HEADER = "# Taken over from config_db.json files by `fabricgen import config-db`.\n"
+_HEADER = "# Imported from config_db.json files by `fabricgen import config-db`.\n"
 
 Lookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
 
 
 @dataclass
 class Adopted:
-    """The files of an inventory by their paths, empty where errors stand in the way; rows that differ, and why."""
+    """The files of the inventory by path, empty after errors. `differences` is row -> reason."""
 
     files: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -62,17 +65,17 @@ def adopt(
     *,
     single_file: bool = False,
 ) -> Adopted:
-    """The inventory of a fabric that exists. `platforms` are own platform entries: path in the inventory -> text.
+    """The inventory of an existing fabric. `platforms` are additional platform entries: path in the inventory -> text.
 
-    `single_file` puts all into fabric.yaml: no lock file, no base files, so numbers are values of overrides.
+    `single_file` writes everything into fabric.yaml, without lock file and base files, so numbers become overrides.
     """
     adopted = Adopted()
     adopted.findings += _unusable_names(bundle)
     source = _source(bundle, lookup, adopted.findings)
     if source is None or has_errors(adopted.findings):
         return adopted
-    usable, others = usable_links(source)
-    for link, reason in others:
+    usable, refused = usable_links(source)
+    for link, reason in refused:
         message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
         adopted.findings.append(Finding("FG142", Severity.NOTE, message))
     tree, lock = inventory_tree(fabric, source, usable)
@@ -81,18 +84,18 @@ def adopt(
     files = {} if single_file else {LOCK_NAME: lock.dump()}
     files |= platforms or {}
     rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
-    for relief, told in _RELIEFS:
+    for simplify, note in _SIMPLIFICATIONS:
         if rendered is None:
             problems = findings
-            relief(tree)
+            simplify(tree)
             rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
-            messages = [f"{told}: {one.message}" for one in problems] if rendered is not None else []
+            messages = [f"{note}: {one.message}" for one in problems] if rendered is not None else []
             adopted.findings += [Finding("FG143", Severity.NOTE, message) for message in messages]
     if rendered is None:
         adopted.findings += findings
         return adopted
     if not single_file:
-        files[LOCK_NAME] = lock.dump()  # with numbers for what the files gave none
+        files[LOCK_NAME] = lock.dump()  # with numbers for identities without numbers in the files
     changes, foreign = overrides(source, rendered, with_foreign=single_file)
     if changes:
         tree["overrides"] = changes
@@ -106,20 +109,20 @@ def adopt(
         return adopted
     adopted.differences = dict(_differences(bundle, rendered, source))
     adopted.files = files
-    adopted.findings += _told(adopted.differences)
+    adopted.findings += _difference_notes(adopted.differences)
     return adopted
 
 
 def fabric_name(text: str) -> str:
-    """A text as far as it can name a fabric."""
+    """A valid fabric name from a text."""
     return re.sub("[^A-Za-z0-9_.-]", "-", text).lstrip("-_.")[:63] or "fabric"
 
 
 def _unusable_names(bundle: Bundle) -> Iterator[Finding]:
     for name, device in bundle.devices.items():
         if not NAME.fullmatch(name):
-            hint = "letters, digits, - _ . with a letter or digit first; 63 at most"
-            message = f"an inventory cannot call a switch {name!r}"
+            hint = "use letters, digits, - _ . with a letter or digit first, at most 63"
+            message = f"{name!r} is not allowed as the name of a switch in an inventory"
             place = device.locate("DEVICE_METADATA", "localhost", "hostname")
             yield Finding("FG140", Severity.ERROR, message, device=name, location=place, hint=hint)
 
@@ -132,10 +135,10 @@ def _source(bundle: Bundle, lookup: Lookup, findings: list[Finding]) -> Source |
         hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
         found = lookup(hwsku) if hwsku else None
         if found is None:
-            hint = "`fabricgen import sonic-device DIR --output ENTRY.yaml` with the SKU's folder of sonic-buildimage, "
-            hint += "then again with `--platform ENTRY.yaml`"
+            hint = "run `fabricgen import sonic-device DIR --output ENTRY.yaml` with the folder of the SKU, "
+            hint += "then repeat this import with `--platform ENTRY.yaml`"
             place = device.locate("DEVICE_METADATA", "localhost", "hwsku")
-            message = f"nothing is known of hwsku {hwsku or '(none)'}, so its ports cannot be rendered"
+            message = f"the hwsku {hwsku or '(none)'} is unknown, so its ports cannot be rendered"
             findings.append(Finding("FG141", Severity.ERROR, message, device=name, location=place, hint=hint))
             continue
         switches[name] = SourceSwitch(name, roles[name], normalised(name, device.config, changed), *found)
@@ -151,15 +154,15 @@ def _leave_management(tree: dict[str, Any]) -> None:
     tree.pop("management", None)
 
 
-# What is given up where no plan can be made, one after the other; the files' rows then come as they are.
-_RELIEFS = (
-    (_leave_lossless, "the lossless plan is left to the overrides"),
-    (_leave_management, "the management network is left to the base files"),
+# Tried in this order if no plan can be made. Overrides then contain the rows of the files.
+_SIMPLIFICATIONS = (
+    (_leave_lossless, "overrides replace the lossless plan"),
+    (_leave_management, "base files replace the management network"),
 )
 
 
 def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
-    """Device -> tables that the inventory renders (None, with the findings, where it renders nothing), and its lock."""
+    """(device -> rendered tables, lock, errors) of an inventory. The tables are None if there are errors."""
     with tempfile.TemporaryDirectory(prefix="fabricgen-import-") as aside:
         root = Path(aside)
         for path, text in files.items():
@@ -174,17 +177,17 @@ def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, li
 
 
 def _differences(bundle: Bundle, rendered: Mapping[str, Any], source: Source) -> Iterator[tuple[RowId, str]]:
-    """Every row that is another in the file than in the render, and why."""
+    """All rows that differ between the files and the render, with the reason."""
     for name, device in bundle.devices.items():
         mine = {(table, key): row for table, key, row in rows_of(rendered[name])}
         theirs = {(table, key): row for table, key, row in rows_of(device.config)}
         for row in sorted(mine.keys() | theirs.keys(), key=lambda row: tuple(map(natural_key, row))):
             if mine.get(row) != theirs.get(row):
-                unsaid = NO_KEY if set("*?[") & set(row[1]) else NO_WAY
-                yield (name, *row), source.changed.get((name, *row), unsaid)
+                reason = NO_KEY if set("*?[") & set(row[1]) else NO_WAY
+                yield (name, *row), source.changed.get((name, *row), reason)
 
 
-def _told(differences: Mapping[RowId, str]) -> Iterator[Finding]:
+def _difference_notes(differences: Mapping[RowId, str]) -> Iterator[Finding]:
     """One note for each table and reason, with the number of rows."""
     counts: dict[tuple[str, str], list[RowId]] = {}
     for row, reason in differences.items():
@@ -195,11 +198,14 @@ def _told(differences: Mapping[RowId, str]) -> Iterator[Finding]:
         yield Finding("FG144", Severity.NOTE, f"the render differs: {reason}", name, place=place, count=len(rows))
 
 
-class _Dumper(yaml.SafeDumper):
-    """Short collections of scalars on one line, no anchors."""
+class _Dumper(WordDumper):
+    """YAML without anchors, with short collections on one line."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True
+
+
+_Dumper.add_multi_representer(enum.StrEnum, lambda dumper, word: dumper.represent_str(word.value))
 
 
 def _yaml(tree: Mapping[str, Any]) -> str:

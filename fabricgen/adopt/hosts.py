@@ -1,4 +1,4 @@
-"""Hosts from the neighbours that have no file: groups, models and a name pattern that give their names back."""
+"""Hosts from the neighbors without a file: groups, models and a name pattern that reproduces their names."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,14 +10,14 @@ from fabricgen.inventory.references import NAME
 from fabricgen.units import format_speed
 
 _NUMBERED = re.compile(r"(.*?)([-_.]?)(\d+)")
-_NIC = "unknown"  # no file tells which
+_NIC = "unknown"  # the files do not contain the NIC model
 
 Nic = tuple[int, str]  # speed in Mb/s, plane
 
 
 @dataclass
 class Hosts:
-    """Groups and models of the inventory, and by which key each host stands there."""
+    """Groups and models of the inventory. `keys` is host -> identity."""
 
     groups: dict[str, dict[str, object]] = field(default_factory=dict)
     models: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Hosts:
 
 
 def find_hosts(source: Source, links: Iterable[WiredLink]) -> Hosts:
-    """The hosts of the host links, whose end `a` is the host; each NIC has the speed of the port it is plugged into."""
+    """The hosts at end `a` of host links. Each NIC has the speed of its switch port."""
     nics: dict[str, dict[str, Nic]] = {}
     for link in links:
         switch = source.switches[link.b[0]]
@@ -56,7 +56,7 @@ def _row(port: str, speed_mbps: int, plane: str) -> dict[str, object]:
 
 
 def _numbered(nics: Mapping[str, Mapping[str, Nic]]) -> tuple[str, dict[str, list[str]]] | None:
-    """The pattern that all names follow, and group -> hosts in order; None where names or NICs do not allow groups."""
+    """The pattern of all names, and group -> hosts in order; None if names or NICs do not allow groups."""
     matches = {name: _NUMBERED.fullmatch(name) for name in nics}
     if not all(match and NAME.fullmatch(match[1]) for match in matches.values()):
         return None

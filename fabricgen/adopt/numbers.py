@@ -1,4 +1,4 @@
-"""Addresses and ASNs of the source, as pools of the inventory and as lines of its lock file."""
+"""Addresses and ASNs of the source, as pools of the inventory and entries of its lock file."""
 
 import ipaddress
 from collections import defaultdict
@@ -6,28 +6,32 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
+from netaddr import IPNetwork, IPSet, spanning_cidr
+
 from fabricgen.adopt.source import Interface, Source
 from fabricgen.allocation.lock import Lock
-from fabricgen.allocation.pools import Network, block_size
+from fabricgen.allocation.pools import block_size
 from fabricgen.bundle.wiring import WiredLink
+from fabricgen.inventory.prefixes import Network, contains, read_prefix
+from fabricgen.vocabulary import Role
 
-# Where a purpose has no addresses, or some that no pool can hold: RFC 6598, which no fabric announces.
-_SPARE = "100.64.0.0/10"
+# For purposes without addresses, or with addresses that no pool can contain. RFC 6598: not announced by fabrics.
+_SPARE = IPNetwork("100.64.0.0/10")
 _ASN_4_BYTES = 4_200_000_000
 
 
 class Numbers:
-    """The lock of a fabric and what the inventory says of its numbers, plane by plane."""
+    """The lock file of a fabric, and the pools of its planes."""
 
     def __init__(self, fabric: str, source: Source) -> None:
         self.lock = Lock(fabric)
-        self.pods: dict[str, int] = {}  # switch -> the pod of a spine that has an ASN of its own
+        self.pods: dict[str, int] = {}  # spine -> pod, if spines have different ASNs
         self._pools = _Pools()
         self.management = _management(source, self.lock, self._pools)
         self.lock.names |= {switch.key: switch.name for switch in source.switches.values()}
 
     def addressing(self, plane: Source, links: Sequence[WiredLink], *, numbered: bool) -> dict[str, Any]:
-        """What was given to each switch, link and host port of a plane, where the design can give just that."""
+        """The pools of a plane. Adds the numbers that the design can reproduce to the lock file."""
         lock, pools = self.lock, self._pools
         asns = _find_asns(plane, self.pods)
         lock.asns |= asns
@@ -43,10 +47,10 @@ class Numbers:
                 by_switch[link.b[0]].append(link)
         host_blocks = {f"{plane.switches[name].key}/hosts": _block(plane, found) for name, found in by_switch.items()}
         host_ports = sum(block_size(len(ports)) for ports in by_switch.values())
-        found: dict[str, Any] = {"loopbacks": pools.over(loopbacks, len(loopbacks), spare_ends=True)}
+        found: dict[str, Any] = {"loopbacks": pools.around(loopbacks, len(loopbacks), free_ends=True)}
         if numbered:
-            found["links"] = pools.over(blocks, 2 * len(between))
-        found["hosts"] = pools.over(host_blocks, host_ports)
+            found["links"] = pools.around(blocks, 2 * len(between))
+        found["hosts"] = pools.around(host_blocks, host_ports)
         lock.loopbacks |= loopbacks
         lock.blocks |= blocks | host_blocks
         known = sorted(asns.values())
@@ -62,19 +66,19 @@ def _link_block(plane: Source, link: WiredLink) -> tuple[str, list[str]]:
 
 
 def _find_asns(source: Source, pods: dict[str, int]) -> dict[str, int]:
-    """By owner. A leaf has its own; the spines of a pod share one, so spines of unlike ASNs are put into unlike pods;
-    cores share one."""
+    """Owner -> ASN. Each leaf has its own. The spines of a pod share one, so spines with different ASNs get different
+    pods. Cores share one."""
     found: dict[str, int] = {}
-    spines = sorted({switch.asn for switch in source.switches.values() if switch.role == "spine" and switch.asn})
-    core = source.most(switch.asn for switch in source.switches.values() if switch.role == "core")
+    spines = sorted({switch.asn for switch in source.switches.values() if switch.role is Role.SPINE and switch.asn})
+    core = source.most(switch.asn for switch in source.switches.values() if switch.role is Role.CORE)
     for switch in source.switches.values():
         asn, owner = switch.asn, switch.key
-        if switch.role == "spine":
+        if switch.role is Role.SPINE:
             owner = f"{source.plane}/spine"
             if len(spines) > 1 and asn:
                 pods[switch.name] = spines.index(asn)
                 owner = f"{source.plane}/pod{pods[switch.name]}/spine"
-        elif switch.role == "core":
+        elif switch.role is Role.CORE:
             asn, owner = core, f"{source.plane}/core"
         if asn:
             found[owner] = asn
@@ -82,7 +86,7 @@ def _find_asns(source: Source, pods: dict[str, int]) -> dict[str, int]:
 
 
 def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
-    """The network that most switches have eth0 in; servers that all of them name."""
+    """The network of most eth0 addresses, and the servers that all switches use."""
     held = {}
     for switch in source.switches.values():
         for one in switch.addresses("MGMT_INTERFACE", "eth0"):
@@ -94,7 +98,9 @@ def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
         for version in (4, 6)
     }
     chosen = [(version, *facts) for version, facts in found.items() if facts]
-    chosen = [(version, network, gateway) for version, network, gateway in chosen if pools.take(network)]
+    chosen = [
+        (version, network, gateway) for version, network, gateway in chosen if pools.take(IPNetwork(str(network)))
+    ]
     if not chosen:
         return {}
     for switch in source.switches.values():
@@ -117,36 +123,38 @@ def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
 
 
 class _Pools:
-    """Prefixes for the purposes of the inventory, which must not overlap."""
+    """The prefixes that the purposes of the inventory use; no two overlap."""
 
     def __init__(self) -> None:
-        self.taken: list[Network] = []
-        self.spare = ipaddress.IPv4Network(_SPARE).subnets(new_prefix=16)
+        self._taken = IPSet()
+        self._spare = _SPARE.subnet(16)
 
-    def take(self, network: Network) -> bool:
-        """Whether nothing of it is taken yet; then it is."""
-        if any(one.version == network.version and one.overlaps(network) for one in self.taken):
+    def take(self, network: IPNetwork) -> bool:
+        """Take a prefix; False if any of its addresses is taken already."""
+        if not self._taken.isdisjoint(IPSet([network])):
             return False
-        self.taken.append(network)
+        self._taken.add(network)
         return True
 
-    def over(self, given: dict[str, list[str]], needed: int, *, spare_ends: bool = False) -> str | list[str]:
-        """The smallest prefix of each family over all that was given, with room for those that have none yet, of the
-        `needed` addresses. What cannot be had of a pool is taken out of `given`: a family that not everybody has, and
-        what would overlap another purpose."""
+    def around(self, given: dict[str, list[str]], needed: int, *, free_ends: bool = False) -> str | list[str]:
+        """The smallest prefix of each family that contains everything in `given`, and room for the keys without one.
+
+        `needed` is the number of addresses of all keys. What no pool can serve is removed from `given`: a family that
+        some keys do not have, and prefixes that overlap another purpose.
+        """
         prefixes: list[str] = []
-        held = {key: {ipaddress.ip_network(text).version: text for text in texts} for key, texts in given.items()}
+        held = {key: {IPNetwork(text).version: text for text in texts} for key, texts in given.items()}
         for version in (4, 6):
             texts = [of[version] for of in held.values() if version in of]
             room = 0 if len(texts) == len(held) else 4 * needed
-            pool = _supernet(texts, spare_ends, room) if texts and (version == 4 or not room) else None
+            pool = _supernet(texts, room, free_ends=free_ends) if texts and (version == 4 or not room) else None
             if pool is not None and self.take(pool):
                 prefixes.append(str(pool))
                 continue
             for of in held.values():
                 of.pop(version, None)
             if version == 4:
-                prefixes.append(str(next(filter(self.take, self.spare))))
+                prefixes.append(str(next(filter(self.take, self._spare))))
         for key, of in held.items():
             given[key] = [of[version] for version in (4, 6) if version in of]
         for key in [key for key, texts in given.items() if not texts]:
@@ -154,17 +162,15 @@ class _Pools:
         return prefixes if len(prefixes) > 1 else prefixes[0]
 
 
-def _supernet(texts: Iterable[str], spare_ends: bool, room: int) -> Network:
-    """The smallest prefix over all that has so many addresses; with `spare_ends` none of them is its first or last."""
-    networks = [ipaddress.ip_network(text) for text in texts]
-    first = min(int(network.network_address) for network in networks)
-    last = max(int(network.broadcast_address) for network in networks)
-    bits = max((first ^ last).bit_length(), room.bit_length())
-    size = networks[0].max_prefixlen
-    while spare_ends and bits < size and {first, last} & {first >> bits << bits, (first >> bits << bits) + 2**bits - 1}:
-        bits += 1
-    kind = ipaddress.IPv4Address if size == 32 else ipaddress.IPv6Address
-    return ipaddress.ip_network(f"{kind(first >> bits << bits)}/{size - bits}")
+def _supernet(texts: Sequence[str], room: int, *, free_ends: bool) -> IPNetwork:
+    """The smallest prefix that contains all addresses and is larger than `room`; with `free_ends` its first and last
+    address are none of them."""
+    pool = spanning_cidr([*texts, texts[0]])
+    networks = list(map(IPNetwork, texts))
+    ends = {min(one.first for one in networks), max(one.last for one in networks)}
+    while pool.prefixlen and (pool.size <= room or (free_ends and ends & {pool.first, pool.last})):
+        pool = pool.supernet(pool.prefixlen - 1)[0]
+    return pool
 
 
 def _one_of_each(addresses: Iterable[Interface]) -> list[Interface]:
@@ -179,7 +185,7 @@ def _texts(addresses: Iterable[Interface]) -> list[str]:
 
 
 def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[Network]:
-    """The subnets of two addresses that both ends have, the lower end the even one."""
+    """The subnets with two addresses that both ends share, with the even address at the lower end."""
     far = {one.network: one for one in high}
     found: dict[int, Network] = {}
     for one in low:
@@ -190,7 +196,7 @@ def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[Network
 
 
 def _block(source: Source, links: Sequence[WiredLink]) -> list[str]:
-    """The block of a switch's host ports: subnets of two addresses in the order of the links, without a gap."""
+    """The block of the host ports of a switch: contiguous subnets of two addresses in the order of the links."""
     switch, size = source.switches[links[0].b[0]], block_size(len(links))
     texts = []
     for version in (4, 6):
@@ -208,21 +214,14 @@ def _block(source: Source, links: Sequence[WiredLink]) -> list[str]:
 
 
 def _announced(tables: Any, minimal: Network) -> Network:
-    """The aggregate that the switch announces for the block, where it begins with it: room for more hosts."""
+    """The aggregate that the switch announces, if it begins with the block: it has room for more hosts."""
     keys = chain(tables.get("BGP_AGGREGATE_ADDRESS", {}), tables.get("BGP_GLOBALS_AF_NETWORK", {}), tables.get(
         "BGP_GLOBALS_AF_AGGREGATE_ADDR", {}))  # fmt: skip
     for text in (key.rpartition("|")[2] for key in keys):
-        try:
-            network = ipaddress.ip_network(text)
-        except ValueError:
+        network = read_prefix(text)
+        if isinstance(network, str):
             continue
-        if (
-            network.version == minimal.version
-            and network.network_address == minimal.network_address
-            and (
-                minimal.subnet_of(network)  # type: ignore[arg-type]
-            )
-        ):
+        if network.network_address == minimal.network_address and contains(network, minimal):
             return network
     return minimal
 

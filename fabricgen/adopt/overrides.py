@@ -1,25 +1,27 @@
-"""What the design does not give, as overrides: the difference of rendered and wanted tables, gathered by switch."""
+"""Overrides for what the design does not render: the differences of rendered and original tables, grouped by switch."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from fabricgen.adopt.source import Source
+from fabricgen.vocabulary import Role
 
-Delta = Mapping[str, Any] | None  # fields to set (None: to remove); None: the row goes
-_WHOLE = ""  # the key of a delta that is a whole table
-_PATTERN = set("*?[")
+Delta = Mapping[str, Any] | None  # fields to set (None removes one); None removes the row
+_WHOLE_TABLE = None  # in place of a row key
+_WILDCARDS = set("*?[")
 
 
 def overrides(
     source: Source, rendered: Mapping[str, Mapping[str, Any]], *, with_foreign: bool
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """The overrides that turn what was rendered into the source, and device -> tables that are not rendered for it.
+    """The overrides that turn the rendered tables into the source, and device -> foreign tables.
 
-    `rendered` is device -> tables. `with_foreign` puts those tables into the overrides, too.
+    `rendered` is device -> tables. Foreign tables are those that fabricgen does not render for the device;
+    `with_foreign` includes them in the overrides.
     """
-    carriers: dict[str, list[str]] = {}
-    content: dict[str, tuple[str, str, Delta]] = {}
+    devices_of: dict[str, list[str]] = {}
+    content: dict[str, tuple[str, str | None, Delta]] = {}
     foreign: dict[str, dict[str, Any]] = {}
     for name, switch in source.switches.items():
         tables = rendered[name]
@@ -29,49 +31,49 @@ def overrides(
             for key, delta in _deltas(tables.get(table, {}), own.get(table, {})).items():
                 text = json.dumps([table, key, delta], sort_keys=True)
                 content[text] = table, key, delta
-                carriers.setdefault(text, []).append(name)
+                devices_of.setdefault(text, []).append(name)
     listed: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
-    # Patterns go first: they are over the rows that were rendered, not over those that other overrides add.
-    for text in sorted(carriers, key=lambda text: (not _is_pattern(content[text][1]), text)):
+    # Patterns come first: they select among rendered rows, not among the rows that other overrides add.
+    for text in sorted(devices_of, key=lambda text: (not _selects_rows(content[text][1]), text)):
         table, key, delta = content[text]
-        for match in _matches(source, tuple(carriers[text])):
-            _, config = listed.setdefault(json.dumps([_is_pattern(key), match]), (match, {}))
-            if key == _WHOLE:
+        for match in _matches(source, tuple(devices_of[text])):
+            _, config = listed.setdefault(json.dumps([_selects_rows(key), match]), (match, {}))
+            if key is _WHOLE_TABLE:
                 config[table] = None
             else:
                 config.setdefault(table, {})[key] = delta
     return [{"match": match, "config_db": config} for match, config in listed.values()], foreign
 
 
-def _is_pattern(key: str) -> bool:
-    """Whether a delta is for many rows, or the whole table."""
-    return key == _WHOLE or key.startswith("*")
+def _selects_rows(key: str | None) -> bool:
+    """Whether a delta is for many rows, or for the whole table."""
+    return key is _WHOLE_TABLE or key.startswith("*")
 
 
 def _matches(source: Source, names: tuple[str, ...]) -> list[dict[str, str]]:
-    """Conditions that hold for just these switches: one where all, a whole plane or a whole tier are meant."""
+    """Conditions that select exactly these switches: one for all, for a plane or a tier, else one each."""
     if len(names) == len(source.switches):
         return [{"name": "*"}]
     for plane in dict.fromkeys(switch.plane for switch in source.switches.values()):
         if tuple(name for name, switch in source.switches.items() if switch.plane == plane) == names:
             return [{"plane": plane}]
-    for role in ("leaf", "spine", "core"):
+    for role in (Role.LEAF, Role.SPINE, Role.CORE):
         members = tuple(name for name, switch in source.switches.items() if switch.role == role)
         if members == names:
-            return [{"role": role}]
+            return [{"role": role.value}]
     return [{"name": name} for name in names]
 
 
-def _deltas(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Delta]:
-    """Key, or pattern of keys, -> what changes in the row."""
+def _deltas(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str | None, Delta]:
+    """Row key or pattern of row keys -> the change."""
     if not new:
-        return {_WHOLE: None} if old else {}
+        return {_WHOLE_TABLE: None} if old else {}
     found: dict[str, Delta] = {}
     for key in dict.fromkeys((*old, *new)):
         if key not in new:
             found[key] = None
         elif key not in old:
-            if not _PATTERN & set(key):
+            if not _WILDCARDS & set(key):
                 found[key] = dict(new[key])
         elif changed := {
             field: new[key].get(field)
@@ -82,16 +84,17 @@ def _deltas(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Delta]:
     return _by_pattern(found, old)
 
 
-def _by_pattern(deltas: Mapping[str, Delta], old: Mapping[str, Any]) -> dict[str, Delta]:
-    """Equal changes of all rows, or of all with the same last part of the key, as one."""
+def _by_pattern(deltas: Mapping[str, Delta], old: Mapping[str, Any]) -> dict[str | None, Delta]:
+    """Equal changes of all rows, or of all rows with the same last part of the key, as one pattern."""
     if not deltas:
         return {}
     patterns: dict[str, list[str]] = {"*": list(old)}
     for key in old:
         _, bar, rest = key.rpartition("|")
-        if bar and not _PATTERN & set(rest):
+        if bar and not _WILDCARDS & set(rest):
             patterns.setdefault(f"*|{rest}", []).append(key)
-    left, found = dict(deltas), {}
+    left = dict(deltas)
+    found: dict[str | None, Delta] = {}
     for pattern, keys in patterns.items():
         if len(keys) > 1 and all(key in left and left[key] == left[keys[0]] for key in keys):
             found[pattern] = left[keys[0]]
@@ -100,5 +103,5 @@ def _by_pattern(deltas: Mapping[str, Delta], old: Mapping[str, Any]) -> dict[str
 
 
 def _literal(key: str) -> str:
-    """A key as a pattern that only itself fits; as it is where it holds no character of a pattern."""
-    return "".join(f"[{char}]" if char in _PATTERN else char for char in key)
+    """The pattern that matches only this key."""
+    return "".join(f"[{char}]" if char in _WILDCARDS else char for char in key)

@@ -1,7 +1,7 @@
-"""Which switches make a plane: those that links join, and with them all others of the same lossless settings.
+"""The planes of an imported fabric: connected switches, and all others with the same lossless settings.
 
-An inventory gives one set of lossless classes to a plane. Switches without a link to each other may be the rails of one
-plane as well as two planes; they are kept together unless their settings tell them apart.
+A plane has one set of lossless classes. Switches that are not connected may be rails of one plane, or separate planes.
+They are one plane if their settings are equal.
 """
 
 import json
@@ -12,15 +12,16 @@ from fabricgen.adopt.source import FIRST_PLANE, Source
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.inventory.profiles import NONE
 from fabricgen.joined import joined
+from fabricgen.vocabulary import Role
 
 
 def split_planes(source: Source, links: Sequence[WiredLink]) -> list[Source]:
-    """The planes with their switches, whose `plane` is set, and links; lossless ones first."""
+    """The planes with their switches and links, lossless planes first. Sets the `plane` of each switch."""
     pairs = ((link.a[0], link.b[0]) for link in links if link.a[0] in source.switches)
     by_settings: dict[tuple[bool, str], list[str]] = {}
     for names in joined(source.switches, pairs):
-        part = Source({name: source.switches[name] for name in names}, (), {})
-        settings = lossless(part)
+        component = Source({name: source.switches[name] for name in names}, (), {})
+        settings = lossless(component)
         by_settings.setdefault((settings == NONE, json.dumps(settings)), []).extend(names)
     planes = []
     for index, key in enumerate(sorted(by_settings)):
@@ -35,9 +36,9 @@ def split_planes(source: Source, links: Sequence[WiredLink]) -> list[Source]:
 
 
 def _keep_a_leaf(planes: Sequence[Source]) -> None:
-    """An explicit design has leaves; in a plane without any the lowest tier takes their place."""
+    """An explicit design needs leaves: in a plane without leaves, the lowest tier becomes leaves."""
     for plane in planes:
         roles = {switch.role for switch in plane.switches.values()}
-        lowest = next(role for role in ("leaf", "spine", "core") if role in roles)
+        lowest = next(role for role in (Role.LEAF, Role.SPINE, Role.CORE) if role in roles)
         for switch in plane.switches.values():
-            switch.role = "leaf" if switch.role == lowest else switch.role
+            switch.role = Role.LEAF if switch.role is lowest else switch.role

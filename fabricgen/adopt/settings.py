@@ -1,4 +1,4 @@
-"""What a plane's settings must be for most rows to come out as they are: classes, MTU, cables, kind of BGP."""
+"""The settings of a plane with which most rows render as in the files: classes, MTU, cables, BGP addressing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,36 +10,37 @@ from fabricgen.inventory.profiles import NONE
 from fabricgen.physics import DEFAULT_MTU_BYTES
 from fabricgen.sonic.tables import parse_priorities
 from fabricgen.units import format_length, parse_length_m
+from fabricgen.vocabulary import LinkKind, Role
 
-_KINDS = {("leaf", "spine"): "leaf-spine", ("spine", "core"): "spine-core"}
+_KINDS = {(Role.LEAF, Role.SPINE): LinkKind.LEAF_SPINE, (Role.SPINE, Role.CORE): LinkKind.SPINE_CORE}
 _MTU_BYTES = range(1500, 9217)
-_MOST_CLASSES = 4
+_MAX_CLASSES = 4
 
 
-def link_kind(source: Source, link: WiredLink) -> str:
-    """host-leaf | leaf-spine | spine-core | peer: whose cable setting a link has."""
+def link_kind(source: Source, link: WiredLink) -> LinkKind:
+    """The kind of a link, which selects its cable setting."""
     if link.a[0] not in source.switches:
-        return "host-leaf"
+        return LinkKind.HOST_LEAF
     roles = source.switches[link.a[0]].role, source.switches[link.b[0]].role
-    return _KINDS.get(roles, "peer")
+    return _KINDS.get(roles, LinkKind.PEER)
 
 
 def is_unnumbered(source: Source) -> bool:
-    """Whether sessions run between interfaces: rows of the management framework, default|EthernetN."""
+    """Whether most sessions are on interfaces: rows of the management framework, default|EthernetN."""
     keys = [key for switch in source.switches.values() for key in switch.tables.get("BGP_NEIGHBOR", {})]
     return 2 * sum("|Ethernet" in key for key in keys) > len(keys)
 
 
 def mtu_bytes(source: Source) -> int:
-    """The MTU that most ports have."""
+    """The MTU of most ports."""
     texts = (row.get("mtu") for switch in source.switches.values() for row in switch.tables.get("PORT", {}).values())
     found = str(source.most(text for text in texts if isinstance(text, str)))
     return int(found) if found.isdecimal() and int(found) in _MTU_BYTES else DEFAULT_MTU_BYTES
 
 
 def cables(source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, object], dict[str, object]]:
-    """Kind of link -> its usual cable; link id -> its own where that is another."""
-    found: dict[str, dict[str, tuple[str, str]]] = {}
+    """Kind of link -> its usual cable, and link id -> its cable if it differs."""
+    found: dict[LinkKind, dict[str, tuple[str, str]]] = {}
     for link in links:
         found.setdefault(link_kind(source, link), {})[link.id] = _cable(source, link)
     usual: dict[str, object] = {}
@@ -54,7 +55,7 @@ def cables(source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, object
 
 
 def _cable(source: Source, link: WiredLink) -> tuple[str, str]:
-    """(length, link training) as the upper end has them; "" where it says nothing of use."""
+    """(length, link training) of the upper end, each empty if the file has no valid value."""
     switch = source.switches[link.b[0]]
     texts = (row.get(link.b[1]) for row in switch.tables.get("CABLE_LENGTH", {}).values())
     length = next((text for text in texts if isinstance(text, str)), "")
@@ -71,7 +72,7 @@ def _written(cable: tuple[str, str]) -> object:
 
 
 def lossless(source: Source) -> object:
-    """`lossless` of the plane: the priorities that most ports have PFC on, with the DSCPs that lead there."""
+    """`lossless` of the plane: the PFC priorities of most ports, with the DSCP values that map to them."""
     enabled = source.most(
         row.get("pfc_enable")
         for switch in source.switches.values()
@@ -83,24 +84,24 @@ def lossless(source: Source) -> object:
         for row in switch.tables.get("DSCP_TO_TC_MAP", {}).values()
     )
     priorities = sorted(parse_priorities(enabled)) if isinstance(enabled, str) else []
-    led: dict[str, list[int]] = {}
+    dscps: dict[str, list[int]] = {}  # traffic class -> DSCP values
     for dscp, tc in entries or ():
         if dscp.isdecimal() and int(dscp) < 64:
-            led.setdefault(tc, []).append(int(dscp))
-    classes = {priority: {"dscp": sorted(led[str(priority)])} for priority in priorities if led.get(str(priority))}
-    if not classes or len(classes) > _MOST_CLASSES or max(classes) > 6:
+            dscps.setdefault(tc, []).append(int(dscp))
+    classes = {priority: {"dscp": sorted(dscps[str(priority)])} for priority in priorities if dscps.get(str(priority))}
+    if not classes or len(classes) > _MAX_CLASSES or max(classes) > 6:
         return NONE
-    return {"classes": classes, "cnp": {"dscp": _cnp_dscp(led, set(classes))}}
+    return {"classes": classes, "cnp": {"dscp": _cnp_dscp(dscps, set(classes))}}
 
 
-def _cnp_dscp(led: dict[str, list[int]], classes: set[int]) -> int:
-    """The DSCP of class 6, where SONiC's own map and ours have CNPs; else one that is in no lossless class."""
-    taken = {dscp for priority in classes for dscp in led[str(priority)]}
-    candidates: list[int] = [*(led.get("6", []) if 6 not in classes else ()), DEFAULT_CNP_DSCP, *range(63, -1, -1)]
+def _cnp_dscp(dscps: dict[str, list[int]], classes: set[int]) -> int:
+    """The DSCP of class 6, which the maps of SONiC and fabricgen use for CNPs, else one outside lossless classes."""
+    taken = {dscp for priority in classes for dscp in dscps[str(priority)]}
+    candidates: list[int] = [*(dscps.get("6", []) if 6 not in classes else ()), DEFAULT_CNP_DSCP, *range(63, -1, -1)]
     return next(dscp for dscp in candidates if dscp not in taken)
 
 
-def usual_types(source: Source) -> dict[str, Any]:
+def usual_types(source: Source) -> dict[Role, Any]:
     """Role -> (platform, layout, device type) of most of its switches."""
     return {
         role: source.most(
@@ -108,5 +109,5 @@ def usual_types(source: Source) -> dict[str, Any]:
             for switch in source.switches.values()
             if switch.role == role
         )
-        for role in ("leaf", "spine", "core")
+        for role in (Role.LEAF, Role.SPINE, Role.CORE)
     }

@@ -1,4 +1,4 @@
-"""The files of a fabric as an inventory can hold them: rows of texts, today's references, no secrets."""
+"""The files of a fabric in the form of an inventory: texts, current references, and no secrets."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +14,7 @@ from fabricgen.render.secrets import literal_secrets
 from fabricgen.sonic.device_types import ROLES
 from fabricgen.sonic.references import bare
 from fabricgen.sonic.secrets import PLACEHOLDER
+from fabricgen.vocabulary import Role
 
 Interface = IPv4Interface | IPv6Interface
 Tables = dict[str, dict[str, dict[str, str | list[str]]]]
@@ -22,19 +23,19 @@ RowId = tuple[str, str, str]  # device, table, key
 FIRST_PLANE = "compute"
 
 OLD_REFERENCE = "a reference of the old form [TABLE|name] becomes the bare name"
-SECRET = "a secret becomes a reference to where it is kept"
+SECRET = "a secret becomes a reference"
 AS_TEXT = "a number or truth value becomes text"
-NO_TEXT = "what is no text, list of texts, row or table cannot be held"
-NO_WAY = "neither the design nor an override gives it"
-NO_KEY = "a key with * ? or [ would be a pattern in an override"
+NO_TEXT = "an inventory can contain only texts, lists of texts, rows and tables"
+NO_WAY = "neither the design nor an override can set it"
+NO_KEY = "a key with * ? or [ is a pattern in an override"
 
 
 @dataclass
 class SourceSwitch:
-    """One switch of the fabric: what its file says, in `tables`, and what its hardware is."""
+    """One switch of the fabric: the tables of its file, and its hardware."""
 
     name: str
-    role: str
+    role: Role
     tables: Tables
     platform: SwitchPlatform
     layout: Layout
@@ -42,21 +43,21 @@ class SourceSwitch:
 
     @property
     def key(self) -> str:
-        """Its identity in the explicit design."""
+        """The identity in the explicit design."""
         return f"{self.plane}/{self.role}/{self.name}"
 
     def row(self, table: str, key: str) -> Mapping[str, str | list[str]]:
-        """A row's fields; empty when there is none."""
+        """The fields of a row, empty if the row is missing."""
         return self.tables.get(table, {}).get(key, {})
 
     def text(self, table: str, key: str, field: str) -> str:
-        """A field's text; "" when absent."""
+        """The text of a field, empty if it is missing."""
         value = self.row(table, key).get(field, "")
         return value if isinstance(value, str) else ""
 
     @cached_property
     def asn(self) -> int | None:
-        """Its autonomous system."""
+        """The ASN."""
         text = self.text("DEVICE_METADATA", "localhost", "bgp_asn") or self.text("BGP_GLOBALS", "default", "local_asn")
         return int(text) if text.isdecimal() and 0 < int(text) < 2**32 else None
 
@@ -83,7 +84,7 @@ class SourceSwitch:
 
 @dataclass
 class Source:
-    """The whole fabric, or one plane of it. `changed` says of rows why they cannot come back letter by letter."""
+    """The whole fabric, or one of its planes. `changed` is row -> reason why it cannot be rendered exactly."""
 
     switches: dict[str, SourceSwitch]
     links: tuple[WiredLink, ...]
@@ -91,23 +92,23 @@ class Source:
     plane: str = FIRST_PLANE
 
     def most(self, values: Iterable[Any]) -> Any:
-        """The most frequent value that is something, the smallest of equals; None where there is none."""
+        """The most frequent value that is not empty, the smallest of equally frequent ones; None without values."""
         counts = Counter(value for value in values if value)
         return min(counts, key=lambda value: (-counts[value], str(value))) if counts else None
 
 
-def device_roles(bundle: Bundle) -> dict[str, str]:
-    """leaf | spine | core of every device: by its type; else a leaf where hosts are or nobody has any, else a spine."""
+def device_roles(bundle: Bundle) -> dict[str, Role]:
+    """The role of every device: by its type, else leaf if it has hosts or no device has any, else spine."""
     types = {name: device.text_of("DEVICE_METADATA", "localhost", "type") for name, device in bundle.devices.items()}
     with_hosts = {link.b[0] for link in bundle.host_links}
     return {
-        name: ROLES.get(kind) or ("leaf" if name in with_hosts or not with_hosts else "spine")
+        name: Role(ROLES.get(kind) or (Role.LEAF if name in with_hosts or not with_hosts else Role.SPINE))
         for name, kind in types.items()
     }
 
 
 def normalised(name: str, config: Mapping[str, Any], changed: dict[RowId, str]) -> Tables:
-    """The tables of a device as an inventory can hold them; `changed` learns what is another than in the file."""
+    """The tables of a device in the form of an inventory. Rows that differ from the file are added to `changed`."""
     tables: Tables = {}
     for table, rows in config.items():
         for key, row in rows.items() if isinstance(rows, dict) else ():
@@ -130,7 +131,7 @@ def normalised(name: str, config: Mapping[str, Any], changed: dict[RowId, str]) 
 
 
 def _text(value: Any) -> tuple[str | list[str] | None, str]:
-    """A value as an inventory can hold it (None: not at all), and what had to be done."""
+    """A value in the form of an inventory (None: not possible), and the reason for a change."""
     if isinstance(value, str):
         name = bare(value)
         return (value, "") if name is None else (name, OLD_REFERENCE)
@@ -146,7 +147,7 @@ def _text(value: Any) -> tuple[str | list[str] | None, str]:
 def _without_secrets(
     table: str, key: str, fields: dict[str, str | list[str]], number: int
 ) -> tuple[str, dict[str, str | list[str]]]:
-    """Key and fields with references for secrets; where the key is one, the row is known by its number."""
+    """Key and fields with references in place of secrets. A secret key becomes the number of the row."""
     for field in list(literal_secrets(table, key, fields)):
         if field == "*":
             return f"{PLACEHOLDER}{table.lower()}/{number}}}", fields
@@ -157,7 +158,7 @@ def _without_secrets(
 
 
 def rows_of(tables: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """(table, key, row) of a file's rows, whatever they are; a table that is none counts as one row without a key."""
+    """(table, key, row) of all rows of a file. A table that is not a mapping counts as one row without a key."""
     for table, rows in tables.items():
         if isinstance(rows, dict):
             yield from ((table, key, row) for key, row in rows.items())

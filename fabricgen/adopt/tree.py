@@ -1,8 +1,9 @@
-"""The inventory as a tree for YAML: the explicit design of what the files show, without the rows of overrides."""
+"""The imported inventory as a YAML tree: the explicit design, without overrides."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
+
+from netaddr import EUI, mac_unix_expanded, valid_mac
 
 from fabricgen.adopt.hosts import Hosts, find_hosts
 from fabricgen.adopt.numbers import Numbers
@@ -13,13 +14,13 @@ from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import BgpAddressing, Role
 
-_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
-_MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
+_LISTS = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
 
 
 def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, Any], Lock]:
-    """The inventory of a fabric with these links, and the lock that keeps its numbers."""
+    """The inventory of a fabric with these links, and the lock file with its numbers."""
     planes = split_planes(source, links)
     hosts = find_hosts(source, [link for link in links if link.a[0] not in source.switches])
     numbers = Numbers(fabric, source)
@@ -31,12 +32,17 @@ def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> t
     devices = [
         {"name": name, "mac": mac}
         for name, switch in source.switches.items()
-        if _MAC.fullmatch(mac := switch.text("DEVICE_METADATA", "localhost", "mac"))
+        if _is_mac(mac := switch.text("DEVICE_METADATA", "localhost", "mac"))
     ]
     if devices:
         tree["devices"] = devices
     tree["planes"] = {plane.plane: _plane(plane, hosts, numbers) for plane in planes}
     return tree, numbers.lock
+
+
+def _is_mac(text: str) -> bool:
+    """Whether a text is a MAC address in the form that fabricgen renders: 00:11:22:33:44:55."""
+    return valid_mac(text) and str(EUI(text, dialect=mac_unix_expanded)) == text
 
 
 def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
@@ -58,7 +64,7 @@ def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
     if usual_cables:
         plane["cables"] = usual_cables
     if unnumbered:
-        plane["bgp"] = "unnumbered"
+        plane["bgp"] = BgpAddressing.UNNUMBERED
     plane["addressing"] = numbers.addressing(source, links, numbered=not unnumbered)
     for role, key in _LISTS.items():
         members = [name for name, switch in source.switches.items() if switch.role == role]
@@ -69,7 +75,7 @@ def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
 
 
 def _speed(source: Source, links: Sequence[WiredLink]) -> int:
-    """The speed of most links, else of the first switch."""
+    """The speed of most links, or of the first switch if there are no links."""
     ports = (source.switches[link.b[0]].layout.port_by_name[link.b[1]] for link in links)
     found = source.most(port.speed_mbps for port in ports)
     return int(found or next(iter(source.switches.values())).layout.speed_mbps)

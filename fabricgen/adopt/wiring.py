@@ -1,4 +1,4 @@
-"""Which links of the fabric an explicit design can hold, in the order in which it lists them."""
+"""The links that an explicit design can contain, in the order in which it lists them."""
 
 from dataclasses import replace
 
@@ -6,45 +6,46 @@ from fabricgen.adopt.source import Source, SourceSwitch
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.design.model import ROLES
 from fabricgen.inventory.references import NAME
+from fabricgen.vocabulary import LinkKind
 
 
 def usable_links(source: Source) -> tuple[list[WiredLink], list[tuple[WiredLink, str]]]:
-    """Links that can stand in the inventory, the lower end first, and the others with the reason why not."""
+    """The links of the inventory, the lower end first, and the other links with the reason."""
     taken: set[Endpoint] = set()
-    usable, others = [], []
+    usable, refused = [], []
     for link in source.links:
         reason = _obstacle(source, link, taken)
         if reason:
-            others.append((link, reason))
+            refused.append((link, reason))
             continue
         taken |= {link.a, link.b}
         usable.append(_ordered(source, link))
-    return sorted(usable, key=lambda link: _by_address(source, link)), others
+    return sorted(usable, key=lambda link: _by_address(source, link)), refused
 
 
 def _obstacle(source: Source, link: WiredLink, taken: set[Endpoint]) -> str:
     near, far = source.switches.get(link.b[0]), source.switches.get(link.a[0])
     if near is None:
-        return "no file of either end was given"
+        return "neither end has a file"
     if link.a[0] == link.b[0]:
-        return "both ends are one switch"
+        return "both ends are the same switch"
     for switch, port in ((near, link.b[1]), (far, link.a[1])):
         if switch is not None and port not in switch.layout.port_by_name:
             return f"{switch.layout.hwsku} has no port {port}"
     if not taken.isdisjoint((link.a, link.b)):
-        return "a port of it is used by another link"
+        return "another link uses one of its ports"
     if far is None:
-        if link.kind != "host-leaf":
+        if link.kind != LinkKind.HOST_LEAF:
             return f"{link.a[0]} is a router without a file"
         if not NAME.fullmatch(link.a[0]) or not NAME.fullmatch(link.a[1]):
-            return "the name or port of a host has other characters than letters, digits, - _ and ."
+            return "the name or port of the host has characters other than letters, digits, - _ and ."
     elif near.layout.port_by_name[link.b[1]].speed_mbps != far.layout.port_by_name[link.a[1]].speed_mbps:
-        return "the two SKUs have ports of different speeds there"
+        return "the ports of the two SKUs have different speeds"
     return ""
 
 
 def _ordered(source: Source, link: WiredLink) -> WiredLink:
-    """The lower tier first; within a tier the end with the lower address."""
+    """The lower tier first, and within a tier the end with the lower address."""
     low, high = source.switches.get(link.a[0]), source.switches[link.b[0]]
     if low is None:
         return link
@@ -55,7 +56,7 @@ def _ordered(source: Source, link: WiredLink) -> WiredLink:
 
 
 def _by_address(source: Source, link: WiredLink) -> tuple[bool, str, int]:
-    """Host links last, those of a switch by address: the order in which the design gives out their subnets."""
+    """Host links last, those of a switch by address: the order in which the design allocates their subnets."""
     if link.a[0] in source.switches:
         return False, "", 0
     return True, link.b[0], _first_address(source.switches[link.b[0]], link.b[1])

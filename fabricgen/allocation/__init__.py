@@ -1,1 +1,1 @@
-"""Identity to name, address and ASN; the lock file that keeps them."""
+"""Identity to name, address, ASN and GUID, and the lock file that keeps them."""

@@ -1,33 +1,39 @@
-"""Identity to numbers. What the lock holds stays; what is new is given the first free run of its pool."""
+"""Identity to numbers. Numbers in the lock file stay; a new identity gets the first free run of its pool."""
 
 import ipaddress
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 
-from fabricgen.allocation.grant import Form, Grant, valid_prefixes
+from netaddr import IPAddress, IPNetwork
+
+from fabricgen.allocation.grant import Form, Grant
 from fabricgen.allocation.guids import Guids, give_guids
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.naming import name_hosts, name_switches, notes_by_identity
-from fabricgen.allocation.pools import ADDRESS_OF, Network, Run, block_size
+from fabricgen.allocation.pools import Pool, block_size
 from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.plane import Addressing, Plane, PoolSpec
+from fabricgen.inventory.prefixes import Network, networks
 from fabricgen.inventory.references import error
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.vocabulary import BgpAddressing, LinkKind
+
+_POINT_TO_POINT: Mapping[int, int] = {4: 31, 6: 127}  # prefix lengths: RFC 3021, RFC 6164
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """Names and numbers of a fabric. All keys are identities (or block keys); addresses come one of each family."""
+    """Names and numbers of a fabric. All keys are identities or keys of blocks; there is one address of each family."""
 
     names: Mapping[str, str]
     host_names: Mapping[str, str]
-    asns: Mapping[str, int]  # by the owner of the ASN
+    asns: Mapping[str, int]  # owner of the ASN -> number
     loopbacks: Mapping[str, tuple[str, ...]]
     management: Mapping[str, tuple[str, ...]]  # with prefix length
-    blocks: Mapping[str, tuple[Network, ...]]
+    blocks: Mapping[str, tuple[IPNetwork, ...]]
     notes: Mapping[str, DeviceNote]
     guids: Guids
     subnets: Mapping[str, int]  # InfiniBand subnet -> the number in its prefix
@@ -35,20 +41,19 @@ class Allocation:
     def link_addresses(self, link: Link) -> list[tuple[str, str, int]]:
         """(address of the lower end, address of the upper end, prefix length) of each family.
 
-        Of a pair of switches the lower one has the even address; on a host's link the switch has it.
+        The even address belongs to the lower of two switches, and to the switch on the link of a host.
         """
         found = []
         for network in self.blocks[link.block.key]:
-            even = int(network.network_address) + 2 * link.slot
-            kind = ADDRESS_OF[network.version]
-            pair = str(kind(even)), str(kind(even + 1))
-            a, b = pair if link.kind != "host-leaf" else pair[::-1]
-            found.append((a, b, network.max_prefixlen - 1))
+            subnet = IPNetwork((network.first + 2 * link.slot, _POINT_TO_POINT[network.version]), network.version)
+            pair = str(IPAddress(subnet.first, subnet.version)), str(IPAddress(subnet.last, subnet.version))
+            a, b = pair[::-1] if link.kind == LinkKind.HOST_LEAF else pair
+            found.append((a, b, subnet.prefixlen))
         return found
 
 
 def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[Finding]]:
-    """Allocation, the lock as it has to be now, and what cannot be given."""
+    """The allocation, the updated lock, and the findings on pools that cannot serve the fabric."""
     findings: list[Finding] = []
     old = lock or Lock(fabric.inventory.fabric)
     new = deepcopy(old)
@@ -72,7 +77,7 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
         asns=new.asns,
         loopbacks={key: tuple(new.loopbacks[key]) for key in keys if key in new.loopbacks},
         management={key: tuple(new.management[key]) for key in keys if key in new.management},
-        blocks={key: tuple(map(ipaddress.ip_network, new.blocks[key])) for key in blocks if key in new.blocks},
+        blocks={key: tuple(map(IPNetwork, new.blocks[key])) for key in blocks if key in new.blocks},
         notes=notes,
         guids=give_guids(fabric, notes, names, host_names, new, findings),
         subnets=new.subnets,
@@ -81,7 +86,7 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
 
 
 def _keep_units(fabric: Fabric, lock: Lock) -> None:
-    """Units that a group does not need any more stay its own: it may grow again."""
+    """A group keeps the units that it no longer needs, because it may grow again."""
     for design in fabric.planes:
         for group, units in design.units.items():
             held = lock.units.get(f"{design.plane.name}/{group}", [])
@@ -95,13 +100,13 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding]) -> None:
         if addressing is None or addressing.asn_first > addressing.asn_last:
             continue  # the inventory has reported such a range
         owners = sorted({switch.asn_owner for switch in design.switches}, key=natural_key)
-        run = Run(addressing.asn_first, addressing.asn_last)
-        for number in sorted(taken):
-            run.take(number, number)
+        pool = Pool([(addressing.asn_first, addressing.asn_last)])
+        for number in taken:
+            pool.take(number, number)
         for owner in owners:
             if owner in lock.asns:
                 continue
-            asn = run.give(1)
+            asn = pool.give(1)
             if asn is None:
                 size = addressing.asn_last - addressing.asn_first + 1
                 message = f"{len(owners)} ASNs are needed (one for each leaf and each tier above), the range has {size}"
@@ -121,50 +126,48 @@ def _give_addresses(fabric: Fabric, plane: Plane, pools: Addressing, lock: Lock,
 
 
 def _numbered_blocks(fabric: Fabric) -> list[Block]:
-    """The blocks that need addresses: not those of links that run unnumbered."""
+    """The blocks that need addresses: links of unnumbered planes do not."""
     planes = fabric.inventory.planes
-    return [block for block in fabric.blocks if block.pool == "hosts" or planes[block.plane].bgp == "numbered"]
+    return [
+        block for block in fabric.blocks if block.pool == "hosts" or planes[block.plane].bgp == BgpAddressing.NUMBERED
+    ]
 
 
 def _give_management(fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock, findings: list[Finding]) -> None:
     management = fabric.inventory.management
     if management is None:
         return
-    by_hand: dict[str, DeviceNote] = {}
+    manual: dict[str, DeviceNote] = {}
     for key, note in notes.items():
         if not note.management:
             continue
         try:
             text = str(ipaddress.ip_interface(note.management))
         except ValueError:
-            findings.append(error("FG105", f"{note.management!r} is no address with prefix length", note, "management"))
+            findings.append(
+                error("FG105", f"{note.management!r} is not an address with prefix length", note, "management")
+            )
             continue
-        if text in by_hand:
-            related = (Related("the other one", by_hand[text].at("management")),)
+        if text in manual:
+            related = (Related("the other switch", manual[text].at("management")),)
             findings.append(error("FG386", f"{text} is given to two switches", note, "management", related=related))
-        by_hand[text] = note
+        manual[text] = note
         lock.management[key] = [text]
-    by_hand_addresses = [text.split("/")[0] for text in by_hand]
-    keep = [*management.gateways, *management.ntp, *management.syslog, *management.dns, *by_hand_addresses]
-    wanted = {switch.key: 1 for switch in fabric.switches if not (switch.key in notes and notes[switch.key].management)}
-    findings += Grant(management.addresses, "management", Form.INTERFACE, keep).fill(wanted, lock.management)
+    manual_addresses = [text.split("/")[0] for text in manual]
+    reserved = [*management.gateways, *management.ntp, *management.syslog, *management.dns, *manual_addresses]
+    sizes = {switch.key: 1 for switch in fabric.switches if not (switch.key in notes and notes[switch.key].management)}
+    findings += Grant(management.addresses, "management", Form.INTERFACE, reserved).fill(sizes, lock.management)
 
 
 def _check_overlaps(fabric: Fabric, findings: list[Finding]) -> None:
-    pools: list[tuple[str, PoolSpec]] = []
-    for plane in fabric.inventory.planes.values():
-        if plane.addressing:
-            pools += [(f"{name} of plane {plane.name}", pool) for name, pool in plane.addressing.pools.items()]
-    if fabric.inventory.management:
-        pools.append(("management", fabric.inventory.management.addresses))
     seen: list[tuple[str, PoolSpec, Network]] = []
-    for name, pool in pools:
-        for network in map(ipaddress.ip_network, valid_prefixes(pool)):
+    for name, pool in fabric.inventory.pools:
+        for network in networks(pool.prefixes):
             for other_name, other, taken in seen:
                 if other is not pool and network.version == taken.version and network.overlaps(taken):
                     related = (Related(f"{other_name}: {taken}", other.at()),)
                     message = f"pool {network} for {name} overlaps {taken} for {other_name}"
                     findings.append(
-                        error("FG383", message, pool, hint="give each purpose a prefix of its own", related=related)
+                        error("FG383", message, pool, hint="give each purpose its own prefix", related=related)
                     )
             seen.append((name, pool, network))

@@ -1,8 +1,8 @@
-"""GUIDs of InfiniBand switches and adapters: those of the inventory, and placeholders for what has none yet.
+"""GUIDs of InfiniBand switches and adapters: those of the inventory, and placeholders for the others.
 
-A placeholder is numbered in the lock: each switch has a number, each host a run of them, one for each NIC port of its
-model. The hardware's own GUIDs take their place one by one: those of `devices` and guids.csv, and those that were read
-from the fabric. What has been given stays in the lock beside them.
+The lock file numbers the placeholders: one for each switch, and a run for each host with one for each NIC port of its
+model. The GUIDs of the hardware replace them one by one: from `devices` and guids.csv, and from readings of the fabric.
+The placeholders stay in the lock file.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabricgen.allocation.lock import Lock
-from fabricgen.allocation.pools import Run
-from fabricgen.allocation.readings import Found, Matching, strangers
+from fabricgen.allocation.pools import Pool
+from fabricgen.allocation.readings import Found, Matching, unknown_nodes
 from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.findings import Finding, Related
@@ -28,13 +28,14 @@ from fabricgen.opensm.guids import (
     parse_guid,
     switch_placeholder,
 )
+from fabricgen.vocabulary import Technology
 
-_HOST_RUN = 64  # NIC ports of a host, at most
+_HOST_RUN = 64  # placeholders are given to hosts in runs of this size
 SUBNETS = 0xFFFF  # of a site-local prefix
 
 
 class Adapter(NamedTuple):
-    """One NIC port, which the subnet manager sees as a channel adapter with one port."""
+    """The GUIDs of one NIC port, which is a channel adapter with one port for the subnet manager."""
 
     node: NodeGuid
     port: PortGuid
@@ -42,7 +43,7 @@ class Adapter(NamedTuple):
 
 @dataclass(frozen=True)
 class Guids:
-    """By identity of the switch; by identity of the host and name of its NIC port."""
+    """Switches by identity; adapters by identity of the host and name of the NIC port."""
 
     switches: Mapping[str, NodeGuid]
     adapters: Mapping[tuple[str, str], Adapter]
@@ -56,10 +57,10 @@ def give_guids(
     lock: Lock,
     findings: list[Finding],
 ) -> Guids:
-    """The GUIDs of every InfiniBand plane, and a number for each of its subnets; extends the lock."""
-    planes = [design for design in fabric.planes if design.plane.technology == "infiniband"]
+    """The GUIDs of all InfiniBand planes. Adds placeholders and numbers of subnets to the lock."""
+    planes = [design for design in fabric.planes if design.plane.technology == Technology.INFINIBAND]
     subnets = [subnet.key for design in planes for subnet in split_subnets(design)]
-    _number(dict.fromkeys(subnets, 1), lock.subnets, Run(1, SUBNETS))
+    _number(dict.fromkeys(subnets, 1), lock.subnets, Pool([(1, SUBNETS)]))
     switches = [switch for design in planes for switch in design.switches]
     ends = {(link.a.key, link.a_port): link.a for design in planes for link in design.links if isinstance(link.a, Host)}
     hosts = {host.key: host for host in ends.values()}
@@ -70,14 +71,14 @@ def give_guids(
         matching = Matching(design, names, host_names, given)
         for reading in fabric.inventory.readings.get(design.plane.name, ()):
             found = matching.found(reading)
-            findings += strangers(reading, found)
+            findings += unknown_nodes(reading, found)
             own.read(found, names, host_names, given, real)
     kept = {key: _is_host(key) for key in lock.guids}
     of_hosts = {key: lock.guids[key] for key, is_host in kept.items() if is_host}
     of_switches = {key: lock.guids[key] for key, is_host in kept.items() if not is_host}
-    _number({switch.key: 1 for switch in switches}, of_switches, Run(0, PLACEHOLDERS - 1))
+    _number({switch.key: 1 for switch in switches}, of_switches, Pool([(0, PLACEHOLDERS - 1)]))
     runs = {key: -(-len(host.model.nics) // _HOST_RUN) * _HOST_RUN for key, host in hosts.items()}
-    _number(runs, of_hosts, Run(0, PLACEHOLDERS // 2 - 1))
+    _number(runs, of_hosts, Pool([(0, PLACEHOLDERS // 2 - 1)]))
     lock.guids.update(of_switches | of_hosts)
     place = {key: {nic.name: index for index, nic in enumerate(host.model.nics)} for key, host in hosts.items()}
     return Guids(
@@ -90,8 +91,8 @@ def give_guids(
 
 
 def count_placeholders(design: PlaneDesign, guids: Guids) -> tuple[int, int]:
-    """How many switches and adapters of a plane have GUIDs that were made up; none of a RoCE plane."""
-    if design.plane.technology != "infiniband":
+    """The numbers of switches and adapters of a plane with placeholder GUIDs; 0 for RoCE planes."""
+    if design.plane.technology != Technology.INFINIBAND:
         return 0, 0
     ends = [(link.a.key, link.a_port) for link in design.links if isinstance(link.a, Host)]
     return (
@@ -101,32 +102,32 @@ def count_placeholders(design: PlaneDesign, guids: Guids) -> tuple[int, int]:
 
 
 def _is_host(key: str) -> bool:
-    """group/number, where a switch has a role in the second place."""
+    """Whether a key is a host, group/number; the second part of a switch is its role."""
     return key.partition("/")[2].isdecimal()
 
 
-def _number(sizes: Mapping[str, int], given: dict[str, int], run: Run) -> None:
-    """Keep what each key has, give the first free run to those without."""
+def _number(sizes: Mapping[str, int], given: dict[str, int], pool: Pool) -> None:
+    """Keep the number of each key, and give the first free run to keys without one."""
     for key in sorted(given, key=lambda key: key not in sizes):
         size = sizes.get(key, 1)
-        if not run.take(given[key], given[key] + size - 1) and key in sizes:
+        if not pool.take(given[key], given[key] + size - 1) and key in sizes:
             del given[key]
     for key, size in sizes.items():
         if key not in given:
-            number = run.give(size)
-            assert number is not None, "there are more placeholders than a fabric can have ports"
+            number = pool.give(size)
+            assert number is not None, "a fabric cannot have more ports than there are placeholders"
             given[key] = number
 
 
 class _Own:
-    """The hardware's GUIDs that the inventory has; each once, whether of a node or of a port."""
+    """The GUIDs of the hardware. Each GUID belongs to one node or port."""
 
     def __init__(self, findings: list[Finding]) -> None:
         self.findings = findings
-        self._owner: dict[str, tuple[str, Part, str]] = {}  # GUID -> (what has it, its part, key)
+        self._owner: dict[str, tuple[str, Part, str]] = {}  # GUID -> (owner, part of the inventory, key)
 
     def switches(self, switches: Iterable[Switch], notes: Mapping[str, DeviceNote]) -> dict[str, NodeGuid]:
-        """identity -> GUID, of the switches that have one."""
+        """Identity -> GUID, for switches with a GUID in `devices`."""
         found = {}
         for switch in switches:
             note = notes.get(switch.key)
@@ -142,14 +143,14 @@ class _Own:
         names: Mapping[str, str],
         ends: Collection[tuple[str, str]],
     ) -> dict[tuple[str, str], Adapter]:
-        """(host identity, NIC port) -> its GUIDs; rows of ports that are on no InfiniBand plane are findings."""
+        """(host identity, NIC port) -> its GUIDs. Rows of ports outside InfiniBand planes are reported."""
         by_name = {names[key]: key for key in hosts} | {key: key for key in hosts}
         found: dict[tuple[str, str], Adapter] = {}
         for note in notes:
             key = by_name.get(note.host)
             if key is None:
                 hint = suggest(note.host, sorted(by_name))
-                message = f"no host on an InfiniBand plane is called {note.host!r}"
+                message = f"the InfiniBand planes have no host {note.host!r}"
                 self.findings.append(error("FG107", message, note, "host", hint=hint))
             elif (key, note.nic) not in ends:
                 hint = suggest(note.nic, sorted(nic for host, nic in ends if host == key))
@@ -158,7 +159,7 @@ class _Own:
             else:
                 adapter = Adapter(NodeGuid(parse_guid(note.node_guid)), PortGuid(parse_guid(note.port_guid)))
                 if (key, note.nic) in found:
-                    message = f"{note.host} {note.nic} stands twice"
+                    message = f"{note.host} {note.nic} is given twice"
                     self.findings.append(error("FG102", message, note, "nic", hint="remove one of the two"))
                 found[key, note.nic] = adapter
                 self._claim_pair(adapter, f"{note.host} {note.nic}", note)
@@ -172,7 +173,7 @@ class _Own:
         switches: dict[str, NodeGuid],
         adapters: dict[tuple[str, str], Adapter],
     ) -> None:
-        """Add what a reading tells; where the inventory or another reading tells something else, that is a finding."""
+        """Add the GUIDs of a reading. GUIDs that differ from the inventory or another reading are reported."""
         for key, switch in found.switches.items():
             if key not in switches:
                 switches[key] = switch.guid
@@ -180,7 +181,7 @@ class _Own:
             elif switches[key] != switch.guid:
                 self._disagree(f"switch {names[key]}", switches[key], switch.guid, switch)
         for end, seen in found.adapters.items():
-            assert seen.node_guid, "found are those that have one"
+            assert seen.node_guid, "adapters without a node GUID are unknown nodes"
             adapter, owner = Adapter(seen.node_guid, seen.port_guid), f"{host_names[end[0]]} {end[1]}"
             if end not in adapters:
                 adapters[end] = adapter
@@ -193,17 +194,17 @@ class _Own:
     def _disagree(self, what: str, before: str, now: str, part: Part) -> None:
         message = f"two GUIDs for {what}: {before}, and {now} in {part.at().file}"
         _, other, key = self._owner[before]
-        related = (Related(f"{before} stands here", other.at(key)),)
-        hint = "the hardware was replaced, or cables or columns are swapped: keep the one that `ibstat` tells"
+        related = (Related(f"{before} is given here", other.at(key)),)
+        hint = "keep the GUID that `ibstat` shows: hardware was replaced, or cables or columns are exchanged"
         self.findings.append(error("FG894", message, part, hint=hint, related=related))
 
     def _claim_pair(self, adapter: Adapter, owner: str, part: Part) -> None:
         self._claim(adapter.node, owner, part, "node_guid")
-        if str(adapter.port) != str(adapter.node):  # adapters with one port often have the same for both
+        if str(adapter.port) != str(adapter.node):  # adapters with one port often use one GUID for both
             self._claim(adapter.port, owner, part, "port_guid")
         if looks_swapped(adapter.node, adapter.port):
-            message = f"{owner}: node GUID {adapter.node} and port GUID {adapter.port} look swapped"
-            hint = "ports are numbered from their node's GUID up; a partition or list with the node's is ignored"
+            message = f"{owner}: node GUID {adapter.node} and port GUID {adapter.port} seem to be exchanged"
+            hint = "exchange the two: vendors number ports upwards from the GUID of the node"
             self.findings.append(error("FG891", message, part, "node_guid", hint=hint))
 
     def _claim(self, guid: str, owner: str, part: Part, key: str) -> None:
@@ -211,8 +212,8 @@ class _Own:
             self._owner[guid] = (owner, part, key)
             return
         first, other, other_key = self._owner[guid]
-        kinds = "a node and a port GUID swapped, or " if {key, other_key} == {"node_guid", "port_guid"} else ""
-        hint = f"{kinds}an adapter that was copied: read them again with `ibstat` or `ibnetdiscover`"
+        cause = "a node and a port GUID are exchanged, or " if {key, other_key} == {"node_guid", "port_guid"} else ""
+        hint = f"read the GUIDs again with `ibstat` or `ibnetdiscover`: {cause}a row was copied"
         related = (Related(f"{first} has it as {other_key}", other.at(other_key)),)
         self.findings.append(
             error("FG880", f"{owner} has the GUID {guid} of {first}", part, key, hint=hint, related=related)

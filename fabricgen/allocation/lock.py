@@ -1,16 +1,16 @@
-"""allocations.lock.yaml: what each identity was given, committed beside the inventory.
+"""allocations.lock.yaml: the names and numbers of each identity, committed beside the inventory.
 
-One line for each thing given, so that growth shows as added lines. Entries of identities that are gone stay: what was
-theirs is not given to others, and is theirs again when they return.
+Each entry is one line, so growth shows as added lines. Entries of removed identities stay: their numbers are not given
+to others, and an identity that returns has them again.
 """
 
-import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+from netaddr import AddrFormatError, IPNetwork, valid_ipv4, valid_ipv6
 
 from fabricgen.atomic import write_atomically
 from fabricgen.errors import UnreadableInputError
@@ -20,13 +20,7 @@ from fabricgen.sonic.canonical import natural_key
 VERSION = 1
 SECTIONS = ("units", "names", "asns", "loopbacks", "management", "blocks", "subnets", "guids")
 _NUMBERS = ("asns", "subnets", "guids")
-_OPTIONAL = ("subnets", "guids")  # of InfiniBand planes; a lock file without them has no word of them
-_READERS: Mapping[str, Callable[[str], object]] = {
-    "loopbacks": ipaddress.ip_address,
-    "management": ipaddress.ip_interface,
-    "blocks": ipaddress.ip_network,
-}
-
+_OPTIONAL = ("subnets", "guids")  # only InfiniBand planes have them
 _RESOLVER: Any = yaml.resolver.Resolver()
 _HEADER = """\
 # What every switch was given, by identity. Written by `fabricgen render`; commit it beside the inventory.
@@ -36,7 +30,7 @@ _HEADER = """\
 
 @dataclass
 class Lock:
-    """Sections of the lock: identity (or block key) -> what it was given."""
+    """The sections of the lock file: identity or key of a block -> its names and numbers."""
 
     fabric: str
     units: dict[str, list[int]] = field(default_factory=dict)  # plane/group of hosts -> its scalable units
@@ -63,19 +57,19 @@ class Lock:
         return "\n".join(lines) + "\n"
 
     def entries(self) -> int:
-        """How many things are given."""
+        """The number of entries in all sections."""
         return sum(len(getattr(self, section)) for section in SECTIONS)
 
 
 def _scalar(value: object) -> str:
-    """Text or a number as YAML; in quotes where YAML would read a text as something else, such as 'on' or '12'."""
+    """A text or number as YAML. A text that YAML reads as another type, such as 'on' or '12', is quoted."""
     text = str(value)
     is_text = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).endswith(":str") and text.strip(":") == text
     return text if is_text or isinstance(value, int) else f'"{text}"'
 
 
 def read_lock(file: Path) -> Lock | None:
-    """The lock in a file; None where there is no file. Raises UnreadableInputError for one that cannot be used."""
+    """The lock in a file; None if there is no file. Raises UnreadableInputError for a damaged file."""
     if not file.exists():
         return None
     try:
@@ -83,7 +77,7 @@ def read_lock(file: Path) -> Lock | None:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         place = Location(str(file), mark.line + 1, mark.column + 1) if mark else Location(str(file))
-        raise UnreadableInputError("not a lock file: no YAML", place) from error
+        raise UnreadableInputError("not a lock file: the text is not YAML", place) from error
     if not isinstance(raw, dict) or raw.get("version") != VERSION:
         version = raw.get("version") if isinstance(raw, dict) else None
         problem = f"lock version {version!r}; this fabricgen reads version {VERSION}"
@@ -91,7 +85,7 @@ def read_lock(file: Path) -> Lock | None:
     sections = {section: raw.get(section) or {} for section in SECTIONS}
     for section, entries in sections.items():
         if not isinstance(entries, dict):
-            raise UnreadableInputError(f"section {section!r} is no mapping", Location(str(file), 1, 1))
+            raise UnreadableInputError(f"section {section!r} is not a mapping", Location(str(file), 1, 1))
         wrong = [key for key, value in entries.items() if not _is_entry(section, value)]
         if wrong:
             problem = f"section {section!r}: entry {wrong[0]!r} is damaged; restore it from git"
@@ -106,13 +100,19 @@ def _is_entry(section: str, value: object) -> bool:
         return type(value) is int and value >= 0
     if section == "units":
         return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
-    read = _READERS[section]
+    return isinstance(value, list) and all(isinstance(item, str) and _is_address(section, item) for item in value)
+
+
+def _is_address(section: str, text: str) -> bool:
+    if section == "loopbacks":
+        return valid_ipv4(text) or valid_ipv6(text)
     try:
-        return isinstance(value, list) and all(isinstance(item, str) and read(item) for item in value)
-    except ValueError:
+        network = IPNetwork(text)
+    except AddrFormatError:
         return False
+    return section == "management" or network.ip == network.network
 
 
 def write_lock(file: Path, lock: Lock) -> None:
-    """Replace the file in one step."""
+    """Replace the file atomically."""
     write_atomically(file, lock.dump().encode())

@@ -1,4 +1,4 @@
-"""Identity to name: the person's word, else the pattern, else the name it had, else the default pattern."""
+"""Identity to name: from `devices`, else the pattern, else the lock file, else the default pattern."""
 
 from collections.abc import Collection
 from string import ascii_lowercase
@@ -13,11 +13,11 @@ _HOST_PATTERN = "{group}-{number:03}"
 
 
 def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding]) -> dict[str, str]:
-    """identity -> name. A name that two switches would get is a finding."""
+    """Identity -> name. A name for two switches is reported."""
     renamed = {note.identity: note for note in fabric.inventory.devices if note.identity}
     names: dict[str, str] = {}
     owner: dict[str, Switch] = {}
-    told: set[tuple[str | None, str]] = set()  # one clash tells of a pattern
+    reported: set[tuple[str | None, str]] = set()  # once for each pattern
     for switch in fabric.switches:
         pattern = fabric.inventory.names.get(switch.role)
         if switch.key in renamed:
@@ -28,10 +28,10 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding]) -> dict[s
             name = _fill(pattern, fabric, switch.identity)
         else:
             name = lock.names.get(switch.key) or _fill(_default_pattern(switch.identity), fabric, switch.identity)
-        if name in owner and (pattern is None or (pattern, switch.role) not in told):
-            told.add((pattern, switch.role))
-            message = f"{owner[name].key} and {switch.key} would both be called {name!r}"
-            hint = "let the pattern in `names:` tell them apart by {plane}, {subplane}, {pod}, {su}, {rail} or {number}"
+        if name in owner and (pattern is None or (pattern, switch.role) not in reported):
+            reported.add((pattern, switch.role))
+            message = f"{owner[name].key} and {switch.key} would both have the name {name!r}"
+            hint = "use {plane}, {subplane}, {pod}, {su}, {rail} or {number} in the pattern in `names:`"
             findings.append(error("FG208", message, fabric.inventory, "names", switch.role, hint=hint))
         owner.setdefault(name, switch)
         names[switch.key] = name
@@ -40,29 +40,29 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding]) -> dict[s
 
 
 def name_hosts(fabric: Fabric, switch_names: Collection[str], findings: list[Finding]) -> dict[str, str]:
-    """host identity -> name. A name that another host or a switch has is a finding."""
+    """Identity of a host -> name. A name for two devices is reported."""
     pattern = fabric.inventory.names.get("host", _HOST_PATTERN)
     names = {host.key: _fill_host(pattern, fabric, host) for host in fabric.hosts}
     owner = {name: f"switch {name}" for name in switch_names}
     for key, name in names.items():
         if name in owner:
-            message = f"{owner[name]} and host {key} would both be called {name!r}"
-            hint = "let the pattern in `names:` tell hosts apart by {group} and {number}"
+            message = f"{owner[name]} and host {key} would both have the name {name!r}"
+            hint = "use {group} and {number} in the pattern in `names:`"
             findings.append(error("FG208", message, fabric.inventory, "names", "host", hint=hint))
-            break  # one tells of the pattern
+            break  # once for the pattern
         owner[name] = f"host {key}"
     return names
 
 
 def notes_by_identity(fabric: Fabric, names: dict[str, str]) -> dict[str, DeviceNote]:
-    """identity -> what a person noted of the switch."""
+    """Identity -> entry of `devices`."""
     by_name = {note.name: note for note in fabric.inventory.devices}
     return {key: by_name[name] for key, name in names.items() if name in by_name}
 
 
 def _default_pattern(identity: Identity) -> str:
-    parts = {"subplane": "{subplane}", "pod": "p{pod:02}", "su": "su{su:02}", "rail": "r{rail}"}
-    given = [text for field, text in parts.items() if getattr(identity, field) is not None]
+    fields = {"subplane": "{subplane}", "pod": "p{pod:02}", "su": "su{su:02}", "rail": "r{rail}"}
+    given = [text for field, text in fields.items() if getattr(identity, field) is not None]
     number = [] if identity.role == "leaf" and identity.rail is not None else ["{number:02}"]
     return "-".join(["{plane}", *given, "{role}", *number])
 
@@ -74,7 +74,7 @@ def _fill(pattern: str, fabric: Fabric, identity: Identity) -> str:
 
 
 def subplane_letter(subplane: int | None) -> str:
-    """0 to 'a'; nothing where there is one copy only."""
+    """The letter of a subplane: 0 to 'a', and no letter without subplanes."""
     return "" if subplane is None else ascii_lowercase[subplane]
 
 
@@ -88,8 +88,8 @@ def _check_notes(fabric: Fabric, names: dict[str, str], findings: list[Finding])
         if note.identity and note.identity not in names:
             hint = suggest(note.identity, sorted(names))
             findings.append(
-                error("FG107", f"no switch has the identity {note.identity!r}", note, "identity", hint=hint)
+                error("FG107", f"the identity {note.identity!r} does not exist", note, "identity", hint=hint)
             )
         elif not note.identity and note.name not in names.values():
             hint = suggest(note.name, sorted(names.values()))
-            findings.append(error("FG107", f"no switch is called {note.name!r}", note, "name", hint=hint))
+            findings.append(error("FG107", f"the switch {note.name!r} does not exist", note, "name", hint=hint))

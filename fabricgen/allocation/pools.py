@@ -1,72 +1,54 @@
-"""Giving out aligned runs of numbers, first fit, around what is taken. Addresses are integers here."""
+"""Pools of numbers: aligned runs, first fit. Sets of addresses are netaddr's; the numbers given out are integers."""
 
-import ipaddress
-from bisect import bisect_left, insort
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from bisect import bisect_right
+from collections.abc import Iterable
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-ADDRESS_OF: Mapping[int, type[ipaddress.IPv4Address] | type[ipaddress.IPv6Address]] = {
-    4: ipaddress.IPv4Address,
-    6: ipaddress.IPv6Address,
-}
+from netaddr import IPNetwork, IPSet
+
+Range = tuple[int, int]  # first and last, both included
 
 
-@dataclass
-class Run:
-    """The numbers from `first` to `last`, both included, of which some are taken."""
+class Pool:
+    """The free numbers of a pool."""
 
-    first: int
-    last: int
-    _taken: list[tuple[int, int]] = field(default_factory=list)  # sorted, disjoint (first, last)
-    _cursor: dict[int, int] = field(default_factory=dict)  # size -> where the next search begins
+    def __init__(self, free: Iterable[Range]) -> None:
+        """`free` are disjoint ranges in ascending order, with a gap between any two."""
+        self._free = list(free)
+        self._starts: dict[int, int] = {}  # size -> no free run of that size begins below: free numbers only get fewer
 
     def take(self, first: int, last: int) -> bool:
-        """Mark a given run as taken; False when it is not free or lies outside."""
-        if first < self.first or last > self.last:
+        """Take a range out of the pool; False if any number of it is not free."""
+        index = bisect_right(self._free, (first, math.inf)) - 1
+        if index < 0 or last > self._free[index][1]:
             return False
-        index = bisect_left(self._taken, (first, first))
-        if index and self._taken[index - 1][1] >= first:
-            return False
-        if index < len(self._taken) and self._taken[index][0] <= last:
-            return False
-        insort(self._taken, (first, last))
+        self._cut(index, first, last)
         return True
 
-    def block(self, first: int, last: int) -> None:
-        """Keep a run back, whatever was taken of it before."""
-        self._taken = sorted([*self._taken, (first, last)])
-        merged: list[tuple[int, int]] = []
-        for low, high in self._taken:
-            if merged and low <= merged[-1][1]:
-                merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
-            else:
-                merged.append((low, high))
-        self._taken = merged
-
     def give(self, size: int) -> int | None:
-        """The first number of a free run of `size` numbers, aligned to `size`; None when there is none left."""
-        at = self._cursor.get(size, self.first)
-        at += -at % size
-        index = bisect_left(self._taken, (at, at))
-        if index and self._taken[index - 1][1] >= at:
-            index -= 1
-        while index < len(self._taken) and self._taken[index][0] < at + size:
-            at = max(at, self._taken[index][1] + 1)
-            at += -at % size
-            index += 1
-        if at + size - 1 > self.last:
-            return None
-        self._cursor[size] = at + size
-        insort(self._taken, (at, at + size - 1))
-        return at
+        """The first number of the lowest free run of `size` numbers, aligned to `size`; None if there is none."""
+        start = self._starts.get(size, 0)
+        for index in range(max(bisect_right(self._free, (start, math.inf)) - 1, 0), len(self._free)):
+            low, high = self._free[index]
+            first = max(low, start)
+            first += -first % size
+            if first + size - 1 <= high:
+                self._starts[size] = first + size
+                self._cut(index, first, first + size - 1)
+                return first
+        return None
+
+    def _cut(self, index: int, first: int, last: int) -> None:
+        low, high = self._free[index]
+        self._free[index : index + 1] = [(a, b) for a, b in ((low, first - 1), (last + 1, high)) if a <= b]
 
 
-def run_of(network: Network) -> Run:
-    """All addresses of a prefix."""
-    return Run(int(network.network_address), int(network.broadcast_address))
+def address_pool(network: IPNetwork, reserved: IPSet) -> Pool:
+    """The addresses of a prefix without the reserved ones, as integers."""
+    return Pool((part.first, part.last) for part in (IPSet([network]) - reserved).iter_ipranges())
 
 
 def block_size(slots: int) -> int:
-    """Addresses of a block for that many point-to-point subnets of two: the next power of two."""
+    """The number of addresses in a block of `slots` point-to-point subnets: two for each, rounded up to a power of
+    two."""
     return 1 << (2 * slots - 1).bit_length()

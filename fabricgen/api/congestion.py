@@ -49,13 +49,13 @@ def simulate_congestion(
     congestion trees. See `validate` for the other arguments and the errors.
     """
     from fabricgen.simulate.congestion.analysis import Options
-    from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern
+    from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern, read_order
 
     name = pattern or DEFAULT_PATTERN
     check_pattern(name)
     size = DEFAULT_BYTES if size_bytes is None else size_bytes
     judging = open_judging(paths, links, lldp, policy)
-    results = analyse(judging, Options(name, size, placement, queue_pairs, seed, draws), plane)
+    results = analyse(judging, Options(name, size, read_order(placement), queue_pairs, seed, draws), plane)
     progress.step("simulated", f"{name} on {len(judging.bundle.devices)} devices")
     _draw(svg, results)
     outcome = judging.outcome(inventory)
@@ -75,8 +75,7 @@ def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> C
     """
     from fabricgen.simulate.congestion.analysis import analyse_scenario
     from fabricgen.simulate.congestion.findings import congestion_findings
-    from fabricgen.simulate.scenario import read_scenario
-    from fabricgen.simulate.scenario_check import check_scenario
+    from fabricgen.simulate.scenario import check_scenario, read_scenario
 
     if mistakes := check_scenario(file):
         return CongestionSimulation(findings=tuple(mistakes))

@@ -174,7 +174,7 @@ def _demonstrate(judging: Judging, results: Sequence[DeadlockResult], progress: 
         progress.note("the config_db.json files do not form a cycle: nothing to demonstrate")
         return None
     prepare(progress.note)
-    from fabricgen.simulate.packets.demonstration import demonstrate
+    from fabricgen.simulate.demonstration import demonstrate
 
     result, finding = demonstrate(judging.bundle, cyclic[0])
     judging.findings.append(finding)

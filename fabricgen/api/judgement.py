@@ -10,7 +10,7 @@ from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.codes import codes
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, has_errors
-from fabricgen.report.outcome import Outcome, Telling
+from fabricgen.report.outcome import Outcome, Reporter
 from fabricgen.report.summary import Counts
 from fabricgen.suppressions import Suppression, Suppressions
 
@@ -100,7 +100,7 @@ class Judging:
 
     def outcome_at(self, place_of: Callable[[str], Location], of_inventory: Sequence[Finding] = ()) -> Outcome:
         """The same, with the findings about the inventory itself."""
-        reporting = Telling(self.suppressions, self.policy.severities, self.codes, self.policy.expand, place_of)
+        reporting = Reporter(self.suppressions, self.policy.severities, self.codes, self.policy.expand, place_of)
         return reporting.outcome(self.findings, self.bundle, of_inventory)
 
 
@@ -127,7 +127,7 @@ def outcome_of_inventory(
 ) -> Outcome:
     """The findings about an inventory, or a scenario, under the policy. Unused suppressions are not known here."""
     suppressions = Suppressions([*accepted, *policy.suppressions])
-    reporting = Telling(suppressions, policy.severities, expand=policy.expand, place_of=place_of)
+    reporting = Reporter(suppressions, policy.severities, expand=policy.expand, place_of=place_of)
     return reporting.outcome((), None, findings)
 
 

@@ -65,8 +65,8 @@ def simulate_packets(
     judging = open_judging(paths, links, lldp, policy)
     name = pattern or DEFAULT_PATTERN
     check_pattern(name)
+    from fabricgen.simulate.packets.analysis import simulate_bundle
     from fabricgen.simulate.packets.findings import left_out, packet_findings
-    from fabricgen.simulate.packets.planes import simulate_bundle
     from fabricgen.simulate.packets.probes import probe
 
     watch = _watching(progress, series, svg)
@@ -107,8 +107,7 @@ def simulate_packets_of_scenario(
     prepare(progress.note)
     from fabricgen.simulate.packets.analysis import simulate_scenario
     from fabricgen.simulate.packets.findings import packet_findings
-    from fabricgen.simulate.scenario import read_scenario
-    from fabricgen.simulate.scenario_check import check_scenario
+    from fabricgen.simulate.scenario import check_scenario, read_scenario
 
     if mistakes := check_scenario(file):
         outcome = outcome_of_inventory(mistakes, (), Location, policy)

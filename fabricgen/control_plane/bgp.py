@@ -1,7 +1,7 @@
-"""eBGP as RFC 7938 has it: sessions on every link between switches, one for each address family, or unnumbered.
+"""eBGP as in RFC 7938: sessions on every link between switches, one for each address family, or unnumbered.
 
-SONiC announces only Loopback0, VLAN subnets and marked static routes (bgpcfgd), so each leaf announces the prefix
-of its host ports as a static blackhole route; the connected /31s below it are more specific.
+SONiC (bgpcfgd) announces only Loopback0, VLAN subnets and marked static routes, so each leaf announces the prefix of
+its host ports as a static blackhole route. The connected /31s in it are more specific.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from fabricgen.design.model import Fabric, Link, Switch
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One family of one end of a link. `peer` is the far address; `peer_asn` is None where no session runs (a host)."""
+    """One family of one end of a link. `peer` is the far address; without a session `peer_asn` is None."""
 
     local: str
     length: int
@@ -24,19 +24,19 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class LinkEnd:
-    """A switch port that is plugged in, seen from this side."""
+    """A connected switch port and its far end."""
 
     link: Link | OutsideLink
     port: str
-    peer: str  # name of the switch, host or device outside
+    peer: str  # name of the switch, host or external device
     peer_port: str
-    peer_switch: Switch | None  # None where something else is plugged in
+    peer_switch: Switch | None  # None if the peer is not a switch of the fabric
     addresses: tuple[Address, ...]
 
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """What runs where. All keys are switch identities."""
+    """The routing of all switches. All keys are switch identities."""
 
     asns: Mapping[str, int]
     ends: Mapping[str, Mapping[str, LinkEnd]]  # port -> end
@@ -46,7 +46,7 @@ class ControlPlane:
 
 
 def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: Outside) -> ControlPlane:
-    """Sessions and announcements of every switch of a fabric that could be allocated."""
+    """The sessions and announcements of all switches of an allocated fabric."""
     asns = {
         switch.key: allocation.asns[switch.asn_owner]
         for switch in fabric.switches

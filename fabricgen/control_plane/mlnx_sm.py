@@ -1,24 +1,25 @@
-"""The options of opensm.conf for NVIDIA's own subnet manager, dialect mlnx-sm-5, as UFM runs it.
+"""The options of opensm.conf for NVIDIA's subnet manager in UFM, dialect mlnx-sm-5.
 
-UFM decides by itself which port the manager is bound to, who is master, and what partitions.conf says, so none of that
-is among them. Written are what the design decides, and what a public source states; nobody can run this manager for
-free, so that no option here was seen at work.
+UFM itself decides the port of the manager, the master and the content of partitions.conf, so these options are missing
+here. The options come from the design and from public sources. They have not been tested on a real manager, which needs
+a license.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabricgen.control_plane.opensm_options import SubnetOptions
+from fabricgen.design.graph import Graph
 from fabricgen.design.model import PlaneDesign
 from fabricgen.design.registry import graph_of
 from fabricgen.findings import Finding
-from fabricgen.inventory.plane import MlnxSmSpec
+from fabricgen.inventory.infiniband import MlnxSmSpec
 from fabricgen.inventory.references import error
 from fabricgen.opensm.mlnx_sm import DIALECT, NODE_NAME_MAP, option_facts
 from fabricgen.origin import Value, value
 
-_UP_DOWN = ("single switches", "regular tree", "tree of one leaf", "tree")
-_ADAPTIVE = {**dict.fromkeys(_UP_DOWN, "ar_updn"), "dragonfly-plus": "dfp2"}
+_UP_DOWN = (Graph.SINGLE_SWITCHES, Graph.REGULAR_TREE, Graph.TREE_OF_ONE_LEAF, Graph.TREE)
+_ADAPTIVE = {**dict.fromkeys(_UP_DOWN, "ar_updn"), Graph.DRAGONFLY_PLUS: "dfp2"}
 _STATIC = dict.fromkeys(_UP_DOWN, "updn")
 _PLANARIZED_MBPS = 800_000  # XDR: ConnectX-8 Firmware Release Notes 40.44.0208, Planarized Topology Network
 
@@ -35,7 +36,7 @@ _STATED = {
 
 @dataclass(frozen=True)
 class MlnxOptions:
-    """Options by their names in opensm.conf; None for one that is left out."""
+    """Options by their names in opensm.conf; None omits an option."""
 
     subnet_prefix: Value
     lmc: Value
@@ -60,24 +61,24 @@ class MlnxOptions:
 
 
 def check_dialect(design: PlaneDesign) -> Iterator[Finding]:
-    """A design that no engine of this manager is known to route."""
-    spec, kind = design.plane.infiniband.mlnx_sm, graph_of(design)
-    if spec is None or _engine(spec, kind):
+    """The finding about a design that no known engine of this manager routes."""
+    spec, graph = design.plane.infiniband.mlnx_sm, graph_of(design)
+    if spec is None or _engine(spec, graph):
         return
-    if kind in _ADAPTIVE:
-        message = f"{DIALECT}: {_ADAPTIVE[kind]} routes a {kind} with adaptive routing only"
-        yield error("FG890", message, spec, "adaptive_routing", hint="leave it out, or `mlnx_sm` as a whole")
+    if graph in _ADAPTIVE:
+        message = f"{DIALECT}: {_ADAPTIVE[graph]} routes a {graph} only with adaptive routing"
+        yield error("FG890", message, spec, "adaptive_routing", hint="remove it, or remove `mlnx_sm`")
     else:
-        message = f"{DIALECT}: no public source says which of its engines keeps a {kind} free of credit loops"
-        hint = f"leave `mlnx_sm` out; known are {', '.join(_ADAPTIVE)}"
+        message = f"{DIALECT}: no public source states which of its engines keeps a {graph} free of credit loops"
+        hint = f"remove `mlnx_sm`; supported: {', '.join(_ADAPTIVE)}"
         yield error("FG890", message, design.plane.infiniband, "mlnx_sm", hint=hint)
 
 
 def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: SubnetOptions, files: list[str]) -> MlnxOptions:
-    """What opensm.conf says. `same` are the options of the other dialect, of which some say the same here; `files`
-    those of the folder."""
+    """The options of a subnet. `same` are those of the other dialect, which shares some; `files` are the file names of
+    the folder."""
     plane, engine = design.plane, _engine(spec, graph_of(design))
-    assert engine, "check_dialect has refused what has none"
+    assert engine, "check_dialect reports designs without an engine"
     up_down = engine != "dfp2"
 
     def place(name: str, why: str) -> Value | None:
@@ -116,12 +117,12 @@ def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: SubnetOptions
     )  # fmt: skip
 
 
-def _engine(spec: MlnxSmSpec, kind: str) -> str | None:
-    return (_ADAPTIVE if spec.adaptive_routing else _STATIC).get(kind)
+def _engine(spec: MlnxSmSpec, graph: Graph) -> str | None:
+    return (_ADAPTIVE if spec.adaptive_routing else _STATIC).get(graph)
 
 
 def _stated(name: str, why: str) -> Value:
-    """A default that a source states, written down: a later version may have another."""
+    """A default that a source states, written explicitly because a later version may change it."""
     fact = option_facts()[name]
     source = _STATED.get(fact.source) or f"MLNXSM Utility Release Notes v{fact.source}: its default"
     return value(fact.default, why, platform=source)

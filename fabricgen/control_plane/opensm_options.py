@@ -1,48 +1,34 @@
-"""The options of opensm.conf that a subnet needs, each with why it has its value; and who manages the subnet.
+"""The options of opensm.conf that a subnet needs, each with the reason for its value.
 
-What is not here stays OpenSM's default. Two things differ between the subnet managers of a subnet: the port they are
-bound to, and their priority. All else is the same, so that a failover changes neither keys nor routes.
+All other options keep the defaults of OpenSM. They are the same for all subnet managers of a subnet, so that a failover
+changes neither keys nor routes. `managers.py` has the port and priority of each manager.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.opensm import Subnet
 from fabricgen.control_plane.partitions import Partition, allows_both
-from fabricgen.design.model import Link, PlaneDesign
 from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.findings import Finding
+from fabricgen.inventory.infiniband import Engine, InfinibandSpec
 from fabricgen.inventory.nodes import SecretReference
-from fabricgen.inventory.plane import InfinibandSpec, Plane
-from fabricgen.inventory.references import error, suggest
 from fabricgen.opensm.options import VERSION, VL_CODES, option_facts
 from fabricgen.origin import Value, value
 from fabricgen.sonic.secrets import PLACEHOLDER
 
 SITE_LOCAL = 0xFEC0 << 48  # with a 16-bit subnet number at its end (InfiniBand Architecture Specification, 4.1.1)
-MASTER_PRIORITY = 14  # of 15: one above is left for a takeover by hand
-_READS_ROOTS = ("updn", "dnup", "ftree")
-_READS_NODES = ("ftree", "dfsssp")
-_READS_ORDER = ("minhop", "updn", "dnup")
+_READS_ROOTS = (Engine.UPDN, Engine.DNUP, Engine.FTREE)
+_READS_NODES = (Engine.FTREE, Engine.DFSSSP)
+_READS_ORDER = (Engine.MINHOP, Engine.UPDN, Engine.DNUP)
 _SLS = 16
 _WEIGHT = 64  # of 255, the same for every VL
-_SPREADS_OVER_SLS = ("dfsssp", "lash", "nue")
-
-
-@dataclass(frozen=True)
-class Manager:
-    """One subnet manager of a subnet. `folder` is "" for the master, standby-1 and up for the others."""
-
-    folder: str
-    guid: Value
-    priority: Value
+_SPREADS_OVER_SLS = (Engine.DFSSSP, Engine.LASH, Engine.NUE)
 
 
 @dataclass(frozen=True)
 class SubnetOptions:
-    """Options by their names in opensm.conf; None for one that is left out. Those of a manager are in `Manager`."""
+    """Options by their names in opensm.conf; None omits an option. `Manager` has those of a single manager."""
 
     subnet_prefix: Value
     lmc: Value
@@ -82,77 +68,12 @@ class SubnetOptions:
     prefix_routes_file: Value | None
 
 
-def manager_links(subnet: SubnetDesign, allocation: Allocation) -> list[Link]:
-    """The port of each subnet manager in a subnet, the master's first; those that have none in it are left out."""
-    first: dict[str, Link] = {}
-    for link in subnet.host_links:
-        for name in (link.a.key, allocation.host_names[link.a.key]):
-            first.setdefault(name, link)
-    return [first[name] for name in subnet.plane.plane.infiniband.managers if name in first]
-
-
-def check_managers(design: PlaneDesign, subnets: list[SubnetDesign], allocation: Allocation) -> Iterator[Finding]:
-    """A manager has to be a host of the plane, with a port in each of its subnets."""
-    spec = design.plane.infiniband
-    for index, name in enumerate(spec.managers):
-        for subnet in subnets:
-            known = {link.a.key for link in subnet.host_links}
-            names = known | {allocation.host_names[key] for key in known}
-            if name not in names:
-                hint = suggest(name, sorted(names))
-                message = f"subnet manager {name!r} has no port in subnet {subnet.key}"
-                yield error("FG887", message, spec, "managers", index, hint=hint)
-                break
-
-
-def check_folders(planes: Iterable[Plane]) -> Iterator[Finding]:
-    """A host that manages several planes needs a folder for each: the files have the same names."""
-    first: dict[tuple[str, str], Plane] = {}
-    for plane in planes:
-        spec = plane.infiniband
-        for index, name in enumerate(spec.managers):
-            other = first.setdefault((name, spec.config_dir), plane)
-            if other is not plane:
-                message = (
-                    f"{name} manages planes {other.name} and {plane.name} with files in one folder, {spec.config_dir}"
-                )
-                hint = f"`config_dir: {spec.config_dir}/{plane.name}`"
-                yield error("FG889", message, spec, "managers", index, hint=hint)
-                break
-
-
-def plan_managers(subnet: SubnetDesign, allocation: Allocation) -> list[Manager]:
-    """The master, then its standbys. Where no hosts are named: one of each, on whatever port their hosts have."""
-    spec, links = subnet.plane.plane.infiniband, manager_links(subnet, allocation)
-    guids = [
-        value(
-            allocation.guids.adapters[link.a.key, link.a_port].port,
-            f"the port of {allocation.host_names[link.a.key]} ({link.a_port}) in this subnet",
-            inventory=spec.source("managers"),
-        )
-        for link in links
-    ] or [value("0x0000000000000000", "no `managers` are named: OpenSM takes the first port of its host")] * 2
-    return [
-        Manager(
-            f"standby-{index}" if index else "",
-            guid,
-            value(
-                MASTER_PRIORITY - index,
-                "the highest is master; of equal ones the lowest GUID would be, whoever that is",
-                f"{MASTER_PRIORITY} for the master, one less for each standby",
-                inventory=spec.source("managers"),
-            ),
-        )
-        for index, guid in enumerate(guids)
-    ]
-
-
 def plan_options(
     subnet: SubnetDesign, choice: Subnet, allocation: Allocation, partitions: list[Partition], files: list[str]
 ) -> SubnetOptions:
-    """What opensm.conf says, the same for every manager. `files` are those of the subnet's folder."""
+    """The options of a subnet, the same for every manager. `files` are the file names of the subnet's folder."""
     spec, graph = subnet.plane.plane.infiniband, graph_of(subnet.plane)
-    folder = f"{spec.config_dir}/{subnet.name}" if subnet.name else spec.config_dir  # one host may manage them all
+    folder = f"{spec.config_dir}/{subnet.name}" if subnet.name else spec.config_dir  # a host may manage all subnets
 
     def place(name: str, why: str) -> Value | None:
         return value(f"{folder}/{name}", why, inventory=spec.source("config_dir")) if name in files else None
@@ -163,7 +84,7 @@ def plan_options(
         return found
 
     engine = choice.engine
-    torus = engine == "torus-2QoS"
+    torus = engine is Engine.TORUS_2QOS
     tree = graph.is_tree
     qos, key = choice.qos, spec.m_key is not None
     everywhere = "the same for every manager of the subnet"
@@ -175,7 +96,7 @@ def plan_options(
             inventory=spec.source("engine"),
         ),
         nue_max_num_vls=value(choice.vls, "nue takes one VL unless it is told", inventory=spec.source("vls"))
-        if engine == "nue" else None,
+        if engine is Engine.NUE else None,
         root_guid_file=place("root_guids", "the roots as they were designed: found by OpenSM itself, a missing cable "
                              "makes another tree") if engine in _READS_ROOTS and tree else None,
         cn_guid_file=place("cn_guids", f"{engine} balances the paths to compute nodes first")
@@ -246,7 +167,7 @@ def _m_key(spec: InfinibandSpec) -> Value | None:
     return value(f"{PLACEHOLDER}{spec.m_key}}}", why, inventory=spec.source("m_key"))
 
 
-def _arbitration(vls: int, engine: str) -> Value:
+def _arbitration(vls: int, engine: Engine) -> Value:
     why = f"all {vls} VLs alike: with OpenSM's default VL 0 goes before all others, and {engine} uses every one"
     return value(",".join(f"{vl}:{_WEIGHT}" for vl in range(vls)), why)
 
@@ -256,5 +177,5 @@ def _boolean(yes: bool, why: str, inventory: str) -> Value:
 
 
 def _default(name: str, why: str) -> Value:
-    """What OpenSM has itself, written down: a later version may have another."""
+    """The default of OpenSM, written explicitly because a later version may change it."""
     return value(option_facts()[name].default, why, platform=f"opensm {VERSION}: its default")

@@ -1,29 +1,30 @@
-"""The world outside: where routers and hosts of others are plugged in, and the static routes behind them.
+"""The ports of external routers and hosts, and the static routes behind them.
 
-Switches are named by their name or identity, so this comes after allocation. Whatever cannot be is left out, with a
-finding.
+The inventory refers to switches by name or identity, so this plan comes after allocation. Links and routes that are not
+possible are omitted and reported.
 """
 
 import ipaddress
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.allocation.grant import valid_prefixes
 from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.outside import AddressPair, Network, address_pairs, holds, networks
+from fabricgen.inventory.outside import AddressPair, address_pairs
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import CableSpec, OutsideDevice, Plane, StaticSpec
+from fabricgen.inventory.prefixes import Network, contains, networks
 from fabricgen.inventory.references import error, suggest
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import LinkKind, Technology
 
-KIND = "external"  # of a link to such a device
+KIND = LinkKind.EXTERNAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutsideLink:
-    """A cable from a switch port to a device that is not configured here."""
+    """A cable from a switch port to an external device."""
 
     id: str
     plane: str
@@ -37,7 +38,7 @@ class OutsideLink:
 
 @dataclass(frozen=True, slots=True)
 class StaticRoute:
-    """One next hop of a static route, and the port it is reached by."""
+    """One next hop of a static route, and the port towards it."""
 
     prefix: str
     next_hop: str
@@ -47,14 +48,14 @@ class StaticRoute:
 
 @dataclass(frozen=True)
 class Outside:
-    """Everything outside a fabric. Routes by switch identity."""
+    """The external links and static routes of a fabric. `routes` is switch identity -> routes."""
 
     links: tuple[OutsideLink, ...] = ()
     routes: Mapping[str, tuple[StaticRoute, ...]] = field(default_factory=dict)
 
 
 def plan_outside(fabric: Fabric, allocation: Allocation) -> tuple[Outside, list[Finding]]:
-    """The links and routes of every plane that can be."""
+    """The external links and static routes of all planes, and the findings of those that are not possible."""
     return _Planner(fabric, allocation).plan()
 
 
@@ -66,17 +67,19 @@ class _Planner:
         for link in fabric.links:
             for node, port, far in ((link.a, link.a_port, link.b), (link.b, link.b_port, link.a)):
                 if isinstance(node, Switch):
-                    self.taken[node.key, port] = f"{far.key} is plugged in there"
+                    self.taken[node.key, port] = f"it connects to {far.key}"
         self.links: dict[tuple[str, str], OutsideLink] = {}
         self.routes: dict[str, list[StaticRoute]] = {}
-        self.subnets = list(_pools(fabric))
+        self.subnets: list[tuple[str, Part, Network]] = [
+            (purpose, pool, network) for purpose, pool in fabric.inventory.pools for network in networks(pool.prefixes)
+        ]
         self.names = {*allocation.names.values(), *allocation.host_names.values()}
 
     def plan(self) -> tuple[Outside, list[Finding]]:
         for design in self.fabric.planes:
             plane = design.plane
-            if plane.technology != "roce":
-                continue  # the inventory has reported what is plugged in there
+            if plane.technology != Technology.ROCE:
+                continue  # the inventory has reported external devices
             switches = {switch.key: switch for switch in design.switches}
             switches |= {self.allocation.names[switch.key]: switch for switch in design.switches}
             for device in plane.external:
@@ -90,7 +93,7 @@ class _Planner:
     def _link(self, plane: Plane, device: OutsideDevice, switches: Mapping[str, Switch]) -> OutsideLink | None:
         switch = switches.get(device.switch)
         if switch is None:
-            message = f"no switch of plane {plane.name} is called {device.switch!r}"
+            message = f"plane {plane.name} has no switch {device.switch!r}"
             self._refuse("FG107", message, device, "switch", hint=suggest(device.switch, sorted(switches)))
             return None
         port = switch.layout.port_by_name.get(device.port)
@@ -104,18 +107,18 @@ class _Planner:
             return earlier
         if place in self.taken:
             free = [one.name for one in switch.layout.fabric_ports if (switch.key, one.name) not in self.taken]
-            hint = f"free: {', '.join(free[-4:])}" if free else "no port of the switch is free"
+            hint = f"free: {', '.join(free[-4:])}" if free else "the switch has no free port"
             message = f"{device.switch}:{device.port} is not free: {self.taken[place]}"
             self._refuse("FG205", message, device, "port", hint=hint)
             return None
-        self.taken[place] = f"{device.name} is plugged in there"
+        self.taken[place] = f"it connects to {device.name}"
         if device.name in self.names:
             message = f"{device.name} is the name of a switch or host of the fabric"
-            self._refuse("FG119", message, device, "name", hint="each device has a name of its own")
+            self._refuse("FG119", message, device, "name", hint="give the device another name")
         if device.speed_mbps not in (None, port.speed_mbps):
-            asked, own = format_speed(device.speed_mbps or 0), format_speed(port.speed_mbps)
-            message = f"the speeds of a link differ: {device.name} {asked}, {device.port} {own}"
-            self._refuse("FG206", message, device, "speed", hint="a port runs at the speed of its layout")
+            far, near = format_speed(device.speed_mbps or 0), format_speed(port.speed_mbps)
+            message = f"the speeds of a link differ: {device.name} {far}, {device.port} {near}"
+            self._refuse("FG206", message, device, "speed", hint="set the speed of the port's layout")
         try:
             addresses = address_pairs(device)
         except ValueError:
@@ -133,10 +136,8 @@ class _Planner:
         owner = next((key for key, number in self.allocation.asns.items() if number == asn), None)
         if owner or pools.asn_first <= asn <= pools.asn_last:
             why = f"{owner} has it" if owner else f"the fabric numbers from {pools.asn_first} to {pools.asn_last}"
-            hint = (
-                "a path through a router with an ASN of ours is refused; keep a range apart with `asn: {first, last}`"
-            )
-            self._refuse("FG396", f"ASN {asn} of {device.name} is one of the fabric's: {why}", device, "asn", hint=hint)
+            hint = "keep the ranges separate with `asn: {first, last}`: BGP refuses paths that contain its own ASN"
+            self._refuse("FG396", f"ASN {asn} of {device.name} belongs to the fabric: {why}", device, "asn", hint=hint)
 
     def _check_subnets(self, device: OutsideDevice, addresses: Sequence[AddressPair]) -> None:
         for local, length, _ in addresses:
@@ -158,7 +159,7 @@ class _Planner:
             nic = next((one for one in links if isinstance(one.a, Host) and static.via == _nic(one)), None)
             if nic is None:
                 known = sorted(_nic(one) for one in links if isinstance(one.a, Host))
-                message = f"no NIC on plane {plane.name} is called {static.via!r}"
+                message = f"plane {plane.name} has no NIC {static.via!r}"
                 self._refuse("FG107", message, static, "via", hint=suggest(static.via, known))
             switch, port = (nic.b, nic.b_port) if nic else (None, "")
             numbered = nic is not None and nic.block.key in self.allocation.blocks
@@ -177,11 +178,11 @@ class _Planner:
     def _check_prefix(self, plane: Plane, static: StaticSpec, prefix: Network) -> None:
         pools = plane.addressing.pools if plane.addressing else {}
         for name, pool in pools.items():
-            for network in map(ipaddress.ip_network, valid_prefixes(pool)):
-                if holds(network, prefix):
+            for network in networks(pool.prefixes):
+                if contains(network, prefix):
                     message = f"static route {prefix} lies in {network}, the plane's pool of {name}"
                     related = (Related(f"{name}: {network}", pool.at()),)
-                    hint = "the pool's addresses are given to switches and hosts: use a prefix outside of it"
+                    hint = "use a prefix outside the pool, whose addresses belong to switches and hosts"
                     self._refuse("FG397", message, static, "prefix", hint=hint, related=related)
 
     def _refuse(
@@ -192,15 +193,3 @@ class _Planner:
 
 def _nic(link: Link) -> str:
     return f"{link.a.key}:{link.a_port}"
-
-
-def _pools(fabric: Fabric) -> Iterator[tuple[str, Part, Network]]:
-    """What it is, where it stands, and the prefix of every pool of the inventory."""
-    inventory = fabric.inventory
-    for plane in inventory.planes.values():
-        for name, pool in (plane.addressing.pools if plane.addressing else {}).items():
-            for network in map(ipaddress.ip_network, valid_prefixes(pool)):
-                yield f"{name} of plane {plane.name}", pool, network
-    if inventory.management:
-        for network in map(ipaddress.ip_network, valid_prefixes(inventory.management.addresses)):
-            yield "management", inventory.management.addresses, network

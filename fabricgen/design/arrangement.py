@@ -1,14 +1,14 @@
-"""Which group each global link of a dragonfly leads to.
+"""The far group of each global link of a dragonfly.
 
-The planned groups G are joined pairwise alike: a group numbers its global ports, and every run of G - 1 of them, a
-round, reaches each other group once. Ports beyond the last whole round are spare. Within a round, port k of group g:
+All pairs of the G planned groups have equal links: a group numbers its global ports, and each round of G - 1 of them
+reaches each other group once. Ports beyond the last whole round are spare. Within a round, port k of group g:
 
 - absolute: to group k, or k + 1 from g on.
 - relative: to group g + k + 1 (mod G). Also called palm tree.
 - circulant: to group g + k/2 + 1 for an even k, g - (k+1)/2 for an odd one (mod G).
 
-All depends on the planned groups alone, so that a further group changes no link of the others. The rounds put parallel
-links of two groups on ports that lie apart, mostly on different switches.
+This depends only on the planned groups, so a further group changes no link of the others. The rounds put
+parallel links of two groups on distant ports, mostly of different switches.
 
 Sources: Camarero, Vallejo, Beivide, Topological Characterization of Hamming and Dragonfly Networks (2014); Hastings et
 al., Comparing Global Link Arrangements for Dragonfly Networks (2015).
@@ -25,7 +25,7 @@ _FAR_ENDS: Mapping[str, Callable[[int, int, int], tuple[int, int]]] = {
 
 
 def links_per_pair(groups: int, ports: int) -> int:
-    """Parallel links between any two of `groups` groups with `ports` global ports each; 0 where they do not do."""
+    """Parallel links between any two of `groups` groups with `ports` global ports each; 0 if that is too few."""
     return ports // (groups - 1) if groups > 1 else 0
 
 
@@ -42,7 +42,7 @@ def global_links(arrangement: str, groups: int, ports: int) -> Iterator[tuple[in
 
 
 def _circulant(groups: int, group: int, port: int) -> tuple[int, int]:
-    if port == groups - 2 and groups % 2 == 0:  # half way round: both ends have the last port
+    if port == groups - 2 and groups % 2 == 0:  # half of the ring: both ends have the last port
         return (group + groups // 2) % groups, port
     step = port // 2 + 1
     return ((group + step) % groups, port + 1) if port % 2 == 0 else ((group - step) % groups, port - 1)

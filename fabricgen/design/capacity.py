@@ -1,4 +1,4 @@
-"""What a fabric takes: switches, links, cables, ports used and spare, oversubscription, bisection bandwidth."""
+"""The counts of a fabric: switches, links, cables, ports used and spare, oversubscription, bisection bandwidth."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from fabricgen.design.subnets import split_subnets
 
 LINK_KINDS = ("host-leaf", "leaf-spine", "spine-core", "peer", "global")
 TIER_KINDS = LINK_KINDS[:3]
-_PLUGGED = ("mmf", "smf")  # fibre, into a transceiver at each end; other cables bring their own
+_PLUGGABLE = ("mmf", "smf")  # fibre with a transceiver at each end; the other cables include both
 
 
 def capacity(fabric: Fabric) -> dict[str, Any]:
@@ -49,15 +49,15 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
 
 
 def _optics(design: PlaneDesign, cables: Mapping[str, Cable]) -> list[dict[str, Any]]:
-    """Cables by kind, length and medium, and the transceivers that they need: none where both ends are fixed."""
+    """Cables by kind, length and medium, and the transceivers that they need: none for cables with fixed ends."""
     counts: Counter[tuple[str, float, str]] = Counter()
     plugs: dict[tuple[str, float, str], set[tuple[str, str]]] = {}
     for link in design.links:
-        sort = link.kind, link.cable.length_m, link.cable.medium
-        counts[sort] += link.id in cables
-        if link.cable.medium in _PLUGGED:
+        group = link.kind, link.cable.length_m, link.cable.medium
+        counts[group] += link.id in cables
+        if link.cable.medium in _PLUGGABLE:
             ends = {(end.key, connector(end, port)) for end, port in ((link.a, link.a_port), (link.b, link.b_port))}
-            plugs.setdefault(sort, set()).update(ends)
+            plugs.setdefault(group, set()).update(ends)
     return [
         {
             "kind": kind,
@@ -71,7 +71,7 @@ def _optics(design: PlaneDesign, cables: Mapping[str, Cable]) -> list[dict[str, 
 
 
 def _ports(design: PlaneDesign) -> list[dict[str, Any]]:
-    """Fabric ports of a tier in all: used by links, and spare."""
+    """Fabric ports of each tier: used by links, and spare."""
     used: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for switch in design.switches:
@@ -84,9 +84,9 @@ def _ports(design: PlaneDesign) -> list[dict[str, Any]]:
 
 
 def _ratios(design: PlaneDesign) -> dict[str, float]:
-    """switch -> bandwidth below over bandwidth above, as cabled; only switches that have any above.
+    """switch -> bandwidth below divided by bandwidth above, as cabled; only switches with links above.
 
-    Links between groups count as above at both ends, links between equals of a group at neither.
+    Links between groups count as above at both ends, links between switches of one tier at neither end.
     """
     down: Counter[str] = Counter()
     up: Counter[str] = Counter()
@@ -110,7 +110,7 @@ def _worst(design: PlaneDesign, ratios: Mapping[str, float]) -> dict[str, float]
 
 
 def _rails(design: PlaneDesign, ratios: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Endpoints of each rail, and the worst ratio of the leaves that it is plugged into (None: nothing above them)."""
+    """Endpoints of each rail, and the worst ratio of its leaves (None: no link above them)."""
     endpoints: Counter[int] = Counter()
     worst: dict[int, float] = {}
     for link in design.links:
@@ -125,7 +125,7 @@ def _rails(design: PlaneDesign, ratios: Mapping[str, float]) -> list[dict[str, A
 
 
 def _nvlink_domains(design: PlaneDesign) -> int | None:
-    """Racks of hosts that share NVLink, each group's counted up; None where no domain spans hosts."""
+    """Racks of hosts that share NVLink, rounded up for each group; None if no domain spans hosts."""
     groups = Counter(host.group for host in design.hosts)
     models = {host.group: host.model for host in design.hosts}
     spans = {group: models[group].hosts_per_domain for group in groups}
@@ -135,14 +135,14 @@ def _nvlink_domains(design: PlaneDesign) -> int | None:
 
 
 def _power_watts(design: PlaneDesign) -> int | None:
-    """What the switches draw at most; None where a platform does not say."""
+    """The most power of all switches together; None if a platform does not state its own."""
     draws = [switch.platform.power_watts for switch in design.switches]
     known = [draw.maximum for draw in draws if draw is not None and draw.maximum is not None]
     return sum(known) if known and len(known) == len(draws) else None
 
 
 def _bisection_gbps(design: PlaneDesign) -> int:
-    """What one half of the hosts can send to the other: as the design has it, else half of the narrowest tier."""
+    """Bandwidth from one half of the hosts to the other: the value of the design, else half of the narrowest tier."""
     if design.bisection_gbps is not None:
         return design.bisection_gbps
     by_kind: Counter[str] = Counter()

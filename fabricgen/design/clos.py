@@ -1,11 +1,11 @@
 """How many switches a Clos needs: the rules that reproduce the published designs, for every design of the family.
 
 1. A scalable unit (SU) has `columns` leaves, one for each rail (or group of rails, or side of its hosts). A leaf has
-   a port for each host port of a full SU, and uplinks of as much bandwidth, divided by its oversubscription. Missing
-   hosts shrink neither.
+   a port for each host port of a full SU, and uplinks of the same bandwidth, divided by its oversubscription. Missing
+   hosts reduce neither.
 2. Two tiers: the spines are the smallest divisor d of a leaf's uplinks with d x radix >= leaves x uplinks; every leaf
    has uplinks / d links to each. (Three SUs of the DGX H100 SuperPOD thus need 16 spines and not 12.)
-3. Three tiers once the leaves outnumber a spine's ports. A pod is the leaves of one column (so that a rail stays below
+3. Three tiers once the leaves outnumber a spine's ports. A pod is the leaves of one column (so that each rail has
    its own spines), or all leaves of its units; with spines of its own by rule 2 over the ports that their
    oversubscription leaves for below: half the radix at 1:1, 7 of 8 ports at 7:1. Spine i of every pod meets in core
    group i, whose size is rule 2 once more.
@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
+from fabricgen.errors import FabricgenError
 from fabricgen.inventory.part import Part
 
 
-class DoesNotFitError(Exception):
-    """The intent needs more ports than there are; `reason` has the arithmetic, `role` the tier that is too small.
+class DoesNotFitError(FabricgenError):
+    """The intent needs more ports than the switches have.
 
-    `key` is what to change in that tier (`part` where it is a newer platform of it), in the plane without a role.
+    `reason` has the arithmetic, `role` the tier that is too small. `key` is the key to change: of that
+    tier, of `part` (a newer platform of the tier), or of the plane without a role.
     """
 
     def __init__(self, role: str, reason: str, hint: str = "", key: str = "platform", part: Part | None = None) -> None:
@@ -34,27 +36,28 @@ class DoesNotFitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClosIntent:
-    """What is asked for, in one subplane. Radixes are fabric ports; `spines` and `cores` force a count (of a pod, of
-    the subplane); `column` is the word for a leaf of a unit in messages.
+    """The requirements of one subplane. Radixes count fabric ports.
+
+    `spines` (of a pod) and `cores` (of the subplane) force a count. `column` is the word for a leaf of a unit.
     """
 
     columns: int
-    units: int  # that the layout must have room for
+    units: int  # that the layout is made for
     uplinks: int  # of a leaf
     spine_radix: int
     core_radix: int | None = None
     spine_oversubscription: float = 1.0
     spines: int | None = None
     cores: int | None = None
-    tiers: int | None = None  # None: as few as can join the leaves
-    pod_units: int | None = None  # units of a pod, when not as many as fit
+    tiers: int | None = None  # None: as few as can connect the leaves
+    pod_units: int | None = None  # units of a pod; None: as many as fit
     pods_by_column: bool = True  # a pod is the leaves of one column; else all leaves of its units
     column: str = "rails"
 
 
 @dataclass(frozen=True, slots=True)
 class ClosPlan:
-    """Counts for the full layout. A two-tier plan is one pod without cores; without spines the leaves stand alone."""
+    """Counts for the full layout. Two tiers are one pod without cores. Without spines nothing connects the leaves."""
 
     uplinks: int  # of a leaf
     spines_per_pod: int
@@ -73,38 +76,38 @@ class ClosPlan:
 
 
 def uplinks_for(host_ports: int, host_mbps: int, uplink_mbps: int, oversubscription: float) -> int:
-    """Uplinks that carry what the host ports can send, divided by the oversubscription; at least one."""
+    """Uplinks with the bandwidth of the host ports, divided by the oversubscription; at least one."""
     return max(1, ceil(Fraction(host_ports * host_mbps, uplink_mbps) / _ratio(oversubscription)))
 
 
 def plan_clos(intent: ClosIntent) -> ClosPlan:
-    """The least switches for an intent. Raises DoesNotFitError."""
+    """The plan with the fewest switches. Raises DoesNotFitError."""
     leaves = intent.columns * intent.units
     three = intent.tiers == 3 or (intent.pod_units is not None and intent.tiers is None)
     if leaves <= intent.spine_radix and not three:
         if intent.cores is not None:
-            reason = f"{intent.cores} cores are asked for, and two tiers join the {leaves} leaves without any"
-            raise DoesNotFitError("core", reason, "`tiers: 3`, or leave `count` out", "count")
+            reason = f"`count` sets {intent.cores} cores, and two tiers connect the {leaves} leaves without cores"
+            raise DoesNotFitError("core", reason, "set `tiers: 3`, or remove `count`", "count")
         spines = _spread("spine", intent.uplinks, leaves, intent.spine_radix, intent.spines, "leaves")
         return ClosPlan(intent.uplinks, spines, intent.uplinks // spines, intent.units, 1)
     if intent.tiers == 2 or (intent.core_radix is None and leaves > intent.spine_radix):
         raise DoesNotFitError(
             "spine",
             f"{intent.units} units x {intent.columns} {intent.column} = {leaves} leaves, more than the "
-            f"{intent.spine_radix} ports of a spine: two tiers cannot join them",
-            "add a `core:` tier" if intent.tiers is None else "`tiers: 3` and a `core:` tier",
+            f"{intent.spine_radix} ports of a spine: two tiers cannot connect them",
+            "add a `core:` tier" if intent.tiers is None else "set `tiers: 3` and add a `core:` tier",
         )
     if intent.core_radix is None:
-        asked = "tiers" if intent.tiers == 3 else "pod"
-        raise DoesNotFitError("", "three tiers are asked for, and there is no core tier", "add a `core:` tier", asked)
+        key = "tiers" if intent.tiers == 3 else "pod"
+        raise DoesNotFitError("", "three tiers are required, and the plane has no core tier", "add a `core:` tier", key)
     return _three_tiers(intent, intent.core_radix)
 
 
 def plan_columns(intent: ClosIntent) -> ClosPlan:
-    """Every column by itself: two tiers that join the leaves of a column, and nothing above. Raises DoesNotFitError."""
+    """Every column alone: two tiers that connect the leaves of a column, and nothing above. Raises DoesNotFitError."""
     if intent.units > intent.spine_radix:
-        reason = f"{intent.units} leaves to a rail, more than the {intent.spine_radix} ports of a spine"
-        raise DoesNotFitError("spine", reason, "fewer and larger units, or `design: rail-optimized` with a core")
+        reason = f"{intent.units} leaves of a rail, more than the {intent.spine_radix} ports of a spine"
+        raise DoesNotFitError("spine", reason, "use fewer and larger units, or `design: rail-optimized` with a core")
     spines = _spread("spine", intent.uplinks, intent.units, intent.spine_radix, intent.spines, "leaves of a rail")
     return ClosPlan(intent.uplinks, spines, intent.uplinks // spines, intent.units, intent.columns, pods_by_column=True)
 
@@ -118,26 +121,26 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
     if leaves > down:
         reason = (
             f"{units_per_pod} units x {width} leaves = {leaves} leaves of a pod, more than the {down} of a spine's "
-            f"{intent.spine_radix} ports that {intent.spine_oversubscription:g}:1 leaves for below"
+            f"{intent.spine_radix} ports that {intent.spine_oversubscription:g}:1 leaves for links below"
         )
         role, key = ("", "pod") if intent.pod_units else ("spine", "platform")
-        raise DoesNotFitError(role, reason, "fewer units in a pod", key)
+        raise DoesNotFitError(role, reason, "reduce the units of a pod", key)
     spines = _spread("spine", intent.uplinks, leaves, down, intent.spines, "leaves of a pod")
     parallel = intent.uplinks // spines
     spine_uplinks = ceil(leaves * parallel / ratio)
     per_column = ceil(intent.units / units_per_pod)
     pods = per_column * (intent.columns if intent.pods_by_column else 1)
     if pods > core_radix:
-        made = f"{intent.units} units at {units_per_pod} to a pod make {pods} pods"
+        made = f"{intent.units} units, {units_per_pod} in a pod, make {pods} pods"
         if intent.pods_by_column:
             made = f"{intent.columns} {intent.column} x {per_column} pods = {pods} pods"
         reason = f"{made}, more than the {core_radix} ports of a core"
-        raise DoesNotFitError("core", reason, "fewer planned units")
+        raise DoesNotFitError("core", reason, "reduce the planned units")
     forced = None
     if intent.cores is not None:
         if intent.cores % spines:
-            reason = f"{intent.cores} cores cannot be split over the {spines} spines of a pod"
-            raise DoesNotFitError("core", reason, f"a multiple of {spines}", "count")
+            reason = f"{intent.cores} cores cannot be divided over the {spines} spines of a pod"
+            raise DoesNotFitError("core", reason, f"choose a multiple of {spines}", "count")
         forced = intent.cores // spines
     group = _spread("core", spine_uplinks, pods, core_radix, forced, "pods")
     return ClosPlan(
@@ -147,12 +150,12 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
 
 
 def _ratio(oversubscription: float) -> Fraction:
-    """The ratio as a person wrote it: 1.5 is 3/2, so that nothing is lost to binary fractions."""
+    """The ratio as the inventory has it: 1.5 is exactly 3/2."""
     return Fraction(str(oversubscription))
 
 
 def _spread(role: str, uplinks: int, below: int, radix: int, forced: int | None, what: str) -> int:
-    """The smallest divisor of `uplinks` that gives `below` switches enough ports above; or `forced`, if it does."""
+    """The smallest divisor of `uplinks` that gives `below` switches enough ports above, or `forced` if it does so."""
     least = ceil(below * uplinks / radix)
     fitting = [count for count in range(least, uplinks + 1) if uplinks % count == 0]
     if forced is not None:

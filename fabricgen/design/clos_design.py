@@ -17,8 +17,9 @@ SocketRule = Callable[[Plane, Sequence[Host], Sequence[Host], PartsList], Socket
 
 @dataclass(frozen=True)
 class ClosDesign:
-    """What sets a design of the family apart. `joined`: the leaves of different columns meet at all; `column` is the
-    word for a leaf of a unit.
+    """The differences between designs of the family.
+
+    `joined`: spines connect the leaves of different columns. `column` is the word for a leaf of a unit in messages.
     """
 
     sockets: SocketRule
@@ -27,11 +28,11 @@ class ClosDesign:
     joined: bool = True
 
     def __call__(self, plane: Plane, parts: PartsList) -> PlaneDesign | None:
-        """The plane laid out; None, with findings, when it cannot be."""
+        """The plane as a Clos; None, with findings, when it cannot be laid out."""
         hosts = parts.hosts(plane, plane.hosts)
         tiers = {role: parts.tier(plane, role) for role in plane.tiers}
         if plane.unit is None or plane.speed_mbps is None or not hosts or None in tiers.values():
-            return None  # reported where it is missing
+            return None  # a finding exists for what is missing
         used = {role: tier for role, tier in tiers.items() if tier is not None}
         if "leaf" not in used or (self.joined and "spine" not in used):
             return None
@@ -63,19 +64,19 @@ class ClosDesign:
         if spine is None or (not self.joined and seating.planned == 1):
             _check_leaf(plane, tiers["leaf"], host_ports, 0)
             if seating.planned > 1:
-                reason = f"{seating.planned} units and no spines: the leaves of a rail could not reach each other"
+                reason = f"{seating.planned} units without spines: the leaves of a rail cannot reach each other"
                 raise DoesNotFitError("leaf", reason, "add a `spine:` tier, or one unit with all hosts")
             if spine is not None:
-                reason = "1 unit has 1 leaf to a rail, which no spine joins to anything"
-                raise DoesNotFitError("spine", reason, "leave `spine:` out, or plan more units")
+                reason = "1 unit has 1 leaf for each rail, so spines connect nothing"
+                raise DoesNotFitError("spine", reason, "remove `spine:`, or plan more units")
             return ClosPlan(0, 0, 0, 1, 1)
         uplinks = uplinks_for(host_ports, plane.speed_mbps, plane.uplink_mbps, plane.oversubscription["leaf"])
         _check_leaf(plane, tiers["leaf"], host_ports, uplinks)
         for role, tier in tiers.items():
             if role != "leaf" and tier.radix(plane.uplink_mbps) < 1:
                 ports = len(tier.layout.ports_at(plane.uplink_mbps))
-                reason = f"{tier.tier.spare_ports} spare ports leave none of the {ports} of a {role}"
-                raise DoesNotFitError(role, reason, "fewer `spare_ports`", "spare_ports")
+                reason = f"{tier.tier.spare_ports} spare ports leave none of the {ports} ports of a {role}"
+                raise DoesNotFitError(role, reason, "reduce `spare_ports`", "spare_ports")
         intent = ClosIntent(
             columns=len(sockets.columns),
             units=seating.planned,
@@ -94,43 +95,45 @@ class ClosDesign:
 
 
 def _newer_fit(plane: Plane, plan: ClosPlan, spine: TierParts, columns: int, parts: PartsList) -> bool:
-    """Whether the spines of later units take the layout of the first ones, so that these stay as they are."""
+    """Whether the spines of later units have the ports of the layout, so that no earlier spine changes."""
     below = plan.units_per_pod * plan.leaf_spine_parallel * (1 if plan.pods_by_column else columns)
     for newer in spine.newer:
         if plan.tiers < 3:
-            message = "the spines of two tiers serve all units: none belongs to a later one"
-            parts.findings.append(error("FG201", message, newer.tier, "from_unit", hint="leave `newer` out"))
+            message = "the spines of two tiers serve all units, so none belongs to a later unit"
+            parts.findings.append(error("FG201", message, newer.tier, "from_unit", hint="remove `newer`"))
             return False
         spare, ports = newer.tier.spare_ports, len(newer.layout.ports_at(plane.uplink_mbps))
         needed = below + plan.spine_uplinks + spare
         if needed > ports:
-            told = f"{below} below + {plan.spine_uplinks} uplinks" + (f" + {spare} spare" if spare else "")
-            message = f"a spine needs {needed} ports ({told}), the newer platform has {ports}"
-            parts.findings.append(error("FG201", message, newer.tier, "platform", hint="one with as many ports"))
+            counted = f"{below} below + {plan.spine_uplinks} uplinks" + (f" + {spare} spare" if spare else "")
+            message = f"a spine needs {needed} ports ({counted}), the newer platform has {ports}"
+            parts.findings.append(
+                error("FG201", message, newer.tier, "platform", hint="choose a platform with that many ports")
+            )
             return False
     return True
 
 
 def _check_leaf(plane: Plane, leaf: TierParts, host_ports: int, uplinks: int) -> None:
-    """Every leaf platform has the ports. Raises DoesNotFitError."""
+    """Checks that every leaf platform has the ports. Raises DoesNotFitError."""
     assert plane.unit and plane.speed_mbps
     for tier in leaf.all():
         spare = tier.tier.spare_ports
         each = host_ports // plane.unit.hosts
         hosts = f"{plane.unit.hosts} hosts" + (f" x {each} ports" if each > 1 else "")
         parts = [hosts, f"{uplinks} uplinks" if uplinks else "", f"{spare} spare" if spare else ""]
-        told = " + ".join(part for part in parts if part)
-        hint = "fewer hosts in a scalable unit, or more oversubscription"
+        counted = " + ".join(part for part in parts if part)
+        hint = "reduce the hosts of a scalable unit, or increase oversubscription"
         of_hosts = len(tier.layout.ports_at(plane.speed_mbps))
         if plane.uplink_mbps == plane.speed_mbps:
             needed = host_ports + uplinks + spare
             if needed > of_hosts:
-                reason = f"a leaf needs {needed} ports ({told}), its platform has {of_hosts}"
+                reason = f"a leaf needs {needed} ports ({counted}), its platform has {of_hosts}"
                 raise DoesNotFitError("leaf", reason, hint, part=tier.tier)
             continue
         of_uplinks = len(tier.layout.ports_at(plane.uplink_mbps))
         if host_ports + spare > of_hosts or uplinks > of_uplinks:
-            reason = f"a leaf needs {host_ports + spare} ports for hosts and {uplinks} for uplinks ({told}), "
+            reason = f"a leaf needs {host_ports + spare} ports for hosts and {uplinks} for uplinks ({counted}), "
             reason += f"its platform has {of_hosts} and {of_uplinks}"
             raise DoesNotFitError("leaf", reason, hint, part=tier.tier)
 

@@ -1,8 +1,8 @@
 """A planned Clos as switches and links.
 
 Host n of a unit takes its leaf's ports from n x ports per host; uplinks take a leaf's last ports; a spine or core gives
-each switch below the ports of its place in the planned layout. So nothing moves when units are added. Parallel links
-stand side by side, so that two links of a split cage share a cable.
+each switch below the ports of its place in the planned layout, so no link moves when units are added. Parallel links
+use adjacent ports, so the two links of a split cage share a cable.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from fabricgen.design.units import Seating
 from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.model import HostNic
 
-Pod = tuple[int, int | None]  # number, and its column where a pod is the leaves of one
+Pod = tuple[int, int | None]  # number, and the column if a pod is the leaves of one column
 
 
 @dataclass
@@ -47,7 +47,7 @@ class ClosWiring:
 
     @property
     def switches(self) -> tuple[Switch, ...]:
-        """All of them, tier by tier."""
+        """All switches, tier by tier."""
         return (*self.leaves.values(), *self.spines.values(), *self.cores)
 
     def _leaf(self, unit: int, column: int) -> Switch:
@@ -72,7 +72,7 @@ class ClosWiring:
         return make_switch(identity, self.tiers["core"], _shared_asn(identity))
 
     def _pods(self) -> list[Pod]:
-        """Pods that have leaves already, in an order that growth only adds to."""
+        """Pods with leaves; growth only appends to this order."""
         if self.plan.tiers == 1:
             return []
         built = self.seating.used[-1] // self.plan.units_per_pod + 1
@@ -101,14 +101,14 @@ class ClosWiring:
                 )  # fmt: skip
 
     def _plugs(self, host: Host) -> Iterator[tuple[HostNic, int, int]]:
-        """(NIC, column, which of the host's ports on that leaf) of a host's NICs in this subplane."""
+        """(NIC, column, number among the host's ports on that leaf) of a host's NICs in this subplane."""
         sockets = self.sockets.by_nic[host.model.name]
         for nic in plane_nics(host.model, self.plane):
             if nic.name in sockets and sockets[nic.name].subplane == self.subplane:
                 yield nic, sockets[nic.name].column, sockets[nic.name].ordinal
 
     def leaf_links(self) -> Iterator[Link]:
-        """Every leaf to all spines of its pod."""
+        """The links from every leaf to all spines of its pod."""
         plan, width = self.plan, len(self._columns)
         for (unit, column), leaf in self.leaves.items() if self.spines else ():
             pod, place = divmod(unit, plan.units_per_pod)
@@ -122,7 +122,7 @@ class ClosWiring:
             yield from self._uplinks("leaf-spine", leaf, above, plan.leaf_spine_parallel, ordinal)
 
     def spine_links(self) -> Iterator[Link]:
-        """Spine i of every pod to all cores of group i."""
+        """The links from spine i of every pod to all cores of group i."""
         plan = self.plan
         pods = {pod: ordinal for ordinal, pod in enumerate(self._pods())}
         for (pod, number), spine in self.spines.items() if self.cores else ():
@@ -131,7 +131,7 @@ class ClosWiring:
             yield from self._uplinks("spine-core", spine, above, plan.spine_core_parallel, pods[pod])
 
     def _uplinks(self, kind: str, low: Switch, above: list[Switch], parallel: int, ordinal: int) -> Iterator[Link]:
-        """All uplinks of one switch: `parallel` to each switch above, on that one's ports from ordinal * parallel."""
+        """All uplinks of one switch: `parallel` to each switch above, on its ports from ordinal * parallel."""
         count, speed_mbps = len(above) * parallel, self.plane.uplink_mbps
         block = Block(f"{low.key}/uplinks", self.plane.name, "links", count, low.key)
         ports = low.layout.ports_at(speed_mbps)[-count:]

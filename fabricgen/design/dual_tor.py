@@ -1,8 +1,8 @@
-"""Dual-ToR: each port of a NIC goes to a leaf of its own, so that a host outlives the loss of a leaf.
+"""Dual-ToR: each port of a NIC goes to another leaf, so that a host stays connected when a leaf fails.
 
-A unit has as many leaves to a rail as its NICs have ports. By default each side is a subplane (dual plane: the sides
-share no switch, and 8 rails of 2 ports make 16 leaves to a segment); `subplanes: 1` puts both sides below the same
-spines. The leaves are not stacked: each port has an address and a session of its own.
+A unit has one leaf for each rail and NIC port. By default each side is a subplane (dual plane: the sides
+share no switch, and 8 rails of 2 ports make 16 leaves of a segment); `subplanes: 1` puts both sides below the same
+spines. The leaves are not stacked: each port has its own address and session.
 
 Source: Qian et al., Alibaba HPN: A Data Center Network for Large Language Model Training (SIGCOMM 2024).
 """

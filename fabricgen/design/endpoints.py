@@ -1,7 +1,7 @@
 """Host ports of designs without rails: the NICs of a unit's hosts fill its switches one after the other, host by host.
 
-So a host of 8 NICs sits on one switch where a switch has 8 endpoints, and on four where it has 2. Every NIC that the
-host has for the plane counts, on a rail or not; they are a switch's first ports.
+A host with 8 NICs is on one switch if a switch has 8 endpoints, and on four if it has 2. Every NIC of the host for the
+plane counts, on a rail or not. Endpoints use the first ports of a switch.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from fabricgen.units import format_speed
 
 @dataclass(frozen=True)
 class Endpoints:
-    """The hosts of a plane, placed. `per_switch` host ports are kept on each switch of a full unit."""
+    """The hosts of a plane with their places. Each switch of a full unit has `per_switch` host ports."""
 
     hosts: tuple[Host, ...]
     per_switch: int
@@ -31,7 +31,7 @@ class Endpoints:
 
 
 def place_endpoints(plane: Plane, unit: ScalableUnit, switches: int, parts: PartsList) -> Endpoints | None:
-    """The hosts of a plane on `switches` switches a unit; None, with a finding, where they do not come out even."""
+    """The hosts of a plane on `switches` switches of each unit; None, with a finding, if they do not divide evenly."""
     hosts = parts.hosts(plane, plane.hosts)
     nics = _nics_per_host(plane, hosts, parts)
     if not hosts or nics is None:
@@ -42,7 +42,7 @@ def place_endpoints(plane: Plane, unit: ScalableUnit, switches: int, parts: Part
             f"{unit.hosts} hosts x {nics} NICs = {endpoints} endpoints of a unit cannot be spread over its {switches} "
             f"switches evenly: {endpoints} / {switches} = {endpoints / switches:.2f}"
         )
-        hint = f"`hosts` such that hosts x {nics} is a multiple of {switches}"
+        hint = f"choose `hosts` so that hosts x {nics} is a multiple of {switches}"
         parts.findings.append(error("FG209", message, unit, "hosts", hint=hint))
         return None
     units = give_units(plane, unit, hosts, parts)
@@ -50,7 +50,7 @@ def place_endpoints(plane: Plane, unit: ScalableUnit, switches: int, parts: Part
 
 
 def _nics_per_host(plane: Plane, hosts: list[Host], parts: PartsList) -> int | None:
-    """NICs that each host has for the plane; every model must have as many, at the plane's speed."""
+    """NICs of each host for the plane; every model must have the same number, at the plane's speed."""
     counts = set()
     for model in {host.model.name: host.model for host in hosts}.values():
         nics = plane_nics(model, plane)
@@ -59,7 +59,7 @@ def _nics_per_host(plane: Plane, hosts: list[Host], parts: PartsList) -> int | N
         if wrong or not nics:
             has = f"NICs of {format_speed(wrong[0])}" if wrong else "no NIC for it"
             message = f"{model.name} has {has}, plane {plane.name} runs at {format_speed(plane.speed_mbps or 0)}"
-            hint = "set the plane's `speed` to that of the NICs, or give such hosts a plane of their own"
+            hint = "set the plane's `speed` to that of the NICs, or move these hosts to another plane"
             parts.findings.append(error("FG209", message, plane, "hosts", hint=hint))
             return None
     if len(counts) > 1:
@@ -85,6 +85,6 @@ def host_links(plane: Plane, endpoints: Endpoints, switch_of: Callable[[int, int
 
 
 def half_of_hosts_gbps(plane: Plane, endpoints: Endpoints) -> int:
-    """What half of the endpoints can send."""
+    """Bandwidth of half of the endpoints."""
     count = sum(len(plane_nics(host.model, plane)) for host in endpoints.hosts)
     return count * (plane.speed_mbps or 0) // 2000

@@ -1,8 +1,8 @@
-"""An explicit design: switches and links exactly as a person lists them.
+"""An explicit design: switches and links exactly as the inventory lists them.
 
 A link's end is `switch:port` or `host:nic`, hosts by their identity, `group/number`. Both ends of a link between
-switches are ordered by tier, so that the lower one is `a`. Each link has an address block of its own, but the host
-ports of a switch share one, so that the switch can announce them as one prefix.
+switches are ordered by tier, so that the lower one is `a`. Each link between switches has its own address block. The
+host ports of a switch share one, so that the switch can announce them as one prefix.
 """
 
 from fabricgen.design.design import Design
@@ -19,7 +19,7 @@ End = tuple[Switch | Host, str, HostNic | None]
 
 
 def expand_explicit(plane: Plane, parts: PartsList) -> PlaneDesign:
-    """The plane as listed; whatever refers to nothing is left out, with a finding."""
+    """The plane as listed; what refers to nothing is left out, with a finding."""
     switches: dict[str, Switch] = {}
     for role in ROLES:
         for spec in plane.switches.get(role, ()):
@@ -44,7 +44,7 @@ def _switch(plane: Plane, role: str, spec: SwitchSpec, parts: PartsList) -> Swit
                 "FG106",
                 f"switch {spec.name} has no platform",
                 spec,
-                hint=f"give it one, or give the plane a `{role}:` tier",
+                hint=f"add `platform:`, or a `{role}:` tier to the plane",
             )
         )
         return None
@@ -86,8 +86,8 @@ class _Wiring:
         switch, host = self.switches.get(name), self.hosts.get(name)
         place = (index,) if spec.node.items else ("ends", index)
         if not colon:
-            hint = "an end is switch:port, leaf1:Ethernet0, or host:nic, gpu/0:rail0"
-            self.parts.findings.append(error("FG204", f"{text!r} names no port", spec, *place, hint=hint))
+            hint = "write switch:port, for example leaf1:Ethernet0, or host:nic, for example gpu/0:rail0"
+            self.parts.findings.append(error("FG204", f"{text!r} has no port", spec, *place, hint=hint))
             return None
         if switch is None and host is None:
             hint = suggest(name, sorted([*self.switches, *self.hosts]))
@@ -108,7 +108,7 @@ class _Wiring:
             )
             return None
         if (name, port) in self.taken:
-            message = f"{text} is plugged in twice"
+            message = f"{text} has two links"
             other = self.taken[name, port]
             self.parts.findings.append(error("FG205", message, spec, *place, hint=f"see {other.path} at {other.at()}"))
             return None
@@ -124,7 +124,7 @@ class _Wiring:
             a, b = b, a
         low, high = a[0], b[0]
         if isinstance(high, Host):
-            self.parts.findings.append(error("FG204", "a link needs a switch at one end at least", spec))
+            self.parts.findings.append(error("FG204", "a link needs a switch at one end", spec))
             return None
         name = f"{low.key}:{a[1]}--{high.key}:{b[1]}"
         if isinstance(low, Host):
@@ -140,15 +140,15 @@ class _Wiring:
         return Link(name, plane.name, kind, low, a[1], high, b[1], speed, cable, block, slot, rail, a[2])
 
     def _speed(self, spec: LinkSpec, a: End, b: End) -> int | None:
-        """The speed that both ends have; None, with a finding, where they differ or the link asks for another."""
+        """The speed of both ends; None, with a finding, if they differ from each other or from the link's own speed."""
         speeds = dict(zip(spec.ends, map(_speed_mbps, (a, b)), strict=True))
         if spec.speed_mbps is not None:
             speeds["the link"] = spec.speed_mbps
         if len(set(speeds.values())) == 1:
             return next(iter(speeds.values()))
-        told = ", ".join(f"{name} {format_speed(mbps)}" for name, mbps in speeds.items())
-        hint = "a port runs at the speed of its layout: choose another port, or a layout by `layout:`"
-        self.parts.findings.append(error("FG206", f"the speeds of a link differ: {told}", spec, hint=hint))
+        speeds_text = ", ".join(f"{name} {format_speed(mbps)}" for name, mbps in speeds.items())
+        hint = "choose another port, or another layout with `layout:`; a port runs at the speed of its layout"
+        self.parts.findings.append(error("FG206", f"the speeds of a link differ: {speeds_text}", spec, hint=hint))
         return None
 
 

@@ -1,5 +1,6 @@
-"""Fat tree: a unit is the hosts below one leaf, whatever their rails; or below a few (`leaves_per_unit`), over which a
-host's NICs are dealt out evenly: two for hosts that are dual-homed.
+"""Fat tree: a unit is the hosts below one leaf, independent of their rails, or below a few (`leaves_per_unit`).
+
+A host's NICs are spread evenly over the leaves of its unit: two leaves for dual-homed hosts.
 
 Any arity: two tiers, or three once the leaves outnumber a spine's ports, with all leaves of `pod: {units: n}` to a pod
 (`clos`). Oversubscription is set for each tier: `{leaf: 0.5, spine: 7}` is twice the bandwidth above the leaf, and a

@@ -1,4 +1,4 @@
-"""A first layout of a design for so many hosts: what `init` writes. Room to grow where the design can grow."""
+"""The first layout of a design for a number of hosts, as `init` writes it, with room to grow if the design can grow."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ GLOBAL_CABLE = {"global": "{length: 100m, medium: smf}"}
 
 
 class NoLayoutError(FabricgenError):
-    """The design has no layout for so many hosts on such a switch; the message says why."""
+    """The design has no layout for this number of hosts and ports; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class FirstLayout:
-    """Keys of a plane as text. `keys` are those of the design alone; `planned` is None where all is built at once."""
+    """Keys of a plane as text. `keys` are only of this design; `planned` is None if all units are built at once."""
 
     tiers: tuple[str, ...]
     cables: Mapping[str, str]

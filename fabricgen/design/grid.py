@@ -1,16 +1,16 @@
-"""Torus and mesh of one to three dimensions: a switch at every point of a grid, joined to its next in each dimension.
+"""Torus and mesh of one to three dimensions: a switch at every point of a grid, linked to the next in each dimension.
 
-- Switches: the product of `size`, all built from the first day. Switch n has the coordinates x = n mod X,
+- Switches: the product of `size`, all built at once. Switch n has the coordinates x = n mod X,
   y = n / X mod Y, z = n / (X x Y). A scalable unit is the hosts of one switch, and has its number.
-- A hop has `links` parallel links, of all dimensions or of each. In a torus the last switch of a dimension is joined to
-  the first; where the size is 2 it is the next one already, so there is one hop and no ring (OpenSM has it so, too).
+- A hop has `links` parallel links, of all dimensions or of each. In a torus the last switch of a dimension is linked to
+  the first. A dimension of size 2 has one hop and no ring, as in OpenSM.
 - Links of a dimension: rows x hops x parallel; rows are the product of the other sizes, hops are size in a ring of more
   than 2, else size - 1.
-- A switch needs p endpoints + 2 x parallel ports for each dimension, at the rim of a mesh as well: ports are the
-  endpoints, then for each dimension those to the next switch and those to the one before.
+- A switch needs p endpoints + 2 x parallel ports for each dimension, also at the rim of a mesh. The ports are the
+  endpoints, then for each dimension the links to the next switch and the links to the previous one.
 - Bisection: the narrowest cut across one dimension, rows x parallel, twice that through rings.
 
-Each switch has an ASN of its own. `datelines` are for routing by dimension with virtual lanes (control_plane.opensm).
+Each switch has its own ASN. `datelines` are for routing by dimension with virtual lanes (control_plane.opensm).
 
 Sources: Dally, Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks (1987); opensm 3.3.23
 torus-2QoS(8), torus-2QoS.conf(5) and osm_torus.c ("a torus of radix two is also a mesh of radix two").
@@ -30,7 +30,7 @@ def expand_grid(plane: Plane, parts: PartsList) -> PlaneDesign | None:
     """The plane as a grid; None, with findings, when it cannot be laid out."""
     leaf, grid, unit = parts.tier(plane, "leaf"), plane.torus, plane.unit
     if leaf is None or grid is None or unit is None or plane.speed_mbps is None:
-        return None  # reported where it is missing
+        return None  # a finding exists for what is missing
     if len(grid.links) != len(grid.size):
         return None
     endpoints = place_endpoints(plane, unit, 1, parts)
@@ -58,18 +58,20 @@ def is_ring(plane: Plane, size: int) -> bool:
 
 
 def _has_room(unit: ScalableUnit, grid: TorusSpec, endpoints: Endpoints, parts: PartsList) -> bool:
-    """Whether every unit has a switch; the size is the plan, another one is refused."""
+    """Whether every unit has a switch, and `planned` agrees with the size; a finding if not."""
     switches = prod(grid.size)
-    told = f"{' x '.join(map(str, grid.size))} = {switches} switches"
+    counted = f"{' x '.join(map(str, grid.size))} = {switches} switches"
     if unit.planned is not None and unit.planned != switches:
-        message = f"`planned` is {unit.planned}, `size` has {told}"
-        hint = "leave `planned` out: all switches of the size are built"
+        message = f"`planned` is {unit.planned}, `size` has {counted}"
+        hint = "remove `planned`: all switches of the size are built"
         parts.findings.append(error("FG207", message, unit, "planned", hint=hint))
         return False
     needed = endpoints.used[-1] + 1
     if needed > switches:
-        message = f"{len(endpoints.hosts)} hosts at {unit.hosts} to a switch need {needed} switches, `size` has {told}"
-        hint = "a larger size, or more hosts on a switch"
+        message = (
+            f"{len(endpoints.hosts)} hosts, {unit.hosts} on a switch, need {needed} switches, `size` has {counted}"
+        )
+        hint = "increase the size, or the hosts on a switch"
         parts.findings.append(error("FG207", message, grid, "size", hint=hint))
     return needed <= switches
 
@@ -79,13 +81,13 @@ def _ports_suffice(speed_mbps: int, grid: TorusSpec, endpoints: Endpoints, leaf:
     needed, radix = endpoints.per_switch + 2 * sum(grid.links), len(leaf.layout.ports_at(speed_mbps))
     if needed > radix:
         message = f"a switch needs {needed} ports ({endpoints.per_switch} endpoints + {hops}), its platform has {radix}"
-        hint = "fewer hosts on a switch, or fewer parallel links"
+        hint = "reduce the hosts on a switch, or the parallel links"
         parts.findings.append(error("FG201", message, leaf.tier, "platform", hint=hint))
     return needed <= radix
 
 
 def _grid_links(plane: Plane, grid: TorusSpec, first_port: int, switches: list[Switch]) -> Iterator[Link]:
-    """From every switch to the next one of each dimension, which has it as the one before."""
+    """The links from every switch to the next one of each dimension."""
     for number, low in enumerate(switches):
         block = Block(f"{low.key}/peers", plane.name, "links", sum(grid.links), low.key)
         step, slot, port = 1, 0, first_port

@@ -1,22 +1,22 @@
-"""Dragonfly and dragonfly+: groups that are wired within, and every pair of groups joined alike.
+"""Dragonfly and dragonfly+: links within each group, and equal links between every pair of groups.
 
 A group is a scalable unit. Of G planned groups:
 
-- Dragonfly: a group is `switches` (a) leaves, each joined to every other by `local_links`; each has `global_links` (h)
+- Dragonfly: a group is `switches` (a) leaves, each linked to every other by `local_links`; each has `global_links` (h)
   to other groups. A switch needs p endpoints + (a - 1) x local_links + h ports.
-- Dragonfly+: a group is `leaves` x `spines`, each leaf joined to every spine by `local_links`; each spine has
+- Dragonfly+: a group is `leaves` x `spines`, each leaf linked to every spine by `local_links`; each spine has
   `global_links` (h). A leaf needs p + spines x local_links ports, a spine leaves x local_links + h.
 - A group has K = a x h (spines x h) global links, so G is at most K + 1. Each pair of groups has floor(K / (G - 1))
-  links, the rest is spare; which ports they take is `arrangement`'s. Links to groups that are not built are left out.
+  links, the rest is spare; `arrangement` determines their ports. Links to groups that are not built do not exist.
 
 Ports: endpoints first, then local links by the number of the far switch; global links are the last h ports.
 
-ASNs: a leaf has its own. The spines of a dragonfly+ group share one, as RFC 7938 has it for a tier: a path from spine
-to leaf to another spine of the group holds that ASN twice and is refused, so no leaf becomes transit. All leaves still
-reach each other, by leaf, spine, spine, leaf, for every leaf joins all spines of its group and every pair of groups is
-joined. Along such a path links only go up, then between groups, then down: no cycle of buffer dependencies while every
-pair has a link. A pair that loses its last one is cut off, or goes over spines of a third group; ASNs for each spine
-would send it through leaves instead, where traffic turns upwards again. So lossless planes want two links a pair.
+ASNs: each leaf has its own. The spines of a dragonfly+ group share one, as a tier in RFC 7938: a path from spine to
+leaf to another spine of the group contains that ASN twice and is rejected, so no leaf becomes transit. All leaves still
+reach each other by leaf, spine, spine, leaf, because every leaf has links to all spines of its group and every pair of
+groups has a link. Such a path goes up, then between groups, then down: no cycle of buffer dependencies while every pair
+has a link. A pair that loses its last link is disconnected, or uses spines of a third group. With an ASN for each spine
+it would use leaves instead, where traffic turns upwards again. So lossless planes should have two links for each pair.
 
 Sources: Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology (ISCA 2008); Shpiner et al.,
 Dragonfly+: Low Cost Topology for Scaling Datacenters (HiPINEB 2017); RFC 7938 section 5.2.
@@ -38,14 +38,14 @@ def expand_groups(plane: Plane, parts: PartsList, roles: Sequence[str]) -> Plane
     group, unit = plane.dragonfly, plane.unit
     tiers = {role: tier for role in roles if (tier := parts.tier(plane, role))}
     if unit is None or group is None or plane.speed_mbps is None or len(tiers) < len(roles):
-        return None  # reported where it is missing
+        return None  # a finding exists for what is missing
     endpoints = place_endpoints(plane, unit, group.leaves, parts)
     if endpoints is None:
         return None
     groups = unit.planned or endpoints.used[-1] + 1
     if endpoints.used[-1] >= groups:
-        made = f"{len(endpoints.hosts)} hosts at {unit.hosts} to a group make {endpoints.used[-1] + 1} groups"
-        hint = f"`planned: {endpoints.used[-1] + 1}` or more; it moves the global links, so plan ahead"
+        made = f"{len(endpoints.hosts)} hosts, {unit.hosts} in a group, make {endpoints.used[-1] + 1} groups"
+        hint = f"set `planned: {endpoints.used[-1] + 1}` or more; a change moves global links, so plan ahead"
         parts.findings.append(error("FG207", f"{made}, `planned` is {groups}", unit, "planned", hint=hint))
         return None
     ports = {role: len(tier.layout.ports_at(plane.speed_mbps)) for role, tier in tiers.items()}
@@ -63,7 +63,7 @@ def _groups_can_be_joined(group: DragonflySpec, groups: int, parts: PartsList) -
             f"{groups} groups need {groups - 1} global links from each; a group has {carriers} x "
             f"{group.global_links} = {most - 1}"
         )
-        hint = f"at most {most} groups, or `global_links: {ceil((groups - 1) / carriers)}`"
+        hint = f"use at most {most} groups, or set `global_links: {ceil((groups - 1) / carriers)}`"
         parts.findings.append(error("FG201", message, group, "global_links", hint=hint))
     return groups <= most
 
@@ -71,7 +71,7 @@ def _groups_can_be_joined(group: DragonflySpec, groups: int, parts: PartsList) -
 def _ports_suffice(
     plane: Plane, group: DragonflySpec, endpoints: Endpoints, radixes: dict[str, int], parts: PartsList
 ) -> bool:
-    """Whether each tier's platform has the ports; what is told counts them by purpose."""
+    """Whether each tier's platform has the ports; a finding, with the count by purpose, if not."""
     own, local, far = endpoints.per_switch, group.local_links, group.global_links
     others = group.leaves - 1
     if group.spines:
@@ -80,13 +80,13 @@ def _ports_suffice(
             "spine": (group.leaves * local + far, f"{group.leaves} leaves x {local} + {far} global links"),
         }
     else:
-        told = f"{own} endpoints + {others} switches x {local} + {far} global links"
-        needed = {"leaf": (own + others * local + far, told)}
+        counted = f"{own} endpoints + {others} switches x {local} + {far} global links"
+        needed = {"leaf": (own + others * local + far, counted)}
     fits = True
-    for role, (ports, told) in needed.items():
+    for role, (ports, counted) in needed.items():
         if ports > radixes[role]:
-            message = f"a {role} needs {ports} ports ({told}), its platform has {radixes[role]}"
-            hint = "smaller groups, fewer hosts of a group or fewer global links"
+            message = f"a {role} needs {ports} ports ({counted}), its platform has {radixes[role]}"
+            hint = "reduce the size of groups, their hosts or their global links"
             parts.findings.append(error("FG201", message, plane.tiers[role], "platform", hint=hint))
             fits = False
     return fits
@@ -136,7 +136,7 @@ class _Build:
         return (group.leaves // 2) * (group.leaves - group.leaves // 2) * group.local_links
 
     def peers(self) -> Iterator[Link]:
-        """Every pair of switches of a group; the lower number is the lower end."""
+        """The links of every pair of switches of a group; the lower number is the lower end."""
         parallel, first = self.group.local_links, self.endpoints.per_switch
         for (unit, number), low in self.leaves.items():
             above = range(number + 1, self.group.leaves)
@@ -149,7 +149,7 @@ class _Build:
                 yield self._link(f"{low.key}/peer{slot}", "peer", low, near_port, high, far_port, block, slot)
 
     def leaf_spine(self) -> Iterator[Link]:
-        """Every leaf with every spine of its group."""
+        """The links of every leaf to every spine of its group."""
         parallel, first = self.group.local_links, self.endpoints.per_switch
         count = self.group.spines * parallel
         for (unit, number), leaf in self.leaves.items():
@@ -159,7 +159,7 @@ class _Build:
                 yield self._link(f"{leaf.key}/up{slot}", "leaf-spine", leaf, first + slot, spine, far_port, block, slot)
 
     def between_groups(self) -> Iterator[Link]:
-        """Every global link whose two groups are built; the lower group has the lower end."""
+        """Every global link between built groups; the lower group has the lower end."""
         each, carriers = self.group.global_links, self.spines or self.leaves
         ports = each * (self.group.spines or self.group.leaves)
         built = set(self.endpoints.used)

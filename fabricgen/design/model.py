@@ -1,4 +1,4 @@
-"""`Fabric`: what there is to build. Devices are known by identity here; names and addresses come with allocation."""
+"""`Fabric`: the devices and links to build. Devices have identities here; allocation adds names and addresses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ ROLES = ("leaf", "spine", "core")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a switch is, whatever it is called and however large the fabric gets.
+    """The position of a switch in its design, independent of its name and of the size of the fabric.
 
-    `label` stands for the numbers where a person listed the switches one by one.
+    `label` replaces the numbers in an explicit design.
     """
 
     plane: str
@@ -26,7 +26,7 @@ class Identity:
     pod: int | None = None
     su: int | None = None
     rail: int | None = None
-    subplane: int | None = None  # of several copies that share no switch; each NIC has a port in every one
+    subplane: int | None = None  # of several copies that share no switch; each NIC has a port in every copy
     label: str | None = None
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Identity:
 
 @dataclass(frozen=True, eq=False)
 class Switch:
-    """One switch. `asn_owner` is what its ASN belongs to: itself, or a tier that shares one (RFC 7938)."""
+    """One switch. `asn_owner` is the owner of its ASN: itself, or a tier that shares one (RFC 7938)."""
 
     identity: Identity
     platform: SwitchPlatform
@@ -75,7 +75,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of point-to-point subnets that are given out together: a leaf's host ports, a switch's uplinks."""
+    """A range of point-to-point subnets that are allocated together: a leaf's host ports, a switch's uplinks."""
 
     key: str
     plane: str
@@ -116,9 +116,9 @@ class Cable:
 
 @dataclass(frozen=True)
 class PlaneDesign:
-    """A plane as laid out. `planned` counts what the layout has room for, by role; `units` has each group's units.
+    """A plane as laid out. `planned` counts the switches of the full layout, by role; `units` has each group's units.
 
-    `bisection_gbps` is what one half of the hosts can send to the other where tiers do not tell (None: they do).
+    `bisection_gbps` is the bandwidth from one half of the hosts to the other; None: the tiers determine it.
     """
 
     plane: Plane
@@ -149,7 +149,7 @@ class Fabric:
 
     @cached_property
     def hosts(self) -> tuple[Host, ...]:
-        """All hosts that are on any plane, once each."""
+        """All hosts of all planes, once each."""
         return tuple({host.key: host for plane in self.planes for host in plane.hosts}.values())
 
     @cached_property
@@ -159,8 +159,9 @@ class Fabric:
 
     @cached_property
     def cables(self) -> tuple[Cable, ...]:
-        """Links that leave the lower end by one connector share a cable, which fans out where they lead to several
-        switches: published cable counts are those of cages, not of ports.
+        """All cables. Links on one connector of the lower end share a cable, which fans out to several switches.
+
+        Published cable counts are counts of cages, not of ports.
         """
         bundles: dict[tuple[str, str], list[Link]] = {}
         for link in self.links:
@@ -178,7 +179,7 @@ class Fabric:
 
 
 def connector(node: Switch | Host, port: str) -> str:
-    """What a cable is plugged into: a switch's cage, or as much of it as has a connector of its own; a NIC's cage."""
+    """The connector of a port: the cage of a switch, or the half of a cage with its own connector, or a NIC's cage."""
     if isinstance(node, Switch):
         return node.layout.port_by_name[port].parent
     nic = node.model.nic_by_name[port]

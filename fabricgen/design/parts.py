@@ -1,4 +1,4 @@
-"""What every design needs: platforms and host models by name, layouts by speed, hosts of a plane."""
+"""Look-ups of every design: platforms and host models by name, layouts by speed, hosts of a plane."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _SWITCHES_FOR = {"roce": "ethernet", "infiniband": "infiniband"}  # a plane's te
 
 
 class TierParts(NamedTuple):
-    """What the switches of a tier are made of; `newer` has what those of later units are, from the lowest unit up."""
+    """Platform and layout of the switches of a tier; `newer` has those of later units, from the lowest unit up."""
 
     tier: Tier
     platform: SwitchPlatform
@@ -30,31 +30,31 @@ class TierParts(NamedTuple):
     newer: tuple["TierParts", ...] = ()
 
     def of_unit(self, unit: int) -> "TierParts":
-        """What a switch of this unit is made of."""
+        """Platform and layout of a switch of this unit."""
         later = [parts for parts in self.newer if parts.tier.from_unit <= unit]
         return later[-1] if later else self
 
     def all(self) -> tuple["TierParts", ...]:
-        """What any switch of the tier may be made of."""
+        """Every platform and layout of the tier."""
         return (self, *self.newer)
 
     def radix(self, speed_mbps: int) -> int:
-        """Ports of that speed that may be used on a switch of the first units, for which the layout is made."""
+        """Ports of that speed that a switch of the first units can use. The layout is made for these."""
         return len(self.layout.ports_at(speed_mbps)) - self.tier.spare_ports
 
 
 @dataclass
 class PartsList:
-    """Lookups of one inventory; what is not found becomes a finding, once for each place."""
+    """Look-ups of one inventory; a name that is not found becomes one finding for each place."""
 
     inventory: Inventory
     root: Path
     findings: list[Finding]
-    units: Mapping[str, Sequence[int]]  # plane/group -> the units it was given, from the lock
+    units: Mapping[str, Sequence[int]]  # plane/group -> its units, from the lock file
 
     @cached_property
     def own_platforms(self) -> dict[str, SwitchPlatform]:
-        """The platforms of the person's own files."""
+        """The platforms of the inventory's own files."""
         found = {}
         for index, name in enumerate(self.inventory.platform_files):
             try:
@@ -75,7 +75,7 @@ class PartsList:
 
     @cached_property
     def own_host_models(self) -> dict[str, HostModel]:
-        """The host models of the inventory; what its NICs cannot do is found here."""
+        """The host models of the inventory; checks the speeds of their NICs."""
         return {
             name: HostModel(
                 name, own.vendor, own.gpus, own.nvlink_domain, tuple(self._own_nics(own)), {"all": own.path}
@@ -88,9 +88,7 @@ class PartsList:
             card = catalog.nic_model(row.model)
             if card is None:
                 hint = f"known: {', '.join(catalog.nic_names())}"
-                message = (
-                    f"nothing is known of the NIC {row.model!r}: its speeds and lossless priorities are not checked"
-                )
+                message = f"the NIC {row.model!r} is unknown: its speeds and lossless priorities are not checked"
                 self.findings.append(note("FG114", message, row, "model", hint=hint))
             elif row.speed_mbps not in card.speeds_mbps:
                 offered = ", ".join(map(format_speed, card.speeds_mbps))
@@ -102,7 +100,7 @@ class PartsList:
                 )
 
     def platform(self, name: str, part: Part) -> SwitchPlatform | None:
-        """A switch model by name."""
+        """The switch model of this name; None, with a finding, if it is unknown."""
         platform = self.own_platforms.get(name) or catalog.switch_platform(name)
         if platform is None:
             known = sorted({*self.own_platforms, *catalog.switch_names(), generic.EXAMPLE})
@@ -112,36 +110,36 @@ class PartsList:
         return platform
 
     def serves(self, platform: SwitchPlatform, plane: Plane, part: Part) -> bool:
-        """Whether it is a switch for the plane's technology; else there is a finding."""
+        """Whether the platform runs the plane's technology; a finding if not."""
         if platform.serves(_SWITCHES_FOR[plane.technology]):
             return True
         kind = {"ethernet": "an Ethernet", "infiniband": "an InfiniBand"}[platform.technology]
-        asked = f"plane {plane.name} has `technology: {plane.technology}`"
-        hint = (
-            f"another platform, or the plane's other `technology`; a bare switch such as {generic.EXAMPLE} serves both"
+        setting = f"plane {plane.name} has `technology: {plane.technology}`"
+        hint = f"choose another platform or `technology`; a bare switch such as {generic.EXAMPLE} runs both"
+        self.findings.append(
+            error("FG239", f"{platform.name} is {kind} switch, {setting}", part, "platform", hint=hint)
         )
-        self.findings.append(error("FG239", f"{platform.name} is {kind} switch, {asked}", part, "platform", hint=hint))
         return False
 
     def layout(
-        self, platform: SwitchPlatform, name: str | None, wanted: Collection[int | None], part: Part
+        self, platform: SwitchPlatform, name: str | None, speeds_mbps: Collection[int | None], part: Part
     ) -> Layout | None:
-        """The layout that is named, else the first with ports of the speeds that are wanted (Mb/s)."""
-        speeds = sorted({speed for speed in wanted if speed})
+        """The layout of this name, else the first layout with ports of all these speeds (Mb/s)."""
+        speeds = sorted({speed for speed in speeds_mbps if speed})
         if name is not None:
             found = next((layout for layout in platform.layouts if name and name in (layout.name, layout.hwsku)), None)
-            key, asked = "layout", f"layout {name!r}"
+            key, missing = "layout", f"layout {name!r}"
         else:
             found = platform.layout_for(speeds) if speeds else None
-            told = " and ".join(map(format_speed, speeds))
-            key, asked = "platform", f"layout for {told}" if speeds else "layout without a speed"
+            texts = " and ".join(map(format_speed, speeds))
+            key, missing = "platform", f"layout for {texts}" if speeds else "layout without a speed"
         if found is None:
-            message = f"{platform.name} has no {asked}"
+            message = f"{platform.name} has no {missing}"
             self.findings.append(error("FG202", message, part, key, hint=f"it has: {_offered(platform)}"))
         return found
 
     def tier(self, plane: Plane, role: str) -> TierParts | None:
-        """Platform and layout of a plane's tier; None when there is none, or none that can be used."""
+        """Platform and layout of a plane's tier; None if the plane has no such tier, or it cannot be used."""
         tier = plane.tiers.get(role)
         speeds = {plane.uplink_mbps, plane.speed_mbps if role == "leaf" else plane.uplink_mbps}
         return self._tier_parts(plane, tier, speeds) if tier else None
@@ -158,15 +156,15 @@ class PartsList:
         return TierParts(tier, platform, layout, tuple(each for each in newer if each))
 
     def _runs_at(self, platform: SwitchPlatform, layout: Layout, speeds: Collection[int | None], tier: Tier) -> bool:
-        """Whether a layout that was named has ports of the plane's speeds; else there is a finding."""
-        lacking = sorted({speed for speed in speeds if speed} - set(layout.speeds_mbps))
-        if lacking:
-            message = f"layout {layout.name} of {platform.name} has no port of {format_speed(lacking[0])}"
+        """Whether the layout has ports of the plane's speeds; a finding if not."""
+        missing = sorted({speed for speed in speeds if speed} - set(layout.speeds_mbps))
+        if missing:
+            message = f"layout {layout.name} of {platform.name} has no port of {format_speed(missing[0])}"
             self.findings.append(error("FG202", message, tier, "layout", hint=f"it has: {_offered(platform)}"))
-        return not lacking
+        return not missing
 
     def host_model(self, group: str) -> HostModel | None:
-        """The host model of a group, the person's own before the catalog's; None where there is none to be used."""
+        """The host model of a group, of the inventory or else of the catalog; None if it cannot be used."""
         spec = self.inventory.hosts[group]
         own = self.inventory.host_models.get(spec.model)
         if (own and not own.sound) or self._is_cut(spec.model):
@@ -178,12 +176,12 @@ class PartsList:
         return model
 
     def _is_cut(self, model: str) -> bool:
-        """Whether the person's host model broke the schema."""
+        """Whether the inventory's host model violated the schema."""
         described = self.inventory.node.mapping.get("host_models")
         return described is not None and model in described.cut
 
     def hosts(self, plane: Plane, groups: Sequence[str]) -> list[Host]:
-        """The hosts of these groups that have NICs for a plane, one group after the other."""
+        """The hosts of these groups with NICs for a plane, one group after the other."""
         models = [(name, self._model_on(plane, name)) for name in groups if name in self.inventory.hosts]
         return [
             Host(name, number, model)
@@ -203,7 +201,7 @@ class PartsList:
         built_for = ", ".join(sorted({nic.plane for nic in model.nics}))
         purpose = f" (for {plane.purpose})" if plane.purpose != plane.name else ""
         message = f"hosts {group} ({model.name}) have no NIC for plane {plane.name}{purpose}"
-        hint = f"their NICs are for: {built_for}. Take {group} out of the plane, or set the plane's `purpose`"
+        hint = f"their NICs are for: {built_for}. Remove {group} from the plane, or set the plane's `purpose`"
         if group in plane.hosts:
             self.findings.append(error("FG249", message, plane, "hosts", plane.hosts.index(group), hint=hint))
         elif plane.unit:
@@ -212,15 +210,15 @@ class PartsList:
         return None
 
     def _check_technology(self, plane: Plane, group: str, nics: Sequence[HostNic]) -> None:
-        """Whether the NICs of a group run the plane's technology at their speed; those that nobody knows do."""
+        """Checks that the NICs of a group run the plane's technology at their speed; unknown NICs pass."""
         technology = {"roce": "Ethernet", "infiniband": "InfiniBand"}[plane.technology]
         for name, speed in dict.fromkeys((nic.model, nic.speed_mbps) for nic in nics):
             card = catalog.nic_model(name)
             offered = card.speeds_of(_SWITCHES_FOR[plane.technology]) if card else ()
             if card is None or speed in offered or speed not in card.speeds_mbps:
-                continue  # what it has in neither technology is told where the host model is read
-            lacking = f"port of {format_speed(speed)}" if offered else "port"
-            message = f"hosts {group}: {card.name} has no {technology} {lacking}, plane {plane.name} has "
+                continue  # a speed of neither technology is reported where the host model is read
+            missing = f"port of {format_speed(speed)}" if offered else "port"
+            message = f"hosts {group}: {card.name} has no {technology} {missing}, plane {plane.name} has "
             message += f"`technology: {plane.technology}`"
             hint = (
                 f"its {technology} speeds: {', '.join(map(format_speed, offered))}"
@@ -237,17 +235,17 @@ def _offered(platform: SwitchPlatform) -> str:
     )
 
 
-# What host models call the NICs of a purpose, where that is not the purpose itself.
+# Other names that host models use for the NICs of a purpose.
 _NIC_PLANES = {"in-band": ("in-band", "management")}
 
 
 def plane_nics(model: HostModel, plane: Plane) -> list[HostNic]:
-    """The NICs that a model has for a plane: those built for it by name, else those built for its purpose."""
+    """The NICs of a model for a plane: those with the plane's name, else those for its purpose."""
     named = [nic for nic in model.nics if nic.plane == plane.name]
     return named or [nic for nic in model.nics if nic.plane in _NIC_PLANES.get(plane.purpose, (plane.purpose,))]
 
 
 def make_switch(identity: Identity, parts: TierParts, asn_owner: str = "") -> Switch:
-    """A switch of a tier; its ASN is its own unless an owner is named."""
+    """A switch of a tier; it has its own ASN unless `asn_owner` is given."""
     device_type = parts.tier.type or DEVICE_TYPES[identity.role]
     return Switch(identity, parts.platform, parts.layout, device_type, asn_owner or str(identity), parts.tier)

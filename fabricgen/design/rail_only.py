@@ -1,7 +1,7 @@
-"""Rail-only: as rail-optimized, and nothing joins the rails. Traffic between rails stays inside a host (NVLink).
+"""Rail-only: as rail-optimized, without links between the rails. Traffic between rails stays inside a host (NVLink).
 
-Each rail is a two-tier Clos of its own: the leaves of all units, and the spines that join them. With one unit the leaf
-of a rail is all there is, and no spine is needed.
+Each rail is a separate two-tier Clos: the leaves of all units, and the spines that connect them. With one unit a rail
+is a single leaf and needs no spine.
 
 Source: Wang et al., Rail-only: A Low-Cost High-Performance Network for Training LLMs (arXiv 2307.12169).
 """

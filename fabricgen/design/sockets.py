@@ -1,8 +1,8 @@
-"""Which leaf of its unit each NIC of a host is plugged into: the one thing that the Clos designs do differently.
+"""The leaf of each NIC of a host within its unit: the one thing that differs between the Clos designs.
 
-By rail: NIC r goes to the leaf of rail r, or of the group of rails that r is in. By side: the ports of a NIC go to as
-many leaves of the rail (dual-ToR). By host: a host's NICs go to one leaf, or are dealt out evenly over a few. Ports of
-a NIC may lead to subplanes instead: copies of the fabric that share no switch.
+By rail: NIC r goes to the leaf of rail r, or of the group of rails that contains r. By side: each port of a NIC goes
+to another leaf of the rail (dual-ToR). By host: a host's NICs go to one leaf, or are spread evenly over a few. Instead,
+the ports of a NIC may go to subplanes: copies of the fabric that share no switch.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from fabricgen.units import format_speed
 
 
 class Socket(NamedTuple):
-    """A leaf, as subplane and column of its unit, and which of a host's ports on that leaf it is."""
+    """A leaf, as subplane and column of its unit, and the number of the NIC among the host's ports on that leaf."""
 
     subplane: int
     column: int
@@ -27,8 +27,9 @@ class Socket(NamedTuple):
 
 
 class Column(NamedTuple):
-    """The leaf of a column in every unit: its (first) rail, and the NIC port it serves where leaves of one rail share
-    their spines. None where there is no such thing.
+    """The leaf of a column in every unit: its (first) rail, and its NIC port if leaves of one rail share spines.
+
+    None for a design without rails or sides.
     """
 
     rail: int | None
@@ -62,13 +63,15 @@ def rail_sockets(
     rails, sides = found[0]
     group = plane.rails_per_leaf
     if len(rails) % group:
-        message = f"{len(rails)} rails cannot be split into groups of {group} to a leaf"
-        hint = f"`rails_per_leaf:` one of {_divisors(len(rails))}"
+        message = f"{len(rails)} rails cannot be divided into groups of {group} for a leaf"
+        hint = f"set `rails_per_leaf:` to one of {_divisors(len(rails))}"
         parts.findings.append(error("FG213", message, plane, "rails_per_leaf", hint=hint))
         return None
     if by_side and len(sides) < 2:
-        message = f"a dual-tor design needs NICs of 2 ports or more, those of plane {plane.name} have 1"
-        parts.findings.append(error("FG214", message, plane, "design", hint="`design: rail-optimized`, or other hosts"))
+        message = f"a dual-tor design needs NICs with at least 2 ports, the NICs of plane {plane.name} have 1"
+        parts.findings.append(
+            error("FG214", message, plane, "design", hint="set `design: rail-optimized`, or choose other hosts")
+        )
         return None
     subplanes = plane.subplanes or (len(sides) if by_side else 1)
     if not all(_check_subplanes(plane, subplanes, model, parts) for model in models):
@@ -91,7 +94,7 @@ def rail_sockets(
 
 
 def host_sockets(plane: Plane, hosts: Sequence[Host], appliances: Sequence[Host], parts: PartsList) -> Sockets | None:
-    """Sockets by host, dealt out over the leaves of a unit; None, with findings, where that cannot be."""
+    """Sockets by host, spread over the leaves of a unit; None, with findings, where the NICs do not fit."""
     models = _models([*hosts, *appliances])
     own, others = _models(hosts), _models(appliances)
     if not (_check_nics(plane, own, parts, rails=False) and _check_nics(plane, others, parts, rails=False, own=False)):
@@ -102,10 +105,8 @@ def host_sockets(plane: Plane, hosts: Sequence[Host], appliances: Sequence[Host]
             return None
         ports = len(_nics(model, plane)) // subplanes
         if ports % leaves and model in own:
-            message = (
-                f"{model.name} has {ports} ports for the {leaves} leaves of a unit: they cannot be dealt out evenly"
-            )
-            hint = f"`leaves_per_unit:` one of {_divisors(ports)}"
+            message = f"{model.name} has {ports} ports for the {leaves} leaves of a unit: they cannot be spread evenly"
+            hint = f"set `leaves_per_unit:` to one of {_divisors(ports)}"
             parts.findings.append(error("FG213", message, plane, "leaves_per_unit", hint=hint))
             return None
 
@@ -122,9 +123,11 @@ def _sockets(
     subplanes: int,
     column_of: Callable[[HostNic, int, int], int],
 ) -> Sockets:
-    """The sockets of each model. `column_of` takes a NIC, its place among the host's on its subplane, their count.
+    """The sockets of each model.
 
-    On a leaf, the ports of a NIC stand side by side, so that one cable can carry them.
+    `column_of` takes a NIC, its place among the host's NICs of the subplane, and their count.
+
+    The ports of a NIC are adjacent on a leaf, so that one cable can carry them.
     """
     by_nic: dict[str, dict[str, Socket]] = {}
     widest = 1
@@ -151,7 +154,7 @@ def _models(hosts: Sequence[Host]) -> list[HostModel]:
 
 
 def _nics(model: HostModel, plane: Plane) -> list[HostNic]:
-    """The NICs of a model on a plane; where it has rails there, those on a rail."""
+    """The NICs of a model on a plane; if any is on a rail, only those on a rail."""
     nics = plane_nics(model, plane)
     return [nic for nic in nics if nic.rail is not None] or nics
 
@@ -165,8 +168,9 @@ def _sides(model: HostModel, plane: Plane) -> tuple[int, ...]:
 
 
 def _check_nics(plane: Plane, models: Sequence[HostModel], parts: PartsList, *, rails: bool, own: bool = True) -> bool:
-    """Every model has NICs for the plane, at its speed; one finding tells of the first that has not. Models that are
-    not the plane's own hosts are its appliances.
+    """Whether every model has NICs for the plane at its speed; a finding for the first that does not.
+
+    Models are those of the plane's hosts (`own`), or of its appliances.
     """
     at = (plane, "hosts") if own or plane.unit is None else (plane.unit, "appliances")
     for model in models:
@@ -174,11 +178,13 @@ def _check_nics(plane: Plane, models: Sequence[HostModel], parts: PartsList, *, 
         wrong = sorted({nic.speed_mbps for nic in nics} - {plane.speed_mbps})
         if wrong or not nics:
             speed = format_speed(plane.speed_mbps or 0)
-            message = f"the NICs of {model.name} for plane {plane.name} are on no rail, and {plane.design} goes by rail"
-            hint = "give them `rails` or `rail`, or `design: fat-tree`"
+            message = (
+                f"the NICs of {model.name} for plane {plane.name} are on no rail, {plane.design} connects NICs by rail"
+            )
+            hint = "give the NICs `rails` or `rail`, or set `design: fat-tree`"
             if wrong:
                 message = f"{model.name} has NICs of {format_speed(wrong[0])}, plane {plane.name} runs at {speed}"
-                hint = "set the plane's `speed` to that of the NICs, or give such hosts a plane of their own"
+                hint = "set the plane's `speed` to that of the NICs, or move these hosts to another plane"
             parts.findings.append(error("FG209", message, *at, hint=hint))
             return False
     return True
@@ -187,36 +193,36 @@ def _check_nics(plane: Plane, models: Sequence[HostModel], parts: PartsList, *, 
 def _check_appliances(
     plane: Plane, models: Sequence[HostModel], rails: Sequence[int], sides: Sequence[int] | None, parts: PartsList
 ) -> bool:
-    """Every NIC of an appliance has a leaf: the hosts have its rail, and its port (sides None: any port will do)."""
+    """Whether every NIC of an appliance has a leaf: hosts have its rail and its port (sides None: any port)."""
     assert plane.unit
     for model in models:
         for nic in _nics(model, plane):
-            strange = f"on rail {nic.rail}, which" if nic.rail not in rails else ""
-            if not strange and sides is not None and nic.port not in sides:
-                strange = f"port {nic.port} of its card, which"
-            if strange:
+            missing = f"on rail {nic.rail}, which" if nic.rail not in rails else ""
+            if not missing and sides is not None and nic.port not in sides:
+                missing = f"port {nic.port} of its card, which"
+            if missing:
                 message = (
-                    f"NIC {nic.name} of {model.name} is {strange} no host of plane {plane.name} has: no leaf is for it"
+                    f"NIC {nic.name} of {model.name} is {missing} no host of plane {plane.name} has: it has no leaf"
                 )
-                hint = "appliances take rails and NIC ports of the hosts"
+                hint = "give appliances the rails and NIC ports of the hosts"
                 parts.findings.append(error("FG209", message, plane.unit, "appliances", hint=hint))
                 return False
     return True
 
 
 def _check_subplanes(plane: Plane, subplanes: int, model: HostModel, parts: PartsList) -> bool:
-    """Each subplane has a port of the NICs, and as many as the others."""
+    """Whether the NICs have ports in every subplane, the same number in each."""
     sides, counts = _sides(model, plane), Counter(nic.port for nic in _nics(model, plane))
     if subplanes == 1 or (sides == tuple(range(subplanes)) and len(set(counts.values())) == 1):
         return True
     if sides == tuple(range(subplanes)):
         each = " and ".join(str(counts[side]) for side in sides)
         message = f"{model.name} has {each} NIC ports for the {subplanes} subplanes of plane {plane.name}"
-        hint = "as many first ports as second ones"
+        hint = "give each subplane the same number of ports"
         parts.findings.append(error("FG214", message, plane, "subplanes", hint=hint))
         return False
-    message = f"{subplanes} subplanes need a port in each, the NICs of plane {plane.name} have {len(sides)}"
-    hint = f"`subplanes: {len(sides)}`" if sides == tuple(range(len(sides))) else "number the NICs' ports from 0"
+    message = f"{subplanes} subplanes need a NIC port each, the NICs of plane {plane.name} have {len(sides)}"
+    hint = f"set `subplanes: {len(sides)}`" if sides == tuple(range(len(sides))) else "number the NICs' ports from 0"
     parts.findings.append(error("FG214", message, plane, "subplanes", hint=hint))
     return False
 

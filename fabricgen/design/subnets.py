@@ -1,4 +1,5 @@
-"""The subnets of an InfiniBand plane: switches that links join. Subplanes are apart, and rails that nothing joins."""
+"""The subnets of an InfiniBand plane: switches that links connect. Subplanes, and rails without links between them, are
+separate subnets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from fabricgen.joined import joined
 
 @dataclass(frozen=True, eq=False)
 class SubnetDesign:
-    """A part of a plane that a subnet manager of its own runs. `name` is "" where the plane is one subnet."""
+    """A subnet of a plane, with its own subnet manager. `name` is "" if the plane is one subnet."""
 
     plane: PlaneDesign
     name: str
@@ -20,7 +21,7 @@ class SubnetDesign:
 
     @property
     def key(self) -> str:
-        """The plane's name, and the subnet's where there are several."""
+        """The plane's name, and the subnet's name if the plane has several."""
         return f"{self.plane.plane.name}/{self.name}" if self.name else self.plane.plane.name
 
     @cached_property
@@ -36,7 +37,7 @@ class SubnetDesign:
 
     @property
     def lids(self) -> int:
-        """Local identifiers that the subnet takes: 2^lmc for each endpoint, one for each switch."""
+        """Local identifiers of the subnet: 2^lmc for each endpoint, one for each switch."""
         return (len(self.host_links) << self.plane.plane.infiniband.lmc) + len(self.switches)
 
 
@@ -63,7 +64,7 @@ def largest_subnet(design: PlaneDesign) -> SubnetDesign:
 
 
 def _names(subnets: Sequence[Sequence[Switch]]) -> list[str]:
-    """What tells the subnets apart: a letter of the subplane, the rail, the unit; numbers where nothing does."""
+    """Names by what differs between the subnets: subplane letter, pod, unit, rail; numbers if nothing differs."""
     if len(subnets) == 1:
         return [""]
     fields = [field for field in ("subplane", "pod", "su", "rail") if len({_common(one, field) for one in subnets}) > 1]
@@ -73,7 +74,7 @@ def _names(subnets: Sequence[Sequence[Switch]]) -> list[str]:
 
 
 def _common(switches: Sequence[Switch], field: str) -> int | None:
-    """The value that all switches share; None where they do not."""
+    """The value that all switches have; None if they differ."""
     found: set[int | None] = {getattr(switch.identity, field) for switch in switches}
     return found.pop() if len(found) == 1 else None
 

@@ -1,8 +1,8 @@
-"""Which hosts sit in which scalable unit, and where in it.
+"""The scalable unit of each host, and its place in the unit.
 
-A group of hosts keeps the units that it was given; new ones come from the first that nobody has. Appliances (subnet
-managers, fabric managers) take the last places of unit 0, so that a full pod has as many hosts less and nothing moves
-when units are added: the 31, 63, 95 and 127 nodes of the DGX SuperPOD.
+A group of hosts keeps its units; a new unit is the first free one. Appliances (subnet managers, fabric managers) take
+the last places of unit 0. A full pod has that many fewer hosts, and no host moves when units are added: the 31, 63, 95
+and 127 nodes of the DGX SuperPOD.
 """
 
 import itertools
@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 class Seating(NamedTuple):
-    """Every host of a plane in its place. `units` has each group's units, `used` all of them in order."""
+    """The place of every host of a plane. `units` has each group's units, `used` all of them in order."""
 
     places: Mapping[Host, Place]
     units: Mapping[str, tuple[int, ...]]
@@ -33,19 +33,19 @@ class Seating(NamedTuple):
 
 
 def seat_hosts(plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: PartsList) -> Seating | None:
-    """Seat the hosts of a plane; None, with a finding, where the planned units have no place for all."""
+    """The places of the hosts of a plane; None, with a finding, if the planned units are too few."""
     appliances = parts.hosts(plane, unit.appliances)
     if len(appliances) >= unit.hosts:
         message = f"{len(appliances)} appliances leave no place in unit 0, which has {unit.hosts}"
-        parts.findings.append(error("FG212", message, unit, "appliances", hint="larger units, or fewer appliances"))
+        parts.findings.append(error("FG212", message, unit, "appliances", hint="use larger units, or fewer appliances"))
         return None
     units = give_units(plane, unit, hosts, parts, len(appliances))
     used = tuple(sorted({unit for given in units.values() for unit in given} | ({0} if appliances else set())))
     needed = used[-1] + 1
     if unit.planned is not None and needed > unit.planned:
-        kept = f", {len(appliances)} kept for appliances," if appliances else ""
-        message = f"{len(hosts)} hosts at {unit.hosts} to a unit{kept} make {needed} units, `planned` is {unit.planned}"
-        hint = f"`planned: {needed}` or more; it changes the spines, so plan ahead"
+        kept = f", {len(appliances)} reserved for appliances" if appliances else ""
+        message = f"{len(hosts)} hosts, {unit.hosts} in a unit{kept}, make {needed} units, `planned` is {unit.planned}"
+        hint = f"set `planned: {needed}` or more; a change moves spines, so plan ahead"
         parts.findings.append(error("FG207", message, unit, "planned", hint=hint))
         return None
     places = give_places(unit, hosts, units, len(appliances))
@@ -57,7 +57,7 @@ def seat_hosts(plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: P
 def give_units(
     plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: PartsList, kept: int = 0
 ) -> dict[str, tuple[int, ...]]:
-    """group -> its units; `kept` places of unit 0 are not theirs."""
+    """group -> its units; `kept` places of unit 0 are reserved."""
     prefix = f"{plane.name}/"
     given = {key.removeprefix(prefix): units for key, units in parts.units.items() if key.startswith(prefix)}
     taken = {number for units in given.values() for number in units}

@@ -1,24 +1,33 @@
-"""What differs between two configurations of one switch: rows that come or go, fields that come, go or change.
+"""The differences between two configurations of one switch: added and removed rows; added, removed and changed fields.
 
-The Ansible role carries this module to the switches: standard library only.
+The Ansible role contains this module: only the standard library and relative imports.
 """
 
+import enum
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fabricgen.sonic.canonical import natural_key, redis_field
-from fabricgen.sonic.tables import ConfigDb, Row
-from fabricgen.sonic.updater import Updater, Verdict
+from ..sonic.canonical import natural_key, redis_field
+from ..sonic.tables import ConfigDb, Row
+from ..sonic.updater import Updater, Verdict
+
+
+class Op(enum.StrEnum):
+    """The operations of RFC 6902 that a patch contains."""
+
+    ADD = "add"
+    REMOVE = "remove"
+    REPLACE = "replace"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """One difference. A change of a row (`field` None) is an add or a remove, and holds all its fields; a field whose
-    value differs is a replace. `old` and `new` are None where there is nothing."""
+    """One difference. A change of a row (`field` None) is an add or a remove with all fields of the row; a field with
+    another value is a replace. `old` is None for an add, `new` is None for a remove."""
 
-    op: str  # add | remove | replace
+    op: Op
     table: str
     key: str
     field: str | None
@@ -28,12 +37,12 @@ class Change:
 
     @property
     def effect(self) -> tuple[object, ...]:
-        """Equal for changes that do the same to a row, wherever that is."""
+        """Equal for changes that have the same effect on a row, in any switch."""
         return (self.field, *self.values)
 
     @property
     def values(self) -> tuple[object, ...]:
-        """Equal for fields of a table that change from the same to the same."""
+        """Equal for fields of a table that change from the same value to the same value."""
         return (self.op, self.table, _frozen(self.old), _frozen(self.new), self.verdict.cost)
 
     @property
@@ -44,7 +53,7 @@ class Change:
 
 
 def changes(old: ConfigDb, new: ConfigDb) -> list[Change]:
-    """All that differs, in order. Raises TypeError where a table or a row is no JSON object."""
+    """All differences, in order. Raises TypeError when a table or a row is not a JSON object."""
     updater = Updater(old, new)
     found = [change for table in old.keys() | new.keys() for change in _in_table(table, old, new, updater)]
     found.sort(key=lambda change: change.order)
@@ -57,10 +66,10 @@ def _in_table(table: str, old: ConfigDb, new: ConfigDb, updater: Updater) -> Ite
         return
     for rows in (before, after):
         if not isinstance(rows, dict):
-            raise TypeError(f"{table} is no table of rows")
+            raise TypeError(f"{table} is not a table of rows")
 
-    def change(op: str, key: str, field: str | None, was: Any, becomes: Any) -> Change:
-        verdict = updater.verdict(op, table, key, field, was if op == "remove" else becomes)
+    def change(op: Op, key: str, field: str | None, was: Any, becomes: Any) -> Change:
+        verdict = updater.verdict(op, table, key, field, was if op is Op.REMOVE else becomes)
         return Change(op, table, key, field, was, becomes, verdict)
 
     for key in before.keys() | after.keys():
@@ -69,24 +78,24 @@ def _in_table(table: str, old: ConfigDb, new: ConfigDb, updater: Updater) -> Ite
             continue
         for row in (was, becomes):
             if row is not None and not isinstance(row, dict):
-                raise TypeError(f"{table}|{key} is no row of fields")
+                raise TypeError(f"{table}|{key} is not a row of fields")
         if was is None:
-            yield change("add", key, None, None, becomes)
+            yield change(Op.ADD, key, None, None, becomes)
         elif becomes is None:
-            yield change("remove", key, None, was, None)
+            yield change(Op.REMOVE, key, None, was, None)
         else:
             for op, field in _fields(was, becomes):
                 yield change(op, key, field, was.get(field), becomes.get(field))
 
 
-def _fields(was: Row, becomes: Row) -> Iterator[tuple[str, str]]:
+def _fields(was: Row, becomes: Row) -> Iterator[tuple[Op, str]]:
     for field in was.keys() | becomes.keys():
         if field not in becomes:
-            yield "remove", field
+            yield Op.REMOVE, field
         elif field not in was:
-            yield "add", field
+            yield Op.ADD, field
         elif was[field] != becomes[field]:
-            yield "replace", field
+            yield Op.REPLACE, field
 
 
 def _frozen(value: Any) -> object:

@@ -17,7 +17,8 @@ from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
 from fabricgen.handoff.lab_switch import MOST_PORTS, LabPort, lab_config
 from fabricgen.handoff.templates import filled, yaml_bytes
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.canonical import dump, natural_key
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.dump import dump
 from fabricgen.sonic.tables import split_key
 
 SONIC_IMAGE = "${SONIC_IMAGE:=docker-sonic-vs:latest}"  # containerlab substitutes environment variables

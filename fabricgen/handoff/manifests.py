@@ -15,6 +15,7 @@ import yaml
 from fabricgen.bundle.wiring import WiredAdapter, WiredModel, WiredNic, WiredPlane, Wiring
 from fabricgen.errors import UsageError
 from fabricgen.platforms.catalog import nic_model
+from fabricgen.yaml_words import WordDumper
 
 OPERATOR = "nvidia-network-operator"
 OPERATOR_VERSION = "network-operator-v26.7.0"
@@ -215,7 +216,7 @@ def _model_of(wiring: Wiring, group: str) -> WiredModel:
     return next(model for model in wiring.host_models if model.name == name)
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(WordDumper):
     """Block style for text of several lines, which keeps JSON readable; no aliases."""
 
     def ignore_aliases(self, _: object) -> bool:

@@ -1,25 +1,18 @@
 """Templates of handoffs: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
 
-import enum
 from typing import Any
 
 import yaml
 
 from fabricgen.resources import resource
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes closed words (StrEnum) as plain text."""
-
-
-_Dumper.add_multi_representer(enum.StrEnum, lambda dumper, word: dumper.represent_str(word.value))
+from fabricgen.yaml_words import WordDumper
 
 
 def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
     """YAML with the keys in the given order, and long lines."""
     dumped: bytes = yaml.dump(
         value,
-        Dumper=_Dumper,
+        Dumper=WordDumper,
         encoding="utf-8",
         sort_keys=False,
         explicit_start=explicit_start,

@@ -18,7 +18,7 @@ from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.addresses import Address
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from fabricgen.sonic.secrets import PLACEHOLDER
 from fabricgen.units import counted
 

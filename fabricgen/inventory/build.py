@@ -1,4 +1,4 @@
-"""A tree of nodes that conforms to the schema, as the typed model. Defaults are filled in here and in `build_*`."""
+"""A tree that conforms to the schema, as the typed model. This module and `build_*` fill in the defaults."""
 
 import hashlib
 import json
@@ -12,13 +12,14 @@ from fabricgen.inventory.host_models import build_host_model
 from fabricgen.inventory.model import AdapterNote, DeviceNote, HostGroup, Inventory, Override, SonicTarget
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Part
+from fabricgen.vocabulary import DeviceState
 
 DEFAULT_RELEASE = 202505
 ADAPTER_KEYS = ("host", "nic", "node_guid", "port_guid")
 
 
 def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
-    """The model of a conforming tree; what the schema cannot see is added to `findings`."""
+    """The model of a valid tree. Mistakes that the schema cannot detect are added to `findings`."""
     top = root.mapping
     planes = {name: build_plane(name, node, root.part("profiles").mapping) for name, node in root.members("planes")}
     notes = [_device(node, index) for index, node in enumerate(root.list_of("devices"))]
@@ -72,8 +73,9 @@ def _sonic(node: Node) -> SonicTarget:
 
 
 def _device(node: Node, index: int) -> DeviceNote:
-    fields = {key: node.scalar(key) for key in node.mapping if key != "unit"}
-    return DeviceNote(node=node, path=f"devices[{index}]", unit=str(node.scalar("unit", "")), **fields)
+    fields = {key: node.scalar(key) for key in node.mapping if key not in ("unit", "state")}
+    state = DeviceState(node.scalar("state", DeviceState.ACTIVE))
+    return DeviceNote(node=node, path=f"devices[{index}]", unit=str(node.scalar("unit", "")), state=state, **fields)
 
 
 def _unique(notes: list[DeviceNote], findings: list[Finding]) -> tuple[DeviceNote, ...]:
@@ -86,7 +88,7 @@ def _unique(notes: list[DeviceNote], findings: list[Finding]) -> tuple[DeviceNot
 
 
 def name_twice(name: str, second: Part, first: Part) -> Finding:
-    """Two things of one name."""
+    """The finding about two items with one name."""
     return Finding(
         "FG102", Severity.ERROR, f"the name {name!r} is given twice", path=second.path, location=second.at("name"),
         related=(Related("the first one", first.at("name")),), hint="rename or remove one of the two",

@@ -1,13 +1,20 @@
-"""What an InfiniBand plane says of its subnet, as the typed model."""
+"""The InfiniBand settings of a valid tree, as the typed model."""
 
+from fabricgen.inventory.infiniband import (
+    Engine,
+    InfinibandSpec,
+    Membership,
+    MemberSpec,
+    MlnxSmSpec,
+    PartitionSpec,
+    PrefixRoute,
+)
 from fabricgen.inventory.nodes import Node
-from fabricgen.inventory.plane import InfinibandSpec, MemberSpec, MlnxSmSpec, PartitionSpec, PrefixRoute
 from fabricgen.opensm import mlnx_sm
 from fabricgen.units import parse_speed_mbps
 
-DEFAULT_VLS = 8  # data VLs that current switches and adapters have
+DEFAULT_VLS = 8  # data VLs of current switches and adapters
 DEFAULT_CONFIG_DIR = "/etc/opensm"
-DEFAULT_MEMBERSHIP = "full"
 
 
 def build_infiniband(node: Node, path: str) -> InfinibandSpec:
@@ -16,7 +23,7 @@ def build_infiniband(node: Node, path: str) -> InfinibandSpec:
         node=node,
         path=path,
         vls=node.scalar("vls", DEFAULT_VLS),
-        engine=node.scalar("engine"),
+        engine=Engine(node.scalar("engine")) if "engine" in node.mapping else None,
         lmc=node.scalar("lmc", 0),
         config_dir=str(node.scalar("config_dir", DEFAULT_CONFIG_DIR)).rstrip("/"),
         subnet_prefix=_hex(node.scalar("subnet_prefix")),
@@ -51,7 +58,8 @@ def build_partitions(node: Node, path: str) -> tuple[PartitionSpec, ...]:
 
 
 def _partition(node: Node, path: str) -> PartitionSpec:
-    membership, rate = node.scalar("membership"), node.scalar("rate")
+    given, rate = node.scalar("membership"), node.scalar("rate")
+    membership = Membership(given) if given else None
     return PartitionSpec(
         node=node,
         path=path,
@@ -59,7 +67,7 @@ def _partition(node: Node, path: str) -> PartitionSpec:
         pkey=_hex(node.scalar("pkey")),
         membership=membership,
         members=tuple(
-            _member(item, f"{path}.members[{index}]", membership or DEFAULT_MEMBERSHIP)
+            _member(item, f"{path}.members[{index}]", membership or Membership.FULL)
             for index, item in enumerate(node.list_of("members"))
         ),
         ipoib=node.scalar("ipoib"),
@@ -68,18 +76,20 @@ def _partition(node: Node, path: str) -> PartitionSpec:
     )
 
 
-def _member(node: Node, path: str, membership: str) -> MemberSpec:
-    """A name, or a name with a membership of its own."""
+def _member(node: Node, path: str, membership: Membership) -> MemberSpec:
+    """A name, or a mapping of a name and its membership."""
     name = node.scalar("member") if node.mapping else node.value
-    return MemberSpec(node=node, path=path, name=str(name), membership=node.scalar("membership", membership))
+    return MemberSpec(
+        node=node, path=path, name=str(name), membership=Membership(node.scalar("membership", membership))
+    )
 
 
 def _hex(given: object) -> int | None:
-    """A number, which YAML reads of 0x…, or its text in quotes."""
+    """A number, as YAML reads 0x…, or a hexadecimal text in quotes."""
     return int(given, 16) if isinstance(given, str) else given if isinstance(given, int) else None
 
 
 def _any(node: Node, key: str) -> int | None:
-    """None for '*'."""
+    """The number, or None for '*'."""
     given = node.scalar(key)
     return None if given == "*" else _hex(given)

@@ -1,4 +1,4 @@
-"""The management network of a conforming tree, as the typed model. Secrets are references, never themselves."""
+"""The management network of a valid tree, as the typed model. Secrets are references only."""
 
 from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.build_parts import build_pool
@@ -33,7 +33,7 @@ def _gnmi(node: Node) -> Gnmi:
 
 
 def _secret(node: Node, key: str, path: str, findings: list[Finding]) -> SecretReference | None:
-    """A member that must be a reference; a literal secret is a finding, and is not kept."""
+    """A member that must be a secret reference. A literal secret is reported and dropped."""
     secret = node.scalar(key)
     if secret is None or isinstance(secret, SecretReference):
         return secret
@@ -48,8 +48,8 @@ def _snmp(node: Node, findings: list[Finding]) -> Snmp:
 
 
 def literal_secret(path: str, node: Node) -> Finding:
-    """A secret that stands in the inventory as it is. The finding does not show it."""
+    """The finding about a literal secret, without the secret."""
     return Finding(
-        "FG108", Severity.ERROR, f"{path} holds a literal secret", path=path, location=node.location,
-        hint=f"refer to it: `{path.rsplit('.', 1)[-1]}: !secret path/of/the/secret`, and change the secret itself",
+        "FG108", Severity.ERROR, f"{path} contains a literal secret", path=path, location=node.location,
+        hint=f"write `{path.rsplit('.', 1)[-1]}: !secret path/of/the/secret`, and change the secret",
     )  # fmt: skip

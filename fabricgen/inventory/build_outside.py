@@ -1,4 +1,4 @@
-"""Devices outside a plane and the prefixes behind them, as the typed model."""
+"""External devices of a plane and the prefixes behind them, as the typed model."""
 
 from fabricgen.inventory.build_parts import build_cable, medium_for
 from fabricgen.inventory.nodes import Node
@@ -10,7 +10,7 @@ ALL = "all"  # instead of a list of prefixes
 
 
 def build_outside(node: Node, path: str, peer: str) -> OutsideDevice:
-    """A device outside; `peer` is the key that has its own addresses."""
+    """An external device. `peer` is the key of its own addresses."""
     speed, cable = node.scalar("speed"), node.mapping.get("cable")
     default = CableSpec(node=node, path=path, length_m=OUTSIDE_CABLE_M, medium=medium_for(OUTSIDE_CABLE_M))
     return OutsideDevice(

@@ -1,8 +1,9 @@
-"""Parts that several others have: pools of addresses, cables."""
+"""Parts that several others contain: pools of addresses, cables."""
 
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.plane import CableSpec, PoolSpec
 from fabricgen.units import parse_length_m
+from fabricgen.vocabulary import Medium
 
 
 def build_pool(node: Node, path: str) -> PoolSpec:
@@ -16,13 +17,13 @@ _TWISTED_PAIR_MBPS, _TWISTED_PAIR_M = 1000, 100  # 1000BASE-T: the RJ45 ports of
 
 def build_cable(node: Node, path: str, speed_mbps: int | None = None) -> CableSpec:
     length_m = parse_length_m(str(node.mapping["length"].value if node.mapping else node.value))
-    medium = node.scalar("medium", medium_for(length_m, speed_mbps))
+    medium = Medium(node.scalar("medium", medium_for(length_m, speed_mbps)))
     training = node.scalar("link_training")
     return CableSpec(node=node, path=path, length_m=length_m, medium=medium, link_training=training)
 
 
-def medium_for(length_m: float, speed_mbps: int | None = None) -> str:
-    """Copper to 3 m, multi-mode to 50 m, single mode beyond: the reach of 400G optics. Twisted pair to 100 m at 1G."""
+def medium_for(length_m: float, speed_mbps: int | None = None) -> Medium:
+    """Copper to 3 m, multi-mode to 50 m, then single mode: the reach of 400G optics. Twisted pair to 100 m at 1G."""
     if speed_mbps is not None and speed_mbps <= _TWISTED_PAIR_MBPS and length_m <= _TWISTED_PAIR_M:
-        return "utp"
-    return "dac" if length_m <= 3 else "mmf" if length_m <= 50 else "smf"
+        return Medium.UTP
+    return Medium.DAC if length_m <= 3 else Medium.MMF if length_m <= 50 else Medium.SMF

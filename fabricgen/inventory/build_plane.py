@@ -1,4 +1,4 @@
-"""One plane of a conforming tree, as the typed model, with its defaults."""
+"""One plane of a valid tree, as the typed model, with its defaults."""
 
 from collections.abc import Mapping
 
@@ -9,6 +9,7 @@ from fabricgen.inventory.build_parts import build_cable, build_pool, medium_for
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.plane import (
     Addressing,
+    Arrangement,
     CableSpec,
     DragonflySpec,
     EcnSpec,
@@ -24,29 +25,31 @@ from fabricgen.inventory.plane import (
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
 from fabricgen.physics import DEFAULT_MTU_BYTES, DEFAULT_ROCE_MTU_BYTES
 from fabricgen.units import parse_bytes, parse_speed_mbps
-from fabricgen.vocabulary import Purpose
+from fabricgen.vocabulary import BgpAddressing, LinkKind, Purpose, Role, Technology, WatchdogAction
 
 DEFAULT_CNP_DSCP = 48
-DEFAULT_CABLE_M = {"host-leaf": 5.0, "leaf-spine": 40.0, "spine-core": 40.0, "global": 100.0}
-RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range that RFC 7938 section 5.2.1 uses
+DEFAULT_CABLE_M: Mapping[str, float] = {
+    LinkKind.HOST_LEAF: 5.0, LinkKind.LEAF_SPINE: 40.0, LinkKind.SPINE_CORE: 40.0, LinkKind.GLOBAL: 100.0
+}  # fmt: skip
+RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range of RFC 7938 section 5.2.1
 
-# The purpose of a plane whose name is one of these.
-PURPOSE_OF_NAME = {**{word: word for word in map(str, Purpose)}, "management": "in-band"}
+# The default purpose of a plane, by its name.
+PURPOSE_OF_NAME: Mapping[str, Purpose] = {**{word.value: word for word in Purpose}, "management": Purpose.IN_BAND}
 
-_ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
+_ROLE_LISTS = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
 
 
 def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
     path = f"planes.{name}"
     lossless = node.part("lossless")
     unit = node.mapping.get("scalable_unit")
-    purpose = node.scalar("purpose", PURPOSE_OF_NAME.get(name, "compute"))
+    purpose = Purpose(node.scalar("purpose", PURPOSE_OF_NAME.get(name, Purpose.COMPUTE)))
     default_profile = NONE if purpose in MANAGEMENT_PURPOSES else DEFAULT
     return Plane(
         node=node,
         path=path,
         name=name,
-        technology=node.scalar("technology", "roce"),
+        technology=Technology(node.scalar("technology", Technology.ROCE)),
         purpose=purpose,
         design=node.scalar("design"),
         hosts=node.texts("hosts"),
@@ -72,7 +75,7 @@ def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         mtu_bytes=node.scalar("mtu", DEFAULT_MTU_BYTES),
         roce_mtu_bytes=node.scalar("roce_mtu", DEFAULT_ROCE_MTU_BYTES),
         lossless=_lossless(with_profile(lossless, profiles, default_profile), f"{path}.lossless"),
-        bgp=node.scalar("bgp", "numbered"),
+        bgp=BgpAddressing(node.scalar("bgp", BgpAddressing.NUMBERED)),
         addressing=_addressing(node.mapping["addressing"], f"{path}.addressing")
         if "addressing" in node.mapping
         else None,
@@ -95,7 +98,7 @@ def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
 
 
 def _dragonfly(node: Node, path: str, design: str) -> DragonflySpec | None:
-    """None where a count that the design needs is missing, which the references report."""
+    """None if a count that the design needs is missing; other checks report it."""
     plus = design == "dragonfly-plus"
     leaves, global_links = node.scalar("leaves" if plus else "switches", None), node.scalar("global_links")
     spines = node.scalar("spines") if plus else 0
@@ -108,12 +111,12 @@ def _dragonfly(node: Node, path: str, design: str) -> DragonflySpec | None:
         spines=spines,
         global_links=global_links,
         local_links=node.scalar("local_links", 1),
-        arrangement=node.scalar("arrangement", "absolute"),
+        arrangement=Arrangement(node.scalar("arrangement", Arrangement.ABSOLUTE)),
     )
 
 
 def _torus(node: Node, path: str) -> TorusSpec | None:
-    """None where the size is missing or wrong, which the schema reports."""
+    """None if the size is missing or wrong; the schema check reports it."""
     size = tuple(int(str(text)) for text in node.texts("size"))
     if not size:
         return None
@@ -148,16 +151,16 @@ def _speed(node: Node, key: str) -> int | None:
 
 
 def _oversubscription(node: Node) -> dict[str, float]:
-    """By tier; one number is that of the leaves."""
+    """Role -> ratio; a single number applies to the leaves."""
     given = node.part("oversubscription")
     leaf = given.value if isinstance(given.value, int | float) else given.scalar("leaf", 1)
-    return {"leaf": float(leaf), "spine": float(given.scalar("spine", 1))}
+    return {Role.LEAF: float(leaf), Role.SPINE: float(given.scalar("spine", 1))}
 
 
 def _cables(node: Node, path: str) -> dict[str, CableSpec]:
     given = node.part("cables")
     below, above = _speed(node, "speed"), _speed(node, "uplink_speed") or _speed(node, "speed")
-    speeds = {kind: below if kind == "host-leaf" else above for kind in DEFAULT_CABLE_M}
+    speeds = {kind: below if kind == LinkKind.HOST_LEAF else above for kind in DEFAULT_CABLE_M}
     cables = {
         kind: build_cable(given.mapping[kind], f"{path}.cables.{kind}", speeds[kind])
         if kind in given.mapping
@@ -165,7 +168,7 @@ def _cables(node: Node, path: str) -> dict[str, CableSpec]:
         for kind, length_m in DEFAULT_CABLE_M.items()
     }
     peer = given.mapping.get("peer")
-    return {**cables, "peer": build_cable(peer, f"{path}.cables.peer") if peer else cables["leaf-spine"]}
+    return {**cables, LinkKind.PEER: build_cable(peer, f"{path}.cables.peer") if peer else cables[LinkKind.LEAF_SPINE]}
 
 
 def _lossless(node: Node, path: str) -> LosslessSpec:
@@ -191,7 +194,8 @@ def _lossless(node: Node, path: str) -> LosslessSpec:
         watchdog=WatchdogSpec(
             node=watchdog,
             path=f"{path}.watchdog",
-            **{key: watchdog.scalar(key) for key in ("action", "detection_ms", "restoration_ms", "poll_ms")},
+            action=WatchdogAction(watchdog.scalar("action")) if "action" in watchdog.mapping else None,
+            **{key: watchdog.scalar(key) for key in ("detection_ms", "restoration_ms", "poll_ms")},
         ),
     )
 

@@ -1,4 +1,4 @@
-"""What the schema cannot see in a person's host models: NICs of one name, rails with gaps, GPUs that are not there."""
+"""Mistakes in host models that the schema cannot detect: equal NIC names, gaps in rails, unknown GPUs."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,15 +11,17 @@ _EITHER = (("rail", "rails"), ("port", "ports"), ("gpu", "rails"))
 
 
 def check_host_models(inventory: Inventory) -> dict[str, list[Finding]]:
-    """Model -> every such mistake in it, of those that have any; the inventory conforms to the schema."""
+    """Model -> its findings, for models that have any. The inventory conforms to the schema."""
     found = {name: list(_check(model)) for name, model in inventory.host_models.items()}
     return {name: findings for name, findings in found.items() if findings}
 
 
 def _check(model: OwnHostModel) -> Iterator[Finding]:
     if model.gpus and model.nvlink_domain % model.gpus:
-        message = f"an NVLink domain of {model.nvlink_domain} GPUs is no whole number of hosts with {model.gpus} GPUs"
-        yield error("FG105", message, model, "nvlink_domain", hint=f"a multiple of {model.gpus}")
+        message = (
+            f"an NVLink domain of {model.nvlink_domain} GPUs is not a whole number of hosts with {model.gpus} GPUs"
+        )
+        yield error("FG105", message, model, "nvlink_domain", hint=f"use a multiple of {model.gpus}")
     for row in model.nics:
         yield from _check_row(model, row)
     yield from _check_names(model)
@@ -30,15 +32,17 @@ def _check_row(model: OwnHostModel, row: OwnNic) -> Iterator[Finding]:
     given = row.node.mapping
     for one, many in _EITHER:
         if one in given and many in given:
-            hint = f"`{many}` makes several NICs: give `{one}` in a row of its own for each, or leave it out"
-            yield error("FG105", f"{one!r} and {many!r} stand in one row", row, one, hint=hint)
+            hint = f"`{many}` defines several NICs: write one row with `{one}` for each, or remove `{one}`"
+            yield error("FG105", f"{one!r} and {many!r} are in one row", row, one, hint=hint)
     gpu = row.node.scalar("gpu", 0)
     if gpu and gpu >= model.gpus:
-        yield error("FG105", f"GPU {gpu} of a host with {model.gpus}", row, "gpu", hint="GPUs count from 0")
+        yield error(
+            "FG105", f"GPU {gpu} does not exist in a host with {model.gpus} GPUs", row, "gpu", hint="GPUs count from 0"
+        )
     for key in ("pci", "rdma"):
         texts = len(given[key].items) or 1 if key in given else len(row.made)
         if texts != len(row.made):
-            hint = "a list with one for each NIC: all first ports, then all second ones"
+            hint = "write a list with one text for each NIC: all first ports, then all second ports"
             message = f"{texts} {key} {'text' if texts == 1 else 'texts'} for {len(row.made)} NICs"
             yield error("FG105", message, row, key, hint=hint)
 
@@ -48,8 +52,8 @@ def _check_names(model: OwnHostModel) -> Iterator[Finding]:
     for row in model.nics:
         wrong = next((nic.name for nic in row.made if not NAME.fullmatch(nic.name)), None)
         if wrong is not None:
-            hint = 'letters, digits, - _ . and a letter or digit first; {rail} is the number of the rail: "rail{rail}"'
-            yield error("FG105", f"a NIC cannot be called {wrong!r}", row, "name", hint=hint)
+            hint = 'use letters, digits, - _ . and {rail} for the number of the rail: "rail{rail}"'
+            yield error("FG105", f"{wrong!r} is not allowed as the name of a NIC", row, "name", hint=hint)
             continue
         twice = next((nic.name for nic in row.made if first.setdefault(nic.name, row) is not row), None)
         if twice is None and len({nic.name for nic in row.made}) < len(row.made):
@@ -57,12 +61,12 @@ def _check_names(model: OwnHostModel) -> Iterator[Finding]:
         if twice is not None:
             other = first[twice]
             related = (Related("the first one", other.at("name")),) if other is not row else ()
-            hint = 'several NICs of one row are told apart by {rail}: "rail{rail}"'
-            yield error("FG102", f"two NICs are called {twice!r}", row, "name", hint=hint, related=related)
+            hint = 'use {rail} in the name to distinguish the NICs of one row: "rail{rail}"'
+            yield error("FG102", f"two NICs have the name {twice!r}", row, "name", hint=hint, related=related)
 
 
 def _check_rails(model: OwnHostModel) -> Iterator[Finding]:
-    """The rails of a network are 0 and up, each once on every port."""
+    """The rails of a network count from 0, each once on every port."""
     taken: dict[tuple[str, int], list[tuple[int, OwnNic]]] = defaultdict(list)
     for row in model.nics:
         for nic in row.made:
@@ -73,5 +77,5 @@ def _check_rails(model: OwnHostModel) -> Iterator[Finding]:
         if rails != list(range(len(rails))):
             row = next(row for rail, row in nics if rail not in range(len(rails)) or rails.count(rail) > 1)
             message = f"port {port} of plane {plane} has the rails {', '.join(map(str, rails))}"
-            hint = "rails count from 0, each once; a second port of a cage has `port: 1`"
+            hint = "number rails from 0, each once; give the second port of a cage `port: 1`"
             yield error("FG105", message, row, "rails" if "rails" in row.node.mapping else "rail", hint=hint)

@@ -1,4 +1,4 @@
-"""Host models that a person describes: `host_models` of the inventory, each row of `nics` written out NIC by NIC."""
+"""The `host_models` of an inventory, with each row of `nics` expanded to its NIC ports."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ _PORT_LETTERS = "abcdefgh"
 
 
 def build_host_model(name: str, node: Node) -> OwnHostModel:
-    """The model of a node that conforms to the schema. What is wrong in it beyond that is told by `host_checks`."""
+    """The model of a node that conforms to the schema. `host_checks` reports further mistakes."""
     gpus = int(node.scalar("gpus"))
     path = f"host_models.{name}"
     rows = node.mapping["nics"].items if "nics" in node.mapping else []
@@ -37,7 +37,7 @@ def _row(node: Node, path: str, gpus: int) -> OwnNic:
 
 
 def _made(node: Node, gpus: int) -> Iterator[MadeNic]:
-    """All first ports, then all second ones; each in the order of the rails."""
+    """All first ports, then all second ports, each in the order of the rails."""
     rails, count = node.scalar("rails"), node.scalar("ports")
     places = [
         (port, rail)
@@ -52,7 +52,7 @@ def _made(node: Node, gpus: int) -> Iterator[MadeNic]:
 
 
 def _gpu_of(rail: int, rails: int, gpus: int) -> int | None:
-    """The rails share the GPUs evenly and in order; None where they cannot."""
+    """The GPU of a rail, with GPUs divided evenly and in order; None if they cannot be divided."""
     return rail * gpus // rails if gpus and (rails % gpus == 0 or gpus % rails == 0) else None
 
 

@@ -1,4 +1,4 @@
-"""One inventory, from a YAML file or a folder of them and tables, with every mistake that can be found in it."""
+"""One inventory from a YAML file, or from a folder of YAML files and tables, with all of its findings."""
 
 import hashlib
 from dataclasses import replace
@@ -10,9 +10,11 @@ from fabricgen.findings import Finding, Location
 from fabricgen.inventory.build import build_inventory
 from fabricgen.inventory.host_checks import check_host_models
 from fabricgen.inventory.infiniband_checks import check_infiniband
+from fabricgen.inventory.merge import merge
 from fabricgen.inventory.model import Inventory
-from fabricgen.inventory.nodes import Node, merge, read_yaml
+from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.outside import check_outside
+from fabricgen.inventory.read_yaml import read_yaml
 from fabricgen.inventory.readings import Reading, read_reading
 from fabricgen.inventory.references import check_name_patterns, check_references, error
 from fabricgen.inventory.schema import prune_invalid
@@ -23,9 +25,9 @@ LOCK_NAME = "allocations.lock.yaml"
 
 
 def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
-    """The inventory and its findings. Parts that are wrong are reported and left out, so that later rooms can go on.
+    """The inventory and its findings. Wrong parts are reported and removed, so that the other parts can be planned.
 
-    Raises UnreadableInputError for a path that is missing, or a file that is no YAML.
+    Raises UnreadableInputError for a missing path, and for a file that is not YAML.
     """
     files = inventory_files(path)
     root = Node({}, Location(files[0].name, 1, 1))
@@ -50,7 +52,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
 
 
 def _with_readings(inventory: Inventory, root: Path, findings: list[Finding]) -> Inventory:
-    """With what was read from the planes' fabrics, which counts as content of the inventory."""
+    """The inventory with the readings of its fabric, which are part of its content."""
     readings: dict[str, list[Reading]] = {}
     digest = [inventory.digest]
     for plane in inventory.planes.values():
@@ -72,24 +74,24 @@ def _with_readings(inventory: Inventory, root: Path, findings: list[Finding]) ->
 
 
 def inventory_root(path: Path) -> Path:
-    """The folder of an inventory: what its places are relative to, and where its lock file lies."""
+    """The folder of an inventory. Its paths are relative to it, and it contains the lock file."""
     return path if path.is_dir() else path.parent
 
 
 def inventory_files(path: Path) -> list[Path]:
-    """The YAML files of an inventory in the order in which they are merged."""
+    """The YAML files of an inventory, in the order in which they are merged."""
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise UnreadableInputError("no such inventory", Location(str(path)))
     files = sorted(file for file in path.iterdir() if file.suffix in (".yaml", ".yml") and file.name != LOCK_NAME)
     if not files:
-        raise UnreadableInputError("holds no YAML file", Location(str(path)))
+        raise UnreadableInputError("the folder has no YAML file", Location(str(path)))
     return files
 
 
 def _tables(path: Path) -> list[Path]:
-    """The tables that lie in the folder of an inventory."""
+    """The tables in the folder of an inventory."""
     return [file for name in TABLES if path.is_dir() and (file := path / name).is_file()]
 
 
@@ -99,7 +101,7 @@ def _read(file: Path, text: str, findings: list[Finding]) -> Node:
     except UnreadableInputError as error:
         raise UnreadableInputError(error.problem, replace(error.location, file=str(file))) from error
     if not isinstance(node.value, dict):
-        raise UnreadableInputError("not a mapping of inventory keys", Location(str(file), 1, 1))
+        raise UnreadableInputError("the file is not a mapping of inventory keys", Location(str(file), 1, 1))
     findings += twice
     return node
 

@@ -10,11 +10,12 @@ from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane, PoolSpec
 from fabricgen.inventory.readings import Reading
 from fabricgen.suppressions import Suppression
+from fabricgen.vocabulary import DeviceState
 
 
 @dataclass(frozen=True)
 class HostGroup(Part):
-    """Equal hosts."""
+    """A group of equal hosts."""
 
     name: str
     model: str
@@ -22,7 +23,7 @@ class HostGroup(Part):
 
 
 class MadeNic(NamedTuple):
-    """One NIC port of a host; "" where a text is not given."""
+    """One NIC port of a host. A text that is not given is empty."""
 
     name: str
     rail: int | None
@@ -34,7 +35,7 @@ class MadeNic(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnNic(Part):
-    """One row of a person's host model, and the NIC ports that it makes."""
+    """One row of a host model in the inventory, and the NIC ports that it defines."""
 
     model: str
     speed_mbps: int
@@ -44,7 +45,7 @@ class OwnNic(Part):
 
 @dataclass(frozen=True)
 class OwnHostModel(Part):
-    """A host model that a person describes. One that is not `sound` has findings, and no host can be of it."""
+    """A host model in the inventory. A model that is not `sound` has findings, and no host can use it."""
 
     name: str
     vendor: str
@@ -65,7 +66,7 @@ class Snmp(Part):
 
 @dataclass(frozen=True)
 class Tacacs(Part):
-    """TACACS+ servers, in the order in which they are asked."""
+    """TACACS+ servers, the first choice first."""
 
     servers: tuple[str, ...]
     key: SecretReference | None
@@ -83,20 +84,20 @@ class Management(Part):
     """The management network of the switches."""
 
     addresses: PoolSpec
-    gateways: tuple[str, ...]  # one of each family of the addresses
+    gateways: tuple[str, ...]  # one for each family of the addresses
     vrf: bool
     ntp: tuple[str, ...]
     syslog: tuple[str, ...]
     dns: tuple[str, ...]
     snmp: Snmp | None
-    allow: tuple[str, ...]  # prefixes that may reach SSH and SNMP; empty: everybody
+    allow: tuple[str, ...]  # prefixes that may reach SSH and SNMP; empty: all
     tacacs: Tacacs | None
     gnmi: Gnmi | None
 
 
 @dataclass(frozen=True)
 class DeviceNote(Part):
-    """What a person knows of one switch."""
+    """The facts of one switch that no plan can derive."""
 
     name: str
     identity: str | None = None
@@ -105,13 +106,13 @@ class DeviceNote(Part):
     serial: str = ""
     mac: str = ""
     management: str | None = None
-    state: str = "active"
-    guid: str = ""  # node GUID of an InfiniBand switch, as it was written
+    state: DeviceState = DeviceState.ACTIVE
+    guid: str = ""  # node GUID of an InfiniBand switch, as written
 
 
 @dataclass(frozen=True)
 class AdapterNote(Part):
-    """The GUIDs of one NIC port of a host, as they were written."""
+    """The GUIDs of one NIC port of a host, as written."""
 
     host: str
     nic: str
@@ -121,7 +122,7 @@ class AdapterNote(Part):
 
 @dataclass(frozen=True)
 class Override(Part):
-    """Rows to merge into the rendered tables of the switches that match."""
+    """Rows to merge into the rendered tables of matching switches."""
 
     match: Mapping[str, object]
     config_db: Mapping[str, object]
@@ -129,7 +130,7 @@ class Override(Part):
 
 @dataclass(frozen=True)
 class SonicTarget(Part):
-    """What runs on the switches, and which tables of their files are fabricgen's (none named: all it renders)."""
+    """The SONiC release of the switches, and the tables that fabricgen owns (empty: all that it renders)."""
 
     release: int
     base: str | None
@@ -138,7 +139,7 @@ class SonicTarget(Part):
 
 @dataclass(frozen=True)
 class Inventory(Part):
-    """A whole inventory. `digest` is that of its content, not of its layout or comments."""
+    """A whole inventory. `digest` covers its content, but not its layout and comments."""
 
     fabric: str
     sonic: SonicTarget
@@ -155,3 +156,14 @@ class Inventory(Part):
     suppressions: tuple[Suppression, ...] = ()
     readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)  # by plane
     checks: Checks = field(default_factory=Checks)
+
+    @property
+    def pools(self) -> list[tuple[str, PoolSpec]]:
+        """(purpose, pool) of all address pools."""
+        pools = [
+            (f"{name} of plane {plane.name}", pool)
+            for plane in self.planes.values()
+            if plane.addressing
+            for name, pool in plane.addressing.pools.items()
+        ]
+        return [*pools, *([("management", self.management.addresses)] if self.management else [])]

@@ -1,21 +1,22 @@
-"""What an inventory says of the world outside: addresses of sessions, filters, prefixes of static routes."""
+"""The external links of an inventory: addresses of sessions, filters, prefixes of static routes."""
 
 import ipaddress
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import OutsideDevice, Plane, StaticSpec
+from fabricgen.inventory.prefixes import Network, contains, networks, read_prefix
 from fabricgen.inventory.references import error
+from fabricgen.vocabulary import BgpAddressing, Technology
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class AddressPair(NamedTuple):
-    """One family of the link to a device outside."""
+    """The addresses of one family on the link to an external device."""
 
     local: str
     length: int
@@ -23,49 +24,44 @@ class AddressPair(NamedTuple):
 
 
 def address_pairs(device: OutsideDevice) -> tuple[AddressPair, ...]:
-    """The addresses of the link, one pair for each family. Raises ValueError with the reason when they do not fit."""
+    """The addresses of the link, one pair for each family. Raises ValueError with the reason if they do not match."""
     pairs: dict[int, AddressPair] = {}
     peers = {peer.version: peer for peer in map(ipaddress.ip_address, device.peers)}
     for text in device.addresses:
         local = ipaddress.ip_interface(text)
         version, network = local.version, local.network
         if "/" not in text or network.num_addresses < 2:
-            raise ValueError(f"{text} needs the length of the link's prefix, such as /{local.max_prefixlen - 1}")
+            raise ValueError(f"{text} needs the length of the link's prefix, for example /{local.max_prefixlen - 1}")
         if version in pairs:
             raise ValueError(f"{text} is a second IPv{version} address")
         peer = peers.pop(version, None)
         if peer is None and network.num_addresses == 2:
             peer = next(one for one in network if one != local.ip)
         if peer is None:
-            raise ValueError(f"{network} is no pair, so the far address must be told")
+            raise ValueError(f"{network} has more than two addresses, so the far address must be given")
         if peer not in network or peer == local.ip:
-            raise ValueError(f"{peer} is no other address of {network}")
+            raise ValueError(f"{peer} is not another address of {network}")
         if unusable := next((one for one in (local.ip, peer) if not _is_usable(one, network)), None):
-            raise ValueError(f"{unusable} is no address that a router can have on {network}")
+            raise ValueError(f"a router cannot use {unusable} on {network}")
         pairs[version] = AddressPair(str(local.ip), network.prefixlen, str(peer))
     if peers:
-        raise ValueError(f"no address of this side fits {', '.join(map(str, peers.values()))}")
+        raise ValueError(f"the near end has no address for {', '.join(map(str, peers.values()))}")
     return tuple(pairs.values())
 
 
 def _is_usable(address: Address, network: Network) -> bool:
-    """Whether an interface can have the address, and another router reach it there."""
+    """Whether an interface can have the address and another router can reach it."""
     ends = (network.network_address, network.broadcast_address) if network.version == 4 else ()
     special = address.is_multicast or address.is_loopback or address.is_unspecified or address.is_link_local
     return not special and (network.num_addresses == 2 or address not in ends)
 
 
-def networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Prefixes as networks; what is none is left out, for it was reported."""
-    return tuple(network for text in texts if isinstance(network := _network(text), Network))
-
-
 def discards(plane: Plane) -> tuple[Network, ...]:
-    """The host pools and static prefixes that a route from outside may cover, the default route above all.
+    """The host pools and static prefixes that an external route may contain, in particular the default route.
 
-    A leaf's own prefix lies in its pool, and the pool is longer than the default route. With a discard route for the
-    pool, packets to a leaf whose prefix is lost are dropped where they are. Without one they follow the default route
-    to a border leaf, which may know the prefix over another spine and sends them up again.
+    The prefix of a leaf lies in a pool, and the pool is longer than the default route. With a discard route for the
+    pool, a switch drops packets to a leaf whose prefix is withdrawn. Without it, the packets follow the default route
+    to a border leaf, which may have the prefix from another spine and sends the packets up again.
     """
     static = networks(text for one in plane.static for text in one.prefixes)
     own = [*(networks(plane.addressing.hosts.prefixes) if plane.addressing else ()), *static]
@@ -74,22 +70,18 @@ def discards(plane: Plane) -> tuple[Network, ...]:
     return tuple(
         prefix
         for prefix in dict.fromkeys(own)
-        if prefix.prefixlen and (unfiltered or any(holds(network, prefix) and network != prefix for network in outside))
+        if prefix.prefixlen
+        and (unfiltered or any(contains(network, prefix) and network != prefix for network in outside))
     )
 
 
-def holds(wide: Network, narrow: Network) -> bool:
-    """Whether one prefix holds all of another."""
-    return wide.version == narrow.version and narrow.subnet_of(wide)  # type: ignore[arg-type]
-
-
 def check_outside(inventory: Inventory) -> Iterator[Finding]:
-    """Every mistake that the inventory alone can show."""
+    """All mistakes that are visible in the inventory alone."""
     for plane in inventory.planes.values():
-        if plane.technology != "roce" and (plane.external or plane.static):
+        if plane.technology != Technology.ROCE and (plane.external or plane.static):
             key = "external" if plane.external else "static"
-            message = f"plane {plane.name} is InfiniBand: its switches run no BGP and route no prefix"
-            yield error("FG118", message, plane, key, hint="give the way out to a RoCE or management plane")
+            message = f"plane {plane.name} is InfiniBand: its switches do not run BGP and do not route prefixes"
+            yield error("FG118", message, plane, key, hint="connect external devices to a RoCE or management plane")
             continue
         for device in plane.external:
             yield from _check_addresses(device, "peer")
@@ -103,7 +95,7 @@ def _check_addresses(device: OutsideDevice, far: str) -> Iterator[Finding]:
     try:
         address_pairs(device)
     except ValueError as problem:
-        hint = f"such as `address: 192.0.2.1/31`; with a longer prefix add `{far}:`"
+        hint = f"write for example `address: 192.0.2.1/31`; with a longer prefix add `{far}:`"
         yield error("FG116", f"{device.name}: {problem}", device, "address", hint=hint)
 
 
@@ -112,10 +104,10 @@ def _check_filters(plane: Plane, device: OutsideDevice) -> Iterator[Finding]:
         if texts is None:
             continue
         yield from _check_prefixes(device, key, texts)
-        if plane.bgp == "numbered":
-            reason = "SONiC's bgpcfgd has one policy for all neighbours, and it lets every prefix pass"
-            hint = f"`bgp: unnumbered` for the plane, whose sessions have policies of their own; or `{key}: all`"
-            message = f"{device.name}: `{key}` cannot be kept to: {reason}"
+        if plane.bgp == BgpAddressing.NUMBERED:
+            reason = "SONiC's bgpcfgd has one policy for all neighbors, which permits every prefix"
+            hint = f"set `bgp: unnumbered` on the plane, where each session has its own policy, or `{key}: all`"
+            message = f"{device.name}: `{key}` cannot be applied: {reason}"
             yield error("FG117", message, device, key, hint=hint)
 
 
@@ -124,18 +116,18 @@ def _check_static(static: StaticSpec) -> Iterator[Finding]:
     if static.device:
         yield from _check_addresses(static.device, "next_hop")
     if bool(static.via) == bool(static.device):
-        hint = "`via: group/number:nic`, or `name`, `switch`, `port` and `address`"
+        hint = "give `via: group/number:nic`, or `name`, `switch`, `port` and `address`"
         yield error("FG106", "a static route needs the NIC of a host, or a device on a port", static, hint=hint)
 
 
 def _check_prefixes(part: Part, key: str, texts: tuple[str, ...]) -> Iterator[Finding]:
     seen: set[Network] = set()
     for index, text in enumerate(texts):
-        network = _network(text)
+        network = read_prefix(text)
         if not isinstance(network, Network):
-            yield error("FG105", f"{text!r} is no prefix: {network}", part, key, index)
+            yield error("FG105", f"{text!r} is not a prefix: {network}", part, key, index)
         elif network.is_multicast:
-            yield error("FG105", f"{text} is a multicast prefix: no unicast route leads there", part, key, index)
+            yield error("FG105", f"{text} is a multicast prefix, which cannot have unicast routes", part, key, index)
         elif network in seen:
             yield error("FG102", f"{text} is given twice", part, key, index, hint="remove one of the two")
         else:
@@ -143,24 +135,18 @@ def _check_prefixes(part: Part, key: str, texts: tuple[str, ...]) -> Iterator[Fi
 
 
 def _check_twice(plane: Plane) -> Iterator[Finding]:
-    """One far port is plugged in once; one router has one ASN."""
+    """A far port has one cable, and a router has one ASN."""
     first: dict[tuple[str, str], OutsideDevice] = {}
     named: dict[str, OutsideDevice] = {}
     for device in plane.outside:
         place = (device.name, device.peer_port)
         other = first.setdefault(place, device)
         if (device.switch, device.port) != (other.switch, other.port):
-            hint = "tell its ports apart with `peer_port:`, or give it another name"
-            yield error("FG119", f"{device.name} {device.peer_port} is plugged in twice", device, "name", hint=hint)
+            hint = "give its ports different names with `peer_port:`, or give the device another name"
+            yield error("FG119", f"{device.name} {device.peer_port} is connected twice", device, "name", hint=hint)
         same = named.setdefault(device.name, device)
         if device.asn != same.asn:
             message = f"{device.name} has ASN {device.asn or 'none'} here and {same.asn or 'none'} at {same.at('asn')}"
-            yield error("FG119", message, device, "asn", hint="one router has one ASN; name two routers apart")
-
-
-def _network(text: str) -> Network | str:
-    """The network, or what is wrong with the text."""
-    try:
-        return ipaddress.ip_network(text)
-    except ValueError as problem:
-        return str(problem)
+            yield error(
+                "FG119", message, device, "asn", hint="use one ASN for one router, and different names for two routers"
+            )

@@ -1,4 +1,4 @@
-"""The base of everything in an inventory: what it was read from, so that any value can tell its place."""
+"""The base of all parts of an inventory: the node from which a part was read, with its location."""
 
 from dataclasses import dataclass, field
 
@@ -8,13 +8,13 @@ from fabricgen.inventory.nodes import Node
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Base of all parts. `path` is the dotted path from the top of the inventory."""
+    """The base of all parts. `path` is the dotted path from the top of the inventory."""
 
     node: Node = field(repr=False, compare=False)
     path: str = field(compare=False)
 
     def at(self, *steps: str | int) -> Location:
-        """Where a value stands; the nearest enclosing one for a value that was left to its default."""
+        """The location of a value; for a default value, that of the nearest enclosing value."""
         node = self.node
         for step in steps:
             if str(step) in node.keys:
@@ -26,11 +26,11 @@ class Part:
         return node.location
 
     def source(self, *steps: str | int) -> str:
-        """File and dotted path of a value: what a source map keeps. It moves with the value, not with its line."""
+        """File and dotted path of a value, as in source maps. They do not change with line numbers."""
         return f"{self.at(*steps).file}#{self.path_of(*steps)}"
 
     def path_of(self, *steps: str | int) -> str:
-        """The dotted path of a value below this part, items of lists as [index]."""
+        """The dotted path of a value in this part, with items of lists as [index]."""
         path, node = self.path, self.node
         for step in steps:
             path += f"[{step}]" if node.items else f".{step}" if path else str(step)

@@ -1,4 +1,4 @@
-"""Lines of inventory values that are known by their dotted path, as a source map names them."""
+"""The locations of inventory values with dotted paths, as in source maps."""
 
 import re
 
@@ -9,7 +9,7 @@ _INDEX = re.compile(r"\[(\d+)\]")
 
 
 def place_of(root: Node, path: str) -> Location:
-    """Where a value stands; of a value that was left to its default, the nearest that encloses it."""
+    """The location of a value; for a default value, that of the nearest enclosing value."""
     node, place = root, root.location
     while path:
         path = path.removeprefix(".")
@@ -18,10 +18,10 @@ def place_of(root: Node, path: str) -> Location:
             node = node.items[int(index[1])]
             place, path = node.location, path[index.end() :]
             continue
-        # keys may hold dots themselves: the longest that fits
-        fitting = [key for key in node.mapping if path == key or path.startswith((f"{key}.", f"{key}["))]
-        if not fitting:
+        # keys may contain dots, so the longest matching key is right
+        matching = [key for key in node.mapping if path == key or path.startswith((f"{key}.", f"{key}["))]
+        if not matching:
             break
-        key = max(fitting, key=len)
+        key = max(matching, key=len)
         node, place, path = node.mapping[key], node.keys.get(key, node.mapping[key].location), path[len(key) :]
     return place

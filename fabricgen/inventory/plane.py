@@ -1,30 +1,33 @@
-"""One plane of an inventory, typed and immutable, and the parts that it has."""
+"""One plane of an inventory and its parts, typed and immutable."""
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
+from fabricgen.inventory.infiniband import InfinibandSpec, PartitionSpec
 from fabricgen.inventory.part import Part
+from fabricgen.vocabulary import BgpAddressing, Medium, Purpose, Technology, WatchdogAction
 
 
 @dataclass(frozen=True)
 class ScalableUnit(Part):
-    """How many hosts a full unit has, and how many units the fabric is laid out for (None: those that are there)."""
+    """The number of hosts in a full unit, and of units in the layout (None: as many as the hosts need)."""
 
     hosts: int
     planned: int | None
-    appliances: tuple[str, ...] = ()  # groups of hosts that take the last places of unit 0
+    appliances: tuple[str, ...] = ()  # groups of hosts in the last places of unit 0
 
 
 @dataclass(frozen=True)
 class Tier(Part):
-    """The switches of one role. `newer` has what switches of later units are, from the lowest unit up."""
+    """The switches of one role. `newer` are the platforms of later units, the lowest unit first."""
 
     platform: str
     layout: str | None = None
     count: int | None = None
     type: str | None = None
-    spare_ports: int = 0  # kept free on each switch
+    spare_ports: int = 0  # unused on each switch
     from_unit: int = 0
     newer: tuple["Tier", ...] = ()
 
@@ -34,13 +37,13 @@ class CableSpec(Part):
     """Length and medium of the cables of one kind."""
 
     length_m: float
-    medium: str
-    link_training: bool | None = None  # None: left to SONiC's default
+    medium: Medium
+    link_training: bool | None = None  # None: the default of SONiC
 
 
 @dataclass(frozen=True)
 class EcnSpec(Part):
-    """Marking thresholds as they would be on a 400G port."""
+    """Marking thresholds of a 400G port, from which those of other speeds are scaled."""
 
     min_bytes: int | None
     max_bytes: int | None
@@ -49,9 +52,9 @@ class EcnSpec(Part):
 
 @dataclass(frozen=True)
 class WatchdogSpec(Part):
-    """PFC watchdog settings; None is left to the plan."""
+    """PFC watchdog settings. None: the lossless plan decides."""
 
-    action: str | None
+    action: WatchdogAction | None
     detection_ms: int | None
     restoration_ms: int | None
     poll_ms: int | None
@@ -59,7 +62,7 @@ class WatchdogSpec(Part):
 
 @dataclass(frozen=True)
 class LosslessSpec(Part):
-    """What traffic must never be dropped. classes: priority -> DSCP values; none on a plane without PFC."""
+    """The lossless traffic. `classes` is priority -> DSCP values, empty on a plane without PFC."""
 
     classes: Mapping[int, tuple[int, ...]]
     cnp_dscp: int
@@ -70,7 +73,7 @@ class LosslessSpec(Part):
 
 @dataclass(frozen=True)
 class PoolSpec(Part):
-    """Prefixes to give addresses out of, at most one of each family, and the parts kept back."""
+    """The prefixes of an address pool, at most one of each family, and its reserved addresses and prefixes."""
 
     prefixes: tuple[str, ...]
     reserve: tuple[str, ...] = ()
@@ -81,14 +84,14 @@ class Addressing(Part):
     """The pools of a plane and the range of its ASNs."""
 
     loopbacks: PoolSpec
-    links: PoolSpec | None  # None where links are unnumbered
+    links: PoolSpec | None  # None if links are unnumbered
     hosts: PoolSpec
     asn_first: int
     asn_last: int
 
     @property
     def pools(self) -> Mapping[str, PoolSpec]:
-        """The pools that there are, by purpose."""
+        """Purpose -> pool."""
         named = {"loopbacks": self.loopbacks, "links": self.links, "hosts": self.hosts}
         return {name: pool for name, pool in named.items() if pool is not None}
 
@@ -107,30 +110,38 @@ class SwitchSpec(Part):
 
 @dataclass(frozen=True)
 class LinkSpec(Part):
-    """A link of an explicit design; ends are device:port texts."""
+    """A link of an explicit design. `ends` are written device:port."""
 
     ends: tuple[str, str]
     cable: CableSpec | None
     speed_mbps: int | None
 
 
+class Arrangement(enum.StrEnum):
+    """How the global links of a dragonfly are distributed among the switches of a group."""
+
+    ABSOLUTE = "absolute"
+    RELATIVE = "relative"
+    CIRCULANT = "circulant"
+
+
 @dataclass(frozen=True)
 class DragonflySpec(Part):
-    """A group of a dragonfly. `leaves` are the switches with hosts; `spines` is 0 but in a dragonfly+.
+    """A group of a dragonfly. `leaves` are the switches with hosts; only a dragonfly+ has `spines`.
 
-    `global_links` are those of each switch that has any: of every one, in a dragonfly+ of every spine.
+    `global_links` is the number of each switch, in a dragonfly+ of each spine.
     """
 
     leaves: int
     spines: int
     global_links: int
-    local_links: int  # parallel links of each pair of joined switches of a group
-    arrangement: str  # absolute | relative | circulant
+    local_links: int  # parallel links of each connected pair of switches in a group
+    arrangement: Arrangement
 
 
 @dataclass(frozen=True)
 class TorusSpec(Part):
-    """Switches of each dimension, parallel links of a hop in each, and the coordinate at which each dateline lies."""
+    """For each dimension: the number of switches, the parallel links of a hop, and the coordinate of the dateline."""
 
     size: tuple[int, ...]
     links: tuple[int, ...]
@@ -138,68 +149,11 @@ class TorusSpec(Part):
 
 
 @dataclass(frozen=True)
-class MemberSpec(Part):
-    """Who belongs to a partition: ALL, a group, hosts, a NIC, a rail or a port GUID, and how: full | limited | both."""
-
-    name: str
-    membership: str
-
-
-@dataclass(frozen=True)
-class PartitionSpec(Part):
-    """A tenant of a subnet. `pkey` as it was written (None: not at all), `membership` None where it is left open."""
-
-    name: str
-    pkey: int | None
-    members: tuple[MemberSpec, ...]
-    membership: str | None
-    ipoib: bool | None
-    mtu_bytes: int | None
-    rate_mbps: int | None
-
-
-@dataclass(frozen=True)
-class PrefixRoute(Part):
-    """Which router leads to a subnet prefix; None is any."""
-
-    prefix: int | None
-    guid: int | None
-
-
-@dataclass(frozen=True)
-class MlnxSmSpec(Part):
-    """The second set of files, for NVIDIA's own subnet manager in UFM."""
-
-    adaptive_routing: bool
-    shield: bool
-    config_dir: str
-
-
-@dataclass(frozen=True)
-class InfinibandSpec(Part):
-    """What a subnet runs: data VLs of its ports, the routing engine (None: chosen), bits of LIDs of an endpoint.
-
-    `config_dir` is where the subnet managers keep their files, `managers` the hosts that they run on, master first.
-    """
-
-    vls: int
-    engine: str | None
-    lmc: int
-    config_dir: str
-    subnet_prefix: int | None
-    managers: tuple[str, ...]
-    m_key: str | None  # the reference to a secret
-    default_partition: PartitionSpec
-    prefix_routes: tuple[PrefixRoute, ...]
-    mlnx_sm: MlnxSmSpec | None = None
-    discovered: tuple[str, ...] = ()  # files of readings
-
-
-@dataclass(frozen=True)
 class OutsideDevice(Part):
-    """A device that is plugged into a switch and not configured here. Prefixes of None are all; no `asn`, no session.
+    """A device outside the fabric that is connected to a switch. It has a BGP session if it has an `asn`.
 
-    `peers` may lack a family whose address is one of a pair."""
+    `accepts` and `announces` are prefixes (None: all). `peers` may omit a family whose subnet has only two addresses.
+    """
 
     name: str
     asn: int | None
@@ -216,7 +170,7 @@ class OutsideDevice(Part):
 
 @dataclass(frozen=True)
 class StaticSpec(Part):
-    """Prefixes behind the NIC of a host (`via`) or behind a device."""
+    """Prefixes behind the NIC of a host (`via`), or behind a device."""
 
     prefixes: tuple[str, ...]
     via: str | None
@@ -228,8 +182,8 @@ class Plane(Part):
     """One network."""
 
     name: str
-    technology: str
-    purpose: str  # compute | storage | in-band | out-of-band
+    technology: Technology
+    purpose: Purpose
     design: str
     hosts: tuple[str, ...]
     unit: ScalableUnit | None
@@ -238,17 +192,17 @@ class Plane(Part):
     rails_per_leaf: int
     leaves_per_unit: int  # of a fat tree
     pod_units: int | None
-    tiers: Mapping[str, Tier]  # leaf | spine | core
+    tiers: Mapping[str, Tier]  # by role
     speed_mbps: int | None
-    uplink_speed_mbps: int | None  # between switches; None: as `speed_mbps`
-    oversubscription: Mapping[str, float]  # leaf | spine
-    cables: Mapping[str, CableSpec]  # host-leaf | leaf-spine | spine-core | peer | global
+    uplink_speed_mbps: int | None  # between switches; None: the same as `speed_mbps`
+    oversubscription: Mapping[str, float]  # by role: leaf and spine
+    cables: Mapping[str, CableSpec]  # by kind of link
     mtu_bytes: int
     roce_mtu_bytes: int
     lossless: LosslessSpec
-    bgp: str  # numbered | unnumbered
+    bgp: BgpAddressing
     addressing: Addressing | None
-    switches: Mapping[str, tuple[SwitchSpec, ...]]  # leaf | spine | core, of an explicit design
+    switches: Mapping[str, tuple[SwitchSpec, ...]]  # by role, of an explicit design
     links: tuple[LinkSpec, ...]
     dragonfly: DragonflySpec | None
     torus: TorusSpec | None
@@ -259,15 +213,15 @@ class Plane(Part):
 
     @property
     def outside(self) -> tuple[OutsideDevice, ...]:
-        """Every device outside the fabric."""
+        """All devices outside the fabric."""
         return (*self.external, *(one.device for one in self.static if one.device))
 
     @property
     def uplink_mbps(self) -> int:
-        """Speed of the links between switches."""
+        """The speed of links between switches."""
         return self.uplink_speed_mbps or self.speed_mbps or 0
 
     @property
     def is_management(self) -> bool:
-        """Whether the plane is for management traffic, which must never pause or be paused."""
+        """Whether the plane carries management traffic, which is never lossless."""
         return self.purpose in MANAGEMENT_PURPOSES

@@ -1,13 +1,14 @@
-"""Named lossless profiles: those that ship, and a person's own, as a base for what a plane says itself."""
+"""Named lossless profiles, shipped and from the inventory. A plane refers to a profile and may replace its keys."""
 
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from fabricgen.inventory.nodes import Node, read_yaml
+from fabricgen.inventory.nodes import Node
+from fabricgen.inventory.read_yaml import read_yaml
 
 DEFAULT = "roce-lossless-two-class"
-NONE = "none"  # no profile, but the word for a plane without PFC
+NONE = "none"  # not a profile, but the word for a plane without PFC
 SHIPPED = Path(__file__).with_name("profiles.yaml")
 
 
@@ -18,7 +19,7 @@ def shipped_profiles() -> Mapping[str, Node]:
 
 
 def profile_name(lossless: Node) -> str | None:
-    """The profile that a plane's `lossless` refers to; None where it refers to none."""
+    """The profile that the `lossless` of a plane names; None if it names no profile."""
     if lossless.mapping:
         named = lossless.mapping.get("profile")
         return str(named.value) if named else None
@@ -26,10 +27,10 @@ def profile_name(lossless: Node) -> str | None:
 
 
 def with_profile(lossless: Node, own: Mapping[str, Node], default: str) -> Node:
-    """What a plane says, over the profile it names (or the default one): its own keys replace those of the profile.
+    """The keys of a plane merged over its profile or the default profile.
 
-    `none` gives no class at all. Values of a shipped profile have the place of the reference. An unknown profile counts
-    as the shipped default; it is reported with the other references.
+    With `none` there are no classes. Values of a shipped profile have the location of the reference. An unknown profile
+    is treated as the shipped default, and the check of references reports it.
     """
     name = profile_name(lossless) or default
     if name == NONE:
@@ -41,7 +42,7 @@ def with_profile(lossless: Node, own: Mapping[str, Node], default: str) -> Node:
 
 
 def _at(node: Node, reference: Node) -> Node:
-    """A copy of a node whose places are all that of the reference."""
+    """A copy of a node in which all locations are those of the reference."""
     if isinstance(node.value, dict):
         members = {key: _at(child, reference) for key, child in node.value.items()}
         return Node(members, reference.location, dict.fromkeys(members, reference.location))

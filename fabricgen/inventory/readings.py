@@ -1,8 +1,8 @@
-"""What was read from a fabric that is cabled already, for its GUIDs: `ibnetdiscover` output, or the ports of UFM.
+"""Readings of a cabled fabric, for its GUIDs: `ibnetdiscover` output, or the ports of UFM.
 
-Which of the two a file is, its content says. UFM's is the JSON of GET /ufmRest/resources/ports: a port of an adapter is
-named by its own GUID; the node GUID stands at the switch port that it is plugged into. /ufmRest/resources/systems
-has the switches alone.
+The content decides which of the two a file is. UFM's file is the JSON of GET /ufmRest/resources/ports: a port of an
+adapter is named by its own GUID, and the node GUID is written at the connected switch port. /ufmRest/resources/systems
+lists only switches.
 
 Source: NVIDIA UFM Enterprise REST API Guide v6.22.1, Ports REST API and Systems REST API; the names of their fields in
 public clients of that API.
@@ -21,14 +21,14 @@ from fabricgen.inventory.part import Part
 from fabricgen.opensm.guids import NodeGuid, PortGuid, guid_text, parse_guid
 from fabricgen.opensm.netlist import NodeKind, read_netlist
 
-_AGGREGATION = "Aggregation Node"  # of a switch: no endpoint of the design
+_AGGREGATION = "Aggregation Node"  # inside a switch, so not an endpoint of the design
 _COMPUTER_PORT, _SWITCH_PORT = "Computer IB Port", "Switch IB Port"
 _SWITCH_SYSTEM = "switch"  # `type` of a system
 
 
 @dataclass(frozen=True)
 class SeenSwitch(Part):
-    """A switch that was seen, with its description."""
+    """A switch in a reading, with its description."""
 
     guid: NodeGuid
     name: str
@@ -36,19 +36,21 @@ class SeenSwitch(Part):
 
 @dataclass(frozen=True)
 class SeenAdapter(Part):
-    """A cabled port of an adapter. `node_guid` is None where the reading does not tell it, `switch` what it is plugged
-    into, by node GUID (None: not told) and port number."""
+    """A cabled port of an adapter. `switch` and `switch_port` are the far end, by node GUID and port number.
+
+    `node_guid` and `switch` are None if the reading does not contain them.
+    """
 
     node_guid: NodeGuid | None
     port_guid: PortGuid
-    name: str  # of its node: the host's, then the device's
+    name: str  # of its node: host, then device
     switch: NodeGuid | None
     switch_port: int
 
 
 @dataclass(frozen=True)
 class Reading(Part):
-    """One file."""
+    """The content of one file."""
 
     file: str
     switches: tuple[SeenSwitch, ...]
@@ -56,7 +58,7 @@ class Reading(Part):
 
 
 def read_reading(root: Path, name: str, path: str, place: Node) -> Reading:
-    """A file beside the inventory. Raises UnreadableInputError for what is neither."""
+    """A file beside the inventory. Raises UnreadableInputError for other formats."""
     try:
         text = (root / name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
@@ -127,17 +129,17 @@ def _from_ufm(text: str, file: str, path: str) -> tuple[list[SeenSwitch], list[S
             f"not JSON: {problem.msg}", Location(file, problem.lineno, problem.colno)
         ) from problem
     except (KeyError, TypeError, ValueError) as problem:
-        raise UnreadableInputError(f"no ports as UFM has them: {problem}", Location(file, 1, 1)) from problem
+        raise UnreadableInputError(f"not the ports of UFM: {problem}", Location(file, 1, 1)) from problem
     return switches, adapters
 
 
 def _ports(read: Any) -> Iterator[dict[str, Any]]:
-    """The ports: the answer is their list, which `data` holds where it was paged."""
+    """The ports: the answer is a list, or a page with the list as `data`."""
     listed = read.get("data", ()) if isinstance(read, dict) else read
     yield from (port for port in listed if isinstance(port, dict))
 
 
 def _place(text: str, file: str, word: str) -> Node:
-    """The line of a port, by its name in quotes."""
+    """The line of a port, found by its quoted name."""
     found = text.find(f'"{word}"')
     return Node(None, Location(file, text.count("\n", 0, max(found, 0)) + 1, 1))

@@ -1,4 +1,4 @@
-"""What the schema cannot see: names that refer to nothing, names given twice, values that contradict each other."""
+"""Mistakes that the schema cannot detect: unknown names, names given twice, contradicting values."""
 
 import ipaddress
 import re
@@ -11,17 +11,19 @@ from fabricgen.inventory.build import name_twice
 from fabricgen.inventory.model import Inventory, Management
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Addressing, Plane, PoolSpec, SwitchSpec
+from fabricgen.inventory.prefixes import networks, read_prefix
 from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
+from fabricgen.vocabulary import BgpAddressing, Technology
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
 
 
 def check_references(inventory: Inventory) -> Iterator[Finding]:
-    """Every such mistake of an inventory that conforms to the schema."""
+    """All such mistakes of an inventory that conforms to the schema."""
     if NONE in inventory.node.find(("profiles",)).mapping:
-        hint = f"give the profile another name: `lossless: {NONE}` is a plane without PFC"
-        yield error("FG105", f"no profile can be called {NONE!r}", inventory, "profiles", NONE, hint=hint)
+        hint = f"give the profile another name: `lossless: {NONE}` means a plane without PFC"
+        yield error("FG105", f"{NONE!r} is not allowed as a profile name", inventory, "profiles", NONE, hint=hint)
     for plane in inventory.planes.values():
         yield from _check_plane(inventory, plane)
     if inventory.management:
@@ -32,7 +34,7 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
 
 
 def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
-    if plane.technology == "roce" and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
+    if plane.technology == Technology.ROCE and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
         yield error("FG106", "a RoCE plane needs 'addressing'", plane, hint="add pools for loopbacks, links and hosts")
     named: list[tuple[str, Part, tuple[str, int]]] = [
         (name, plane, ("hosts", index)) for index, name in enumerate(plane.hosts)
@@ -42,10 +44,10 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     for name, part, steps in named:
         if name not in inventory.hosts and name not in inventory.node.find(("hosts",)).cut:
             hint = suggest(name, sorted(inventory.hosts))
-            yield error("FG107", f"no host group is called {name!r}", part, *steps, hint=hint)
+            yield error("FG107", f"the host group {name!r} is not defined", part, *steps, hint=hint)
     for index, (name, part, steps) in enumerate(named):
         if name in [other for other, _, _ in named[:index]]:
-            yield error("FG105", f"host group {name!r} stands on plane {plane.name} already", part, *steps)
+            yield error("FG105", f"host group {name!r} is on plane {plane.name} already", part, *steps)
     if plane.addressing:
         for pool in plane.addressing.pools.values():
             yield from _check_pool(pool)
@@ -67,15 +69,15 @@ def _check_profile(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     known = sorted({NONE, *shipped_profiles(), *inventory.node.find(("profiles",)).mapping})
     if name is not None and name not in known:
         steps = ("lossless", "profile") if given and given.mapping else ("lossless",)
-        yield error("FG107", f"no lossless profile is called {name!r}", plane, *steps, hint=suggest(name, known))
+        yield error("FG107", f"the lossless profile {name!r} is not defined", plane, *steps, hint=suggest(name, known))
     if given and given.mapping and name == NONE:
         for key in (key for key in given.mapping if key != "profile"):
-            hint = f"name a profile in place of {NONE!r}, or remove {key!r}"
-            yield error("FG105", f"a plane without PFC has no {key!r}", plane, "lossless", key, hint=hint)
+            hint = f"name a profile instead of {NONE!r}, or remove {key!r}"
+            yield error("FG105", f"a plane without PFC does not use {key!r}", plane, "lossless", key, hint=hint)
     elif given and name != NONE and plane.is_management:
-        message = f"plane {plane.name} is for {plane.purpose} management and cannot be lossless: one paused port would "
-        message += "hold up the sessions by which the fabric is repaired"
-        hint = f"`lossless: {NONE}`, or leave it out; RDMA belongs on a plane of purpose compute or storage"
+        message = f"plane {plane.name} is for {plane.purpose} management and cannot be lossless: a paused port would "
+        message += "block the sessions that are needed to repair the fabric"
+        hint = f"set `lossless: {NONE}`, or remove it; use a plane with purpose compute or storage for RDMA"
         yield error("FG597", message, plane, "lossless", hint=hint)
 
 
@@ -86,11 +88,11 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
         for dscp in values:
             if dscp in owner:
                 message = f"DSCP {dscp} belongs to priority {owner[dscp]} already"
-                yield error("FG110", message, lossless, "classes", priority, hint="each DSCP value has one class")
+                yield error("FG110", message, lossless, "classes", priority, hint="use each DSCP value in one class")
             owner[dscp] = priority
     if lossless.cnp_dscp in owner:
         message = f"CNPs use DSCP {lossless.cnp_dscp}, which is lossless priority {owner[lossless.cnp_dscp]}"
-        hint = "a congestion notification must not wait behind a paused queue: give it a DSCP of its own, e.g. 48"
+        hint = "use another DSCP, for example 48: a congestion notification must not wait behind a paused queue"
         yield error("FG110", message, lossless, "cnp", "dscp", hint=hint)
 
 
@@ -102,68 +104,61 @@ def _check_asn_range(pools: Addressing) -> Iterator[Finding]:
 
 def _check_router_id(pool: PoolSpec) -> Iterator[Finding]:
     if pool.prefixes and all(":" in prefix for prefix in pool.prefixes):
-        message = "no IPv4 prefix among the loopbacks, so no switch has a router id: SONiC starts no BGP session"
+        message = "the loopbacks have no IPv4 prefix, so switches have no router ID and SONiC does not start BGP"
         yield error("FG388", message, pool, hint="add an IPv4 prefix: `loopbacks: [10.0.0.0/16, fd00::/64]`")
 
 
 def _check_links_pool(plane: Plane, addressing: Addressing) -> Iterator[Finding]:
-    """Numbered sessions need addresses for the links between switches; unnumbered ones use none."""
-    if plane.bgp == "numbered" and addressing.links is None and "links" not in addressing.node.cut:
-        hint = "add `links:` with a prefix, or `bgp: unnumbered` to the plane"
+    """Numbered sessions need addresses for links between switches; unnumbered sessions do not."""
+    if plane.bgp == BgpAddressing.NUMBERED and addressing.links is None and "links" not in addressing.node.cut:
+        hint = "add `links:` with a prefix, or set `bgp: unnumbered` on the plane"
         yield error("FG106", "numbered BGP needs a pool for links", addressing, hint=hint)
 
 
 def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
     families = set()
     for text in pool.prefixes:
-        try:
-            network = ipaddress.ip_network(text)
-        except ValueError as problem:
-            yield error("FG105", f"{text!r} is no prefix: {problem}", pool)
+        network = read_prefix(text)
+        if isinstance(network, str):
+            yield error("FG105", f"{text!r} is not a prefix: {network}", pool)
             continue
         if network.version in families:
-            yield error("FG105", f"a second IPv{network.version} prefix", pool, hint="one prefix of each family")
+            yield error(
+                "FG105", f"the pool has two IPv{network.version} prefixes", pool, hint="give one prefix of each family"
+            )
         families.add(network.version)
     for index, text in enumerate(pool.reserve):
         yield from _check_prefix(pool, text, "reserve", index)
 
 
 def _check_prefix(part: Part, text: str, *steps: str | int) -> Iterator[Finding]:
-    try:
-        ipaddress.ip_network(text)
-    except ValueError as problem:
-        yield error("FG105", f"{text!r} is no prefix: {problem}", part, *steps)
+    network = read_prefix(text)
+    if isinstance(network, str):
+        yield error("FG105", f"{text!r} is not a prefix: {network}", part, *steps)
 
 
 def _check_gateways(management: Management) -> Iterator[Finding]:
-    """One gateway for each family of the addresses, in their prefix: SONiC takes no address of eth0 without."""
-    missing = {network.version: network for network in map(_network, management.addresses.prefixes) if network}
+    """Each family needs a gateway in its prefix: SONiC does not accept an address of eth0 without one."""
+    missing = {network.version: network for network in networks(management.addresses.prefixes)}
     for text in management.gateways:
         try:
             gateway = ipaddress.ip_address(text)
         except ValueError:
-            yield error("FG105", f"{text!r} is no address", management, "gateway")
+            yield error("FG105", f"{text!r} is not an address", management, "gateway")
             return
         network = missing.pop(gateway.version, None)
         if network is None or gateway not in network:
             prefixes = " or ".join(management.addresses.prefixes)
-            hint = "switches reach a gateway in their own prefix only, one of each family"
-            yield error("FG105", f"gateway {text} is no address of {prefixes}", management, "gateway", hint=hint)
+            hint = "give one gateway of each family, in the prefix of the switches"
+            yield error("FG105", f"gateway {text} is not an address of {prefixes}", management, "gateway", hint=hint)
             return
     for version, network in missing.items():
-        hint = f"`gateway: [{', '.join(management.gateways)}, <address of {network}>]`"
-        yield error("FG106", f"no gateway for the IPv{version} addresses", management, "gateway", hint=hint)
-
-
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    try:
-        return ipaddress.ip_network(text)
-    except ValueError:
-        return None
+        hint = f"set `gateway: [{', '.join(management.gateways)}, <address of {network}>]`"
+        yield error("FG106", f"the IPv{version} addresses have no gateway", management, "gateway", hint=hint)
 
 
 def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:
-    """role -> what is wrong with its pattern; the pattern is tried on a switch of small numbers."""
+    """Role -> finding about its name pattern, which is applied to a sample switch."""
     sample = {name: 0 if name in ("pod", "su", "rail", "number") else "x" for name in NAME_FIELDS}
     found = {}
     for role, pattern in inventory.names.items():
@@ -173,13 +168,13 @@ def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:
             unknown = [name for name in fields if name not in NAME_FIELDS]
             name = "" if unknown else pattern.format(**sample)
         except (ValueError, LookupError) as problem:
-            hint = f"{problem}; numbers may be written {{su:02}}"
+            hint = f"{problem}; write numbers for example as {{su:02}}"
         else:
             if unknown:
-                message += f": there is no {{{unknown[0]}}}"
+                message += f": {{{unknown[0]}}} is not defined"
                 hint = "known: " + ", ".join(f"{{{field}}}" for field in NAME_FIELDS)
             elif not NAME.fullmatch(name):
-                hint = f"{name!r} is no name: letters, digits, - _ . and a letter or digit first, 63 at most"
+                hint = f"{name!r} is not a name: use letters, digits, - _ . with a letter or digit first, at most 63"
         if hint:
             found[role] = error("FG105", message, inventory, "names", role, hint=hint)
     return found
@@ -188,18 +183,18 @@ def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:
 def error(
     code: str, message: str, part: Part, *steps: str | int, hint: str = "", related: tuple[Related, ...] = ()
 ) -> Finding:
-    """A finding at a value of the inventory."""
+    """An error at a value of the inventory."""
     return Finding(
         code, Severity.ERROR, message, path=part.path_of(*steps), location=part.at(*steps), hint=hint, related=related
     )
 
 
 def note(code: str, message: str, part: Part, *steps: str | int, hint: str = "") -> Finding:
-    """A remark at a value of the inventory."""
+    """A note at a value of the inventory."""
     return Finding(code, Severity.NOTE, message, path=part.path_of(*steps), location=part.at(*steps), hint=hint)
 
 
 def suggest(word: str, known: list[str]) -> str:
-    """'did you mean …', or what there is."""
+    """A hint: the nearest known word, or all known words."""
     close = get_close_matches(word, known, n=1)
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known) or 'none'}"

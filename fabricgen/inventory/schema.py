@@ -1,4 +1,4 @@
-"""The inventory against its JSON Schema: every mistake as a finding, and the sound rest for the rooms that follow."""
+"""Validation with the JSON Schema: each mistake becomes a finding, and the wrong part is removed."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -30,10 +30,10 @@ def inventory_schema() -> dict[str, Any]:
 
 
 def prune_invalid(root: Node) -> list[Finding]:
-    """Report whatever breaks the schema and cut it out of `root`, so that what stays conforms.
+    """Report violations of the schema and remove the wrong parts from `root`, so that the rest conforms.
 
-    Only first causes are reported: what is missing because it was cut out brings no finding of its own. What is missing
-    at the top stays missing: the typed model has an empty value for it.
+    Only first causes are reported: a key that is missing because it was removed is not another finding. Keys that are
+    missing at the top stay missing, and the typed model has an empty value for them.
     """
     validator = Draft202012Validator(inventory_schema())
     errors = list(validator.iter_errors(root.plain()))
@@ -48,7 +48,7 @@ def prune_invalid(root: Node) -> list[Finding]:
 
 
 def _broken_parts(error: ValidationError) -> list[Path]:
-    """The smallest parts whose removal removes the error."""
+    """The smallest parts whose removal also removes the error."""
     path = tuple(error.absolute_path)
     if error.validator == "additionalProperties":
         return [(*path, key) for key in _extra_keys(error)]
@@ -64,10 +64,10 @@ def _is_about_a_key(error: ValidationError) -> bool:
 
 
 def _cut(root: Node, targets: set[Path]) -> None:
-    """Remove the nodes at `targets`; from the last list item to the first, so that indices stay true."""
+    """Remove the nodes at `targets`, the last items of lists first, so that indices stay valid."""
     for path in sorted(targets, key=lambda path: [(isinstance(step, int), step) for step in path], reverse=True):
         if any(path[:length] in targets for length in range(1, len(path))):
-            continue  # goes with its parent
+            continue  # removed with its parent
         parent = root.find(path[:-1])
         if isinstance(parent.value, list):
             del parent.value[int(path[-1])]
@@ -81,16 +81,16 @@ def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
     node = root.find(path)
     if _is_about_a_key(error):
         key = str(error.instance)
-        yield _finding("FG105", path, key, node, f"{key!r} cannot stand here{_in(path)}", _allowed(error))
+        yield _finding("FG105", path, key, node, f"{key!r} is not allowed{_in(path) or ' here'}", _allowed(error))
     elif error.validator == "additionalProperties":
         for key in _extra_keys(error):
             known = list(_schema(error).get("properties", {}))
             yield _finding("FG101", path, key, node, f"unknown key {key!r}{_in(path)}", _did_you_mean(key, known))
     elif error.validator == "required":
         known = _schema(error).get("properties", {})
-        strangers = [key for key in node.mapping if key not in known]
+        unknown = [key for key in node.mapping if key not in known]
         for key in _limit(error):
-            if f"{key!r} is a required" in error.message and not get_close_matches(key, strangers, n=1, cutoff=0.6):
+            if f"{key!r} is a required" in error.message and not get_close_matches(key, unknown, n=1, cutoff=0.6):
                 yield _finding("FG106", path, "", node, f"{key!r} is missing{_in(path)}", f"add `{key}:`")
     elif error.validator == "type":
         yield _finding(
@@ -103,14 +103,14 @@ def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
 
 
 def _nearest_alternative(error: ValidationError) -> list[ValidationError]:
-    """The mistakes in the alternative of an anyOf that was meant: the one for a mapping, or for a list."""
+    """The mistakes in the nearest alternative of an anyOf, with the type of the value: mapping or list."""
     if error.validator != "anyOf" or not isinstance(error.instance, dict | list):
         return []
     alternatives: dict[object, list[ValidationError]] = {}
     for each in error.context or ():
         alternatives.setdefault(each.relative_schema_path[0], []).append(each)
-    meant = [found for found in alternatives.values() if not any(_is_of_another_type(each) for each in found)]
-    return min(meant, key=len, default=[])
+    candidates = [found for found in alternatives.values() if not any(_is_of_another_type(each) for each in found)]
+    return min(candidates, key=len, default=[])
 
 
 def _is_of_another_type(error: ValidationError) -> bool:
@@ -118,7 +118,7 @@ def _is_of_another_type(error: ValidationError) -> bool:
 
 
 def _any_of(root: Node, error: ValidationError) -> Iterator[Finding]:
-    """The alternative that the writer came nearest to tells the mistakes; where none is near, what would be right."""
+    """The mistakes in the nearest alternative; without one, the description of the allowed values."""
     if nearest := _nearest_alternative(error):
         for each in nearest:
             yield from _findings(root, each)
@@ -126,8 +126,8 @@ def _any_of(root: Node, error: ValidationError) -> Iterator[Finding]:
     path = tuple(error.absolute_path)
     kinds = {name for option in _limit(error) for name in _option_types(option)}
     code = "FG105" if _json_type(error.instance) in kinds else "FG104"
-    wanted = _schema(error).get("description", "")
-    yield _finding(code, path, "", root.find(path), f"{_dotted(path)} cannot be {_shown(path, error)}", wanted)
+    allowed = _schema(error).get("description", "")
+    yield _finding(code, path, "", root.find(path), f"{_dotted(path)} cannot be {_shown(path, error)}", allowed)
 
 
 def _schema(error: ValidationError) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _extra_keys(error: ValidationError) -> list[str]:
 
 
 def _dotted(path: Iterable[str | int]) -> str:
-    """The path as text; keys that are secrets themselves as asterisks."""
+    """The path as text, with asterisks for keys that are secrets."""
     text, before = "", ""
     for given in path:
         step = "***" if before in SECRET_TABLES else given
@@ -173,7 +173,7 @@ def _in(path: Path) -> str:
 
 
 def _shown(path: Path, error: ValidationError) -> str:
-    """The wrong value as text; what may be a secret is never shown."""
+    """The wrong value as text. A value that may be a secret is not shown."""
     if any(is_secret(str(step), str(step)) for step in path):
         return "this value"
     if isinstance(error.instance, dict | list):
@@ -187,8 +187,8 @@ def _json_type(value: object) -> str:
 
 
 def _types(error: ValidationError) -> str:
-    wanted = _limit(error)
-    return " or ".join(_TYPE_WORDS[kind] for kind in ([wanted] if isinstance(wanted, str) else wanted))
+    kinds = _limit(error)
+    return " or ".join(_TYPE_WORDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
 
 
 def _constraint(path: Path, error: ValidationError) -> str:

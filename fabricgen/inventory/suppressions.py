@@ -1,6 +1,6 @@
-"""What an inventory accepts: `# fabricgen: ignore[FG512] reason` at a value, and the list `suppressions`.
+"""The suppressions of an inventory: comments `# fabricgen: ignore[FG512] reason`, and the list `suppressions`.
 
-A comment belongs to the values that begin on its line, or, alone on its line, on the next line that has any.
+A comment belongs to the values that begin on its line. If it is alone on its line, it belongs to the next line.
 """
 
 import re
@@ -16,7 +16,7 @@ from fabricgen.suppressions import Suppression, is_day
 
 try:
     from yaml import CSafeLoader as _Loader
-except ImportError:  # PyYAML built without libyaml: the same result, slower
+except ImportError:  # PyYAML without libyaml gives the same result, slower
     from yaml import SafeLoader as _Loader  # type: ignore[assignment]
 
 _CODE = re.compile(r"FG\d{3}")
@@ -26,9 +26,9 @@ _FORM = "write `# fabricgen: ignore[FG512] reason`, or `ignore[FG512,FG513 until
 
 
 def read_suppressions(root: Node, texts: Mapping[str, str], findings: list[Finding]) -> tuple[Suppression, ...]:
-    """The inline suppressions in an order of their own, then the list's; what cannot be read is added to `findings`.
+    """The inline suppressions, sorted, then those of the list. Invalid ones are added to `findings`.
 
-    `root` is the merged tree before anything is cut out of it, `texts` are the YAML files by name.
+    `root` is the merged tree before invalid parts are removed, `texts` is file name -> YAML text.
     """
     inline = [one for file, text in texts.items() for one in _inline(root, file, text, findings)]
     inline.sort(key=lambda one: (one.place, one.code, one.reason, one.expires))
@@ -41,11 +41,11 @@ def _listed(root: Node, findings: list[Finding]) -> Iterator[Suppression]:
         given = {key: _plain(child.value) for key, child in item.mapping.items()}
         code, reason, expires = (given.get(key, "") for key in ("code", "reason", "expires"))
         if not _CODE.fullmatch(code) or not reason:
-            continue  # the schema tells
+            continue  # the schema check reports it
         path = f"suppressions[{index}]"
         if expires and not is_day(expires):
             place, hint = item.mapping["expires"].location, "write it as 2027-01-31"
-            findings.append(_refusal(place, f"{path}.expires", f"{expires} is no day", hint))
+            findings.append(_refusal(place, f"{path}.expires", f"{expires} is not a day", hint))
             continue
         device, where = given.get("device", "*"), given.get("path", "*")
         yield Suppression(code, reason, f"{item.location.file}#{path}", False, device, where, expires)
@@ -87,14 +87,14 @@ def _read(text: str) -> tuple[list[str], str, str]:
 def _problem(text: str, has_value: bool) -> str:
     codes, until, reason = _read(text)
     if not codes:
-        return "this comment for fabricgen cannot be read"
-    strange = next((code for code in codes if not _CODE.fullmatch(code)), None)
-    if strange:
-        return f"{strange!r} is no code of a finding"
+        return "the comment for fabricgen cannot be read"
+    invalid = next((code for code in codes if not _CODE.fullmatch(code)), None)
+    if invalid:
+        return f"{invalid!r} is not the code of a finding"
     if not reason:
         return "a suppression needs a reason"
     if until and not is_day(until):
-        return f"{until} is no day"
+        return f"{until} is not a day"
     return "" if has_value else "no value begins on this line or the next"
 
 
@@ -103,8 +103,8 @@ def _refusal(place: Location, path: str, message: str, hint: str) -> Finding:
 
 
 def _comments(text: str, lines: list[str]) -> Iterator[tuple[int, int, str]]:
-    """(line from 1, column from 0, text with its #) of every comment: what no scalar holds, from the first # on."""
-    taken: dict[int, list[tuple[int, float]]] = {}  # line -> [from, to) of the scalars on it
+    """(line from 1, column from 0, text from #) of every comment: a # that is outside all scalars."""
+    taken: dict[int, list[tuple[int, float]]] = {}  # line -> [first, end) of its scalars
     for token in yaml.scan(text, Loader=_Loader):
         if isinstance(token, yaml.ScalarToken):
             start, end = token.start_mark, token.end_mark
@@ -121,7 +121,7 @@ def _comments(text: str, lines: list[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def _next_line(lines: list[str], number: int) -> int:
-    """The first line after `number` that has more than a comment."""
+    """The first line after `number` that has content besides a comment."""
     content = (index for index, line in enumerate(lines[number:], number + 1) if not _is_empty(line))
     return next(content, number)
 
@@ -131,7 +131,7 @@ def _is_empty(line: str) -> bool:
 
 
 def _paths_by_line(root: Node, file: str) -> dict[int, list[str]]:
-    """Line -> dotted paths of the outermost values of a file that begin on it, keys included."""
+    """Line -> dotted paths of the outermost values of a file that begin on it, or whose keys do."""
     found: dict[int, list[str]] = {}
 
     def walk(node: Node, path: str, taken: frozenset[int]) -> None:
@@ -147,7 +147,7 @@ def _paths_by_line(root: Node, file: str) -> dict[int, list[str]]:
 
 
 def _members(node: Node, path: str) -> Iterable[tuple[str, Location, Node]]:
-    hidden = path.rpartition(".")[2] in SECRET_TABLES  # their keys are secrets: the table stands for its rows
+    hidden = path.rpartition(".")[2] in SECRET_TABLES  # row keys are secrets, so the path ends at the table
     for key, child in node.mapping.items():
         step = path if hidden else f"{path}.{key}" if path else key
         yield step, node.keys.get(key, child.location), child

@@ -1,7 +1,7 @@
-"""Tables beside an inventory as parts of it: devices.csv, guids.csv; switches.csv and links.csv of an explicit design.
+"""CSV tables of an inventory: devices.csv and guids.csv; switches.csv and links.csv of an explicit design.
 
-The first line names the columns, in any order; an empty cell is a value that is not given. Every value has the place of
-its row.
+The first line names the columns, in any order. An empty cell means that the value is not given. Each value has the
+location of its row.
 """
 
 import csv
@@ -11,12 +11,13 @@ from io import StringIO
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.nodes import Node
+from fabricgen.vocabulary import Role
 
 DEVICE_COLUMNS = ("name", "identity", "rack", "unit", "serial", "mac", "management", "state", "guid")
 GUID_COLUMNS = ("host", "nic", "node_guid", "port_guid")
 SWITCH_COLUMNS = ("plane", "role", "name", "platform", "layout", "pod", "su", "rail")
 LINK_COLUMNS = ("plane", "a", "a_port", "b", "b_port", "length", "medium", "speed")
-_ROLE_LISTS = {"leaf": "leaves", "spine": "spines", "core": "cores"}
+_ROLE_LISTS: Mapping[str | None, str] = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
 _NUMBERS = ("pod", "su", "rail")
 _CABLE_COLUMNS: tuple[str, ...] = ("length", "medium")
 
@@ -25,10 +26,10 @@ Report = Callable[..., None]
 
 
 def read_table(name: str, text: str, planes: list[str], findings: list[Finding]) -> Node:
-    """One of TABLES as the top of an inventory that holds just that.
+    """One of TABLES as an inventory tree that contains only the table.
 
-    `planes` are those that the other files have: with one, the rows need no column for it. Raises UnreadableInputError
-    for what is no table.
+    `planes` are the planes of the other files: if there is one, rows need no column `plane`. Raises
+    UnreadableInputError for a text that is not CSV.
     """
     columns, shape = TABLES[name]
 
@@ -44,7 +45,7 @@ def read_table(name: str, text: str, planes: list[str], findings: list[Finding])
 
 
 def _rows(name: str, reader: "csv.DictReader[str]", columns: tuple[str, ...], report: Report) -> Iterator[Row]:
-    """(place, cells that are not empty) of each row."""
+    """(location, cells that are not empty) of each row."""
     header = [column.strip() for column in reader.fieldnames or ()]
     reader.fieldnames = header
     top = Location(name, 1)
@@ -52,12 +53,12 @@ def _rows(name: str, reader: "csv.DictReader[str]", columns: tuple[str, ...], re
         if column not in columns:
             report("FG101", f"unknown column {column!r}", top, f"known: {', '.join(columns)}")
     for column in {column for column in header if header.count(column) > 1}:
-        report("FG102", f"the column {column!r} stands twice", top, "keep one of the two")
+        report("FG102", f"the column {column!r} is given twice", top, "keep one of the two")
     for row in reader:
         place = Location(name, reader.line_num, 1)
         if surplus := row.pop("", None):
-            message = f"{len(surplus)} more values than columns"
-            report("FG101", message, place, "a value with a comma in it stands in double quotes")
+            message = f"the row has {len(surplus)} more values than columns"
+            report("FG101", message, place, "put a value that contains a comma in double quotes")
         yield place, {key: value.strip() for key, value in row.items() if key in columns and (value or "").strip()}
 
 
@@ -67,7 +68,7 @@ def _devices(rows: list[Row], _planes: list[str], top: Location, report: Report)
         if "name" in cells:
             devices.append(_mapping({key: Node(value, place) for key, value in cells.items()}, place))
         else:
-            report("FG106", "a device without a name", place)
+            report("FG106", "the device has no name", place)
     return _mapping({"devices": Node(devices, top)}, top)
 
 
@@ -76,7 +77,12 @@ def _guids(rows: list[Row], _planes: list[str], top: Location, report: Report) -
     for place, cells in rows:
         missing = [column for column in GUID_COLUMNS if column not in cells]
         if missing:
-            report("FG106", f"an adapter without {' and '.join(missing)}", place, "node and port have a GUID each")
+            report(
+                "FG106",
+                f"the adapter has no {' and no '.join(missing)}",
+                place,
+                "give both GUIDs, of the node and of the port",
+            )
         else:
             guids.append(_mapping({key: Node(value, place) for key, value in cells.items()}, place))
     return _mapping({"guids": Node(guids, top)}, top)
@@ -87,14 +93,14 @@ def _switches(rows: list[Row], planes: list[str], top: Location, report: Report)
     for place, cells in rows:
         plane, role = _plane(cells, planes, place, report), cells.pop("role", None)
         if role not in _ROLE_LISTS:
-            known = ", ".join(_ROLE_LISTS)
-            message = f"no switch has the role {role!r}" if role else "a switch without a role"
+            known = ", ".join(map(str, _ROLE_LISTS))
+            message = f"the role {role!r} is not defined for switches" if role else "the switch has no role"
             report("FG105" if role else "FG106", message, place, f"known: {known}")
         elif plane and "name" in cells:
             switch = _mapping({key: Node(_number(key, value), place) for key, value in cells.items()}, place)
             lists.setdefault(plane, {}).setdefault(_ROLE_LISTS[role], []).append(switch)
         elif plane:
-            report("FG106", "a switch without a name", place)
+            report("FG106", "the switch has no name", place)
     return _of_planes(lists, top)
 
 
@@ -104,7 +110,12 @@ def _links(rows: list[Row], planes: list[str], top: Location, report: Report) ->
         plane = _plane(cells, planes, place, report)
         missing = [column for column in ("a", "a_port", "b", "b_port") if column not in cells]
         if missing:
-            report("FG106", f"a link without {' and '.join(missing)}", place, "both ends are a device and its port")
+            report(
+                "FG106",
+                f"the link has no {' and no '.join(missing)}",
+                place,
+                "give device and port of both ends",
+            )
         elif plane:
             ends = [Node(f"{cells[end]}:{cells[f'{end}_port']}", place) for end in ("a", "b")]
             link = {"ends": Node(ends, place)}
@@ -118,19 +129,19 @@ def _links(rows: list[Row], planes: list[str], top: Location, report: Report) ->
 
 
 def _plane(cells: dict[str, str], planes: list[str], place: Location, report: Report) -> str | None:
-    """The plane of a row; the inventory's only one where the row does not say."""
+    """The plane of a row, or the only plane of the inventory."""
     plane = cells.pop("plane", None) or (planes[0] if len(planes) == 1 else None)
     if plane is None:
-        hint = f"the inventory has {', '.join(planes) or 'none'}: fill the column `plane`"
-        report("FG106", "a row without a plane", place, hint)
+        hint = f"fill the column `plane`; the inventory has {', '.join(planes) or 'no planes'}"
+        report("FG106", "the row has no plane", place, hint)
     elif plane not in planes:
-        report("FG107", f"no plane is called {plane!r}", place, f"known: {', '.join(planes) or 'none'}")
+        report("FG107", f"the plane {plane!r} is not defined", place, f"known: {', '.join(planes) or 'none'}")
         return None
     return plane
 
 
 def _number(column: str, text: str) -> object:
-    """A number where the column has numbers; what is none is left for the schema to tell."""
+    """A number if the column has numbers; the schema check reports other texts."""
     return int(text) if column in _NUMBERS and text.isdecimal() else text
 
 

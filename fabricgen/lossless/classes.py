@@ -87,5 +87,5 @@ def plan_classes(spec: LosslessSpec) -> Classes:
 
 def _weighted(percent: int, queues: int, kind: str, source: str) -> Mapping[str, Value]:
     """The scheduler of queues that share a percentage of the bandwidth evenly."""
-    weight = value(max(1, percent // queues), f"{percent} % / {queues} {kind} queues", inventory=source)
+    weight = value(percent // queues, f"{percent} % / {queues} {kind} queues", inventory=source)
     return {"type": value("DWRR"), "weight": weight}

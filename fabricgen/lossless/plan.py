@@ -198,7 +198,8 @@ class LosslessPlanner:
             return None
         table = layout.sources.get("headroom", "")
         if headroom.rounded:
-            message = f"cables of {length} are planned as {headroom.row.cable_m}m, the next length in the table of {layout.hwsku}"
+            row_length = f"{headroom.row.cable_m}m"
+            message = f"cables of {length} are planned as {row_length}, the next length in the table of {layout.hwsku}"
             self.findings.append(
                 note("FG582", message, link.cable, hint="fabric.json and cabling.csv keep the true length")
             )
@@ -212,7 +213,7 @@ class LosslessPlanner:
         )
 
     def _shared_headroom(self, plane: Plane, switch: Switch) -> Value | None:
-        """The ratio of the inventory, for dynamic buffers only: other SKUs fix the shared headroom as xoff of their pool."""
+        """The ratio of the inventory, for dynamic buffers only: other SKUs fix their shared headroom pool."""
         ratio = plane.lossless.shared_headroom
         if ratio is None:
             return None
@@ -235,7 +236,7 @@ class LosslessPlanner:
 
 
 def _only_lossless(defaults: BufferDefaults) -> set[str]:
-    """Profiles that only lossless queues use. The profile lists of ports name one profile of every pool, so those stay."""
+    """Profiles that only lossless queues use. The profile lists of ports use one profile of each pool and stay."""
     listed = {name for names in defaults.port_profile_lists.values() for name in names.split(",")}
     return {defaults.lossless_queue_profile} - listed
 

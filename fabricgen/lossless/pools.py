@@ -11,7 +11,7 @@ from fabricgen.lossless.plan import LOSSLESS_POOL, LosslessPlan, PortBuffers
 
 
 def pool_problem(plan: LosslessPlan, ports: Sequence[PortBuffers], mmu_bytes: int | None) -> str | None:
-    """Why the pools are too small for these ports, with the arithmetic; None if they suffice or the switch sizes them."""
+    """The reason why the pools are too small, with the sum; None if they suffice or the switch sizes them."""
     if plan.dynamic or LOSSLESS_POOL not in plan.pools or not plan.classes.lossless:
         return None
     pool = plan.pools[LOSSLESS_POOL]

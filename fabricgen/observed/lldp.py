@@ -1,8 +1,8 @@
-"""What LLDP saw: dumps of switches, read as pairs of ports.
+"""LLDP dumps of switches, read as pairs of ports.
 
 A dump is the text of one switch: `lldpctl -f json` or `json0`, `show lldp table`, or LLDP_ENTRY_TABLE of its APPL_DB as
-JSON. None of them names the switch itself, so the file does: DEVICE.json, DEVICE.txt or DEVICE/lldp.json. One JSON
-object may hold the dumps of several switches by their names.
+JSON. No dump has the name of the switch itself, so the file has it: DEVICE.json, DEVICE.txt or DEVICE/lldp.json. One
+JSON object can have the dumps of several switches by name.
 """
 
 import logging
@@ -23,12 +23,12 @@ from fabricgen.findings import Location
 _log = logging.getLogger(__name__)
 
 Pair = tuple[Endpoint, Endpoint]
-Neighbor = tuple[str, str, str]  # own port, far device, far port as it is announced
+Neighbor = tuple[str, str, str]  # own port, far device, far port as announced
 
 _ENTRY_TABLE = "LLDP_ENTRY_TABLE"
 _FORMS = "lldpctl -f json or json0, show lldp table, LLDP_ENTRY_TABLE of APPL_DB"
 _FILES = ("*.json", "*.txt", "*/*.json", "*/*.txt")
-# What a file is called that stands in a folder with the switch's name, and what may follow the name in a file's.
+# Names of dumps in a folder with the switch's name, and suffixes of file names that begin with the switch's name.
 _DUMP_NAME = re.compile(r"(?:^|[._-])(?:lldp|lldpctl|show)?[._-]?(?:lldp|lldpctl|lldp[_-](?:entry[_-])?table)$", re.I)
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 _RULE = re.compile(r"^-{3,}(?: +-{3,})+\s*$")
@@ -38,13 +38,13 @@ def read_lldp(path: Path) -> tuple[Pair, ...]:
     """((device, port), (far device, far port as announced)) of every neighbour, from one dump or a folder of them.
 
     A SONiC neighbour announces the alias of its port; `with_lldp` finds the port. Management ports are left out.
-    Raises UnreadableInputError for a file that is none of the forms, or a folder without files.
+    Raises UnreadableInputError for a file of an unknown format, or a folder without files.
     """
     if not path.exists():
         raise UnreadableInputError("no such file or folder", Location(str(path)))
     files = sorted({file for form in _FILES for file in path.glob(form)}) if path.is_dir() else [path]
     if not files:
-        raise UnreadableInputError("holds no LLDP dump: DEVICE.json, DEVICE.txt or DEVICE/lldp.json", _at(path))
+        raise UnreadableInputError("no LLDP dump in the folder: DEVICE.json, DEVICE.txt or DEVICE/lldp.json", _at(path))
     return tuple(
         ((device, port), (far, far_port))
         for file in files
@@ -55,16 +55,16 @@ def read_lldp(path: Path) -> tuple[Pair, ...]:
 
 
 def with_lldp(bundle: Bundle, path: Path) -> Bundle:
-    """The bundle with the links that LLDP saw instead of its own.
+    """The bundle with the links in LLDP dumps instead of its own.
 
-    A link of the bundle stays where LLDP had no chance to see it: where neither end is a switch with a dump, or one end
-    is a host (hosts often run no LLDP) and its port has no other neighbour. Raises UnreadableInputError where LLDP saw
-    none of the bundle's switches.
+    A link of the bundle is kept if LLDP cannot show it: if neither end is a switch with a dump, or if one end is a host
+    (many hosts do not run LLDP) and its port has no other neighbour. Raises UnreadableInputError if the dumps have no
+    switch of the bundle.
     """
     seen = [(near, resolved(far, bundle.devices)) for near, far in read_lldp(path)]
     if bundle.devices.keys().isdisjoint(end[0] for pair in seen for end in pair):
-        raise UnreadableInputError("LLDP saw no switch that is judged; a dump is called DEVICE.json", _at(path))
-    telling = {near[0] for near, _ in seen}
+        raise UnreadableInputError("the LLDP dumps have no judged switch; name each dump DEVICE.json", _at(path))
+    with_dump = {near[0] for near, _ in seen}
     pairs: dict[frozenset[Endpoint], Pair] = {}
     partner: dict[Endpoint, Endpoint] = {}
     for near, far in seen:
@@ -76,7 +76,7 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
         (link.a, link.b)
         for link in bundle.links
         if partner.keys().isdisjoint((link.a, link.b))
-        and (link not in bundle.switch_links or telling.isdisjoint((link.a[0], link.b[0])))
+        and (link not in bundle.switch_links or with_dump.isdisjoint((link.a[0], link.b[0])))
     ]
     tables = {name: device.table for name, device in bundle.devices.items()}
     links = infer.from_pairs([*pairs.values(), *kept], tables, bundle.links)
@@ -84,9 +84,9 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
 
 
 def resolved(end: Endpoint, devices: Mapping[str, ObservedDevice]) -> Endpoint:
-    """The port that is meant: SONiC announces the alias, or the name of a port without one.
+    """The port of an announced end: SONiC announces the alias of a port, or its name if it has no alias.
 
-    A neighbour that told no name is known by its chassis id where a file has that MAC address.
+    A neighbour without a name is found by its chassis ID, if a file has this MAC address.
     """
     name = end[0] if end[0] in devices else end[0].partition(".")[0]
     if name not in devices and _MAC.fullmatch(end[0]):
@@ -113,17 +113,17 @@ def _dumps(file: Path) -> Iterator[tuple[str, list[Neighbor]]]:
         return
     parts = {name: _from_json(part, file) for name, part in content.items()} if isinstance(content, dict) else {}
     if not parts or None in parts.values():
-        raise UnreadableInputError(f"no LLDP dump; the forms are {_FORMS}", _at(file, 1, 1))
+        raise UnreadableInputError(f"not an LLDP dump; known formats are {_FORMS}", _at(file, 1, 1))
     yield from ((name, found or []) for name, found in parts.items())
 
 
 def _device(file: Path) -> str:
-    """leaf1.json, leaf1.lldp.json, leaf1_lldpctl.json and leaf1/lldp.json are all of leaf1."""
+    """The switch of a dump: leaf1.json, leaf1.lldp.json, leaf1_lldpctl.json and leaf1/lldp.json are dumps of leaf1."""
     return _DUMP_NAME.sub("", file.stem) or file.absolute().parent.name
 
 
 def _from_json(content: Any, file: Path) -> list[Neighbor] | None:
-    """The neighbours of one switch; None for something else than a dump."""
+    """The neighbours of one switch; None if the content is not a dump."""
     if not isinstance(content, dict):
         return None
     try:
@@ -132,7 +132,9 @@ def _from_json(content: Any, file: Path) -> list[Neighbor] | None:
         if any(key.startswith(_ENTRY_TABLE) for key in content):
             return list(_from_entries(content))
     except (AttributeError, TypeError, KeyError, IndexError) as error:
-        raise UnreadableInputError(f"an LLDP dump of an unknown form; known are {_FORMS}", _at(file, 1, 1)) from error
+        raise UnreadableInputError(
+            f"an LLDP dump of an unknown format; known formats are {_FORMS}", _at(file, 1, 1)
+        ) from error
     return None
 
 
@@ -149,7 +151,7 @@ def _from_lldpctl(content: Any) -> Iterator[Neighbor]:
 
 
 def _chassis_name(chassis: Mapping[str, Any]) -> str:
-    """json0: the member `name`; json: the one key, which is "id" where the neighbour told no name."""
+    """json0: the member `name`; json: the only key, which is "id" if the neighbour has no name."""
     if "name" in chassis:
         return _value(chassis["name"])
     name = next(iter(chassis), "")
@@ -171,7 +173,7 @@ def _from_text(text: str, file: Path) -> Iterator[Neighbor]:
     index = next((index for index, line in enumerate(lines) if _RULE.match(line)), 0)
     titles = lines[index - 1].lower().split() if index else []
     if titles[:3] != ["localport", "remotedevice", "remoteportid"]:
-        raise UnreadableInputError("no LLDP dump: neither JSON nor `show lldp table`", _at(file, 1, 1))
+        raise UnreadableInputError("not an LLDP dump: neither JSON nor `show lldp table`", _at(file, 1, 1))
     columns = [(match.start(), match.end()) for match in re.finditer("-+", lines[index])]
     for line in lines[index + 1 :]:
         if line.startswith("---") or not line.strip():

@@ -1,12 +1,12 @@
-"""What OpenSM dumps of a subnet it has routed, as arrays.
+"""Dumps of a subnet that OpenSM has routed, as arrays.
 
     topology      opensm-subnet.lst (or ibdiagnet's *.lst), ibnetdiscover output, or a netlist of ibsim
     forwarding    opensm-lfts.dump, the same from dump_lfts, or *.fdbs of ibdiagnet
-    SL to VL      opensm-sl2vl.dump, where OpenSM programs it (qos TRUE)
+    SL to VL      opensm-sl2vl.dump, if OpenSM programs it (qos TRUE)
     path SLs      *.psl, as for ibdmchk -c
 
-Files of large subnets hold millions of lines of fixed columns: they are read as arrays of bytes. Formats as
-osm_dump.c of OpenSM 3.3.23 and ibdm's reader have them.
+Files of large subnets have millions of lines with fixed columns, so they are read as arrays of bytes. Sources of the
+formats: osm_dump.c of OpenSM 3.3.23 and the reader of ibdm.
 """
 
 import re
@@ -24,7 +24,7 @@ from fabricgen.observed.path_sls import read_path_sls
 from fabricgen.observed.subnet import Subnet, subnet_of
 from fabricgen.opensm.netlist import NodeKind, PortEnd, read_netlist
 
-NO_PORT = 255  # of a LID that a switch has no route to
+NO_PORT = 255  # of a LID without a route
 
 Bytes = NDArray[np.uint8]
 
@@ -46,12 +46,10 @@ _ADAPTER_LID = re.compile(rb"^0x(\w{4}) \d+ *[#:] *\(?Channel Adapter portguid 0
 class Dumps:
     """A routed subnet. With S switches, P ports, A adapter ports, L LIDs (highest + 1) and D destination LIDs:
 
-    `forwarding` [S, L] is the port a switch sends a LID to, NO_PORT for none; `destinations` [D] are the adapters'
-    LIDs, and `owners` [D] the adapter ports they belong to. `sl2vl` [S, P, P, 16] (in, out, SL) is None where it was
-    not programmed. `path_sl` [A, D] is None where nobody told, and NO_PATH for a pair that has no path. It is
-    [n * A, D] where each adapter port has n LIDs that it sends from, with SLs of their own: those of one LID after the
-    other.
-    """
+    `forwarding` [S, L] is the egress port of a switch for a LID, NO_PORT without a route. `destinations` [D] are the
+    LIDs of adapters, and `owners` [D] their adapter ports. `sl2vl` [S, P, P, 16] (in, out, SL) is None if it was not
+    programmed. `path_sl` [A, D] is None if not known, and NO_PATH for a pair without a path. It is [n * A, D] if each
+    adapter port has n source LIDs with different SLs: all ports with their first LID, then with their second."""
 
     subnet: Subnet
     forwarding: Bytes
@@ -62,22 +60,22 @@ class Dumps:
 
 
 def read_dumps(folder: Path) -> Dumps:
-    """The dumps of one subnet. Raises UnreadableInputError when topology or forwarding tables are missing, or files are
-    not of one subnet."""
+    """The dumps of one subnet. Raises UnreadableInputError if the topology or forwarding tables are missing, or if the
+    files are of different subnets."""
     if not folder.is_dir():
         raise UnreadableInputError("no such folder", Location(str(folder)))
-    tables = _needed(folder, FORWARDING, "forwarding tables, such as opensm-lfts.dump")
-    topology = _needed(folder, TOPOLOGY, "topology, such as opensm-subnet.lst or the output of ibnetdiscover")
+    tables = _needed(folder, FORWARDING, "forwarding tables, for example opensm-lfts.dump")
+    topology = _needed(folder, TOPOLOGY, "topology, for example opensm-subnet.lst or the output of ibnetdiscover")
     subnet = read_subnet(topology)
     if not subnet.switches:
-        raise UnreadableInputError("holds no switch that is cabled", Location(str(topology)))
+        raise UnreadableInputError("the file has no switch with a cable", Location(str(topology)))
     text = read_bytes(tables)
     destinations, owners = _destinations(subnet, text)
     if not len(destinations):
-        raise UnreadableInputError("no LID of an adapter is known", Location(str(tables)))
+        raise UnreadableInputError("the file has no LID of an adapter", Location(str(tables)))
     forwarding = _forwarding(subnet, text, int(destinations.max()) + 1)
     if (forwarding[:, destinations] == NO_PORT).all():
-        raise UnreadableInputError(f"has no forwarding table of a switch in {topology.name}", Location(str(tables)))
+        raise UnreadableInputError(f"no forwarding table of a switch in {topology.name}", Location(str(tables)))
     lanes, path_sls = _first(folder, SL2VL), _first(folder, PATH_SLS)
     return Dumps(
         subnet,
@@ -90,18 +88,18 @@ def read_dumps(folder: Path) -> Dumps:
 
 
 def dump_files(folder: Path) -> dict[str, Path | None]:
-    """What `read_dumps` reads of a folder, by what it tells; `levels` are the SLs of paths."""
+    """The files that `read_dumps` reads in a folder, by content; `levels` are the SLs of paths."""
     kinds = {"topology": TOPOLOGY, "tables": FORWARDING, "lanes": SL2VL, "levels": PATH_SLS}
     return {kind: _first(folder, patterns) for kind, patterns in kinds.items()}
 
 
 def topology_file(folder: Path) -> Path | None:
-    """The file of a folder that has a topology, if any."""
+    """The topology file of a folder, if any."""
     return _first(folder, TOPOLOGY)
 
 
 def read_subnet(file: Path) -> Subnet:
-    """The topology in a file of any of the kinds above."""
+    """The subnet in a topology file of any format."""
     text = read_bytes(file).decode("utf-8", "replace")
     return subnet_of(_listed(text) if text.lstrip().startswith("{") else read_netlist(text).cables())
 
@@ -113,7 +111,7 @@ def _first(folder: Path, patterns: Sequence[str]) -> Path | None:
 
 def _needed(folder: Path, patterns: Sequence[str], what: str) -> Path:
     if (file := _first(folder, patterns)) is None:
-        raise UnreadableInputError(f"holds no {what}", Location(str(folder)))
+        raise UnreadableInputError(f"the folder has no {what}", Location(str(folder)))
     return file
 
 
@@ -129,7 +127,7 @@ def _listed(text: str) -> Iterator[tuple[PortEnd, PortEnd]]:
 
 
 def _destinations(subnet: Subnet, text: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(LID, adapter port). The first switch's table names the port of every LID; else the topology does."""
+    """(LID, adapter port). The table of the first switch has the port of every LID; otherwise the topology has it."""
     place = {adapter.port_guid: number for number, adapter in enumerate(subnet.adapters)}
     end = text.find(b"Unicast lids", 1)
     named = (
@@ -143,8 +141,8 @@ def _destinations(subnet: Subnet, text: bytes) -> tuple[NDArray[np.int64], NDArr
 
 
 def _rows(subnet: Subnet, text: bytes, width: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """(start of every line of numbers, row of the switch whose part of the file it is in), block by block. Lines
-    shorter than `width` at the end of the file are no lines."""
+    """(start of every line of numbers, row of the switch of its section), block by block. A line at the end of the file
+    that is shorter than `width` is ignored."""
     raw = np.frombuffer(text, np.uint8)
     row = {switch.node_guid: number for number, switch in enumerate(subnet.switches)}
     current = -1
@@ -154,7 +152,7 @@ def _rows(subnet: Subnet, text: bytes, width: int) -> Iterator[tuple[NDArray[np.
         heads = starts[(letter >= ord("A")) & ~is_number]
         owners = [current]
         for head in heads.tolist():
-            if text.startswith(b"LID ", head):  # names the columns
+            if text.startswith(b"LID ", head):  # the titles of the columns
                 owners.append(owners[-1])
                 continue
             named = _SWITCH_HEAD.match(text, head)
@@ -165,7 +163,7 @@ def _rows(subnet: Subnet, text: bytes, width: int) -> Iterator[tuple[NDArray[np.
 
 
 def _lines(text: bytes) -> Iterator[NDArray[np.int64]]:
-    """Where lines start, in blocks that stay in a core's cache."""
+    """The starts of lines, in blocks that fit into a core's cache."""
     raw = np.frombuffer(text, np.uint8)
     first = 0
     while first < len(text):
@@ -183,7 +181,7 @@ def _hex(raw: Bytes, at: NDArray[np.int64], digits: int) -> NDArray[np.int32]:
 
 
 def _decimal(raw: Bytes, at: NDArray[np.int64], digits: int) -> NDArray[np.int32]:
-    """Numbers of at most `digits` digits, something else behind; -1 where there is none."""
+    """Numbers of at most `digits` digits; -1 if there is no digit."""
     value = np.full(len(at), -1, np.int32)
     goes_on = np.ones(len(at), bool)
     for column in range(digits):
@@ -199,8 +197,8 @@ def _forwarding(subnet: Subnet, text: bytes, lids: int) -> Bytes:
     for starts, switch in _rows(subnet, text, 10):
         colon = len(starts) > 0 and raw[starts[0] + 7] == ord(":")
         lid, port = _hex(raw, starts + 2, 4), _decimal(raw, starts + (9 if colon else 7), 3)
-        wanted = (raw[starts + 1] == ord("x")) & (lid < lids) & (port >= 0) & (switch >= 0)
-        table[switch[wanted], lid[wanted]] = port[wanted]
+        valid = (raw[starts + 1] == ord("x")) & (lid < lids) & (port >= 0) & (switch >= 0)
+        table[switch[valid], lid[valid]] = port[valid]
     return table
 
 
@@ -208,17 +206,17 @@ def _sl2vl(subnet: Subnet, file: Path) -> Bytes:
     text = read_bytes(file)
     raw = np.frombuffer(text, np.uint8)
     lanes = np.zeros((len(subnet.switches), subnet.ports, subnet.ports, 16), np.uint8)
-    lacking = np.array((subnet.peer_switch >= 0).any(axis=1))
+    missing = np.array((subnet.peer_switch >= 0).any(axis=1))
     for lines, owner in _rows(subnet, text, 57):
         starts, switch = lines[owner >= 0], owner[owner >= 0]
         into, out = _decimal(raw, starts, 3), _decimal(raw, starts + 4, 3)
         known = (into >= 0) & (into < subnet.ports) & (out >= 0) & (out < subnet.ports)
         place = (switch[known], into[known], out[known])
-        lacking[place[0]] = False
+        missing[place[0]] = False
         for service_level in range(16):
             lanes[(*place, service_level)] = _decimal(raw, starts[known] + 10 + 3 * service_level, 2)
-    if lacking.any():
-        name = subnet.switches[int(lacking.argmax())].name
-        others = f" and {lacking.sum() - 1} more switches" if lacking.sum() > 1 else ""
-        raise UnreadableInputError(f"has no SL-to-VL table of {name}{others}", Location(str(file)))
+    if missing.any():
+        name = subnet.switches[int(missing.argmax())].name
+        others = f" and {missing.sum() - 1} more switches" if missing.sum() > 1 else ""
+        raise UnreadableInputError(f"the file has no SL-to-VL table of {name}{others}", Location(str(file)))
     return lanes

@@ -1,7 +1,7 @@
-"""The SLs of paths, lines `0x<source node GUID, 16 digits> <destination LID> <SL>`, as ibdmchk takes them with -c.
+"""The SLs of paths: lines `0x<source node GUID, 16 digits> <destination LID> <SL>`, as ibdmchk -c reads them.
 
-4,096 adapters have 17 million such lines. They are read block by block, and many lines at once: eight characters are
-one number of 64 bits, whose bytes are told apart by masks.
+4,096 adapters have 17 million such lines. They are read in blocks, many lines at once: eight characters are one number
+of 64 bits, whose bytes are separated by masks.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ NO_PATH = 255
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 
-_BLOCK = 1 << 19  # what is made of it stays in a core's cache
-_LID_AT = 19  # behind 0x, 16 digits and a blank
-_BEHIND = b" " * 32  # so that no column is behind the end
+_BLOCK = 1 << 19  # its arrays fit into a core's cache
+_LID_AT = 19  # after 0x, 16 digits and a blank
+_BEHIND = b" " * 32  # so that no column is after the end
 _LIDS = 1 << 16
 
 
@@ -34,16 +34,16 @@ _U16_MASK, _ZERO_X = np.uint64(0xFFFF), np.uint64(int.from_bytes(b"0x", "little"
 
 
 def read_path_sls(file: Path, subnet: Subnet, destinations: Ints) -> NDArray[np.uint8]:
-    """[A, D] SLs, NO_PATH where the file has none; lines of another form are passed over. Of a node with several ports
-    in this subnet, every port has the SLs of the node. Raises UnreadableInputError."""
+    """[A, D] SLs, NO_PATH if the file has none; lines of another format are ignored. If a node has several ports in
+    this subnet, every port has the SLs of the node. Raises UnreadableInputError."""
     nodes, node_of = np.unique(np.array([port.node_guid for port in subnet.adapters], np.uint64), return_inverse=True)
-    column_of = np.full(_LIDS + 1, len(destinations), np.int64)  # strangers fall into a row and a column more
+    column_of = np.full(_LIDS + 1, len(destinations), np.int64)  # unknown nodes and LIDs have an extra row and column
     column_of[destinations] = np.arange(len(destinations))
     width = len(destinations) + 1
     table = np.full((len(nodes) + 1) * width, NO_PATH, np.uint8)
     for text in _blocks(file):
         lines = _line_starts(text)
-        words = np.ndarray(len(text) - 7, "<u8", text, strides=(1,))  # the eight characters from each place on
+        words = np.ndarray(len(text) - 7, "<u8", text, strides=(1,))  # the eight characters from each place
         row = _rows(words, lines, nodes)
         tail = words[lines + _LID_AT]
         lid, digits = _leading_number(tail)
@@ -53,7 +53,7 @@ def read_path_sls(file: Path, subnet: Subnet, destinations: Ints) -> NDArray[np.
     found = table.reshape(-1, width)[node_of, :-1]
     if (found == NO_PATH).all():
         form = "0x<source node GUID, 16 digits> <destination LID> <SL>"
-        raise UnreadableInputError(f"has no line `{form}` of a path between adapters here", Location(str(file)))
+        raise UnreadableInputError(f"no line `{form}` of a path between adapters here", Location(str(file)))
     return found
 
 
@@ -72,8 +72,8 @@ def _line_starts(text: bytes) -> Ints:
 
 
 def _rows(words: Words, lines: Ints, nodes: Words) -> Ints:
-    """The row of each line's node, one behind the last for a stranger and for a line of another form. Lines of one node
-    mostly stand together: only the first of a run is read."""
+    """The row of each line's node, an extra row for unknown nodes and for lines of another format. Lines of one node
+    are mostly adjacent: only the first of a run is read."""
     differs = np.zeros(len(lines), bool)
     differs[0] = True
     for at in (2, 10):  # the digits
@@ -98,9 +98,9 @@ def _hex(text: Words) -> Words:
 
 
 def _leading_number(text: Words) -> tuple[Words, Words]:
-    """The decimal number that each eight characters begin with, and how many digits it has: (0, 0) for none."""
+    """The decimal number at the start of each eight characters, and its number of digits; (0, 0) without digits."""
     digits = text ^ _each(ord("0"))
-    others = ((digits & _each(0x7F)) + _each(0x80 - 10) | digits) & _each(0x80)  # the highest bit of what is no digit
+    others = ((digits & _each(0x7F)) + _each(0x80 - 10) | digits) & _each(0x80)  # high bit: not a digit
     kept = (others & -others) - np.uint64(1) >> np.uint64(7)
     count = (kept & _each(1)) * _each(1) >> _U56
     value = (digits & kept) << (_U64 - count * _U8)

@@ -1,4 +1,4 @@
-"""What runs on switches: files DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen wrote them."""
+"""Running configurations: files DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen write them."""
 
 import enum
 import re
@@ -32,7 +32,7 @@ BUNDLE_MARKS = ("fabric.json", "manifest.json", "sonic")
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a folder is a bundle, or what is left of one."""
+    """Whether a folder is a bundle or a part of one."""
     return any((path / mark).exists() for mark in BUNDLE_MARKS)
 
 
@@ -46,12 +46,12 @@ def bundle_files(root: Path) -> Mapping[str, Path]:
 def running_files(path: Path, known: Container[str] = ()) -> Mapping[str, Path]:
     """Device -> file of a folder, or of a single file.
 
-    A device is called as its file or folder is if `known` has that name, else as its hostname says. Raises
-    UnreadableInputError where there is no file, one that is no JSON, or two for the same device.
+    A device has the name of its file or folder if `known` has that name, otherwise its hostname. Raises
+    UnreadableInputError if there is no file, a file without CONFIG_DB tables, or two files for one device.
     """
     files = [path] if path.is_file() else sorted([*path.glob("*.json"), *path.glob(f"*/{CONFIG_NAME}")])
     if not files:
-        raise UnreadableInputError(f"holds neither DEVICE.json nor DEVICE/{CONFIG_NAME}", Location(str(path)))
+        raise UnreadableInputError(f"the folder has neither DEVICE.json nor DEVICE/{CONFIG_NAME}", Location(str(path)))
     found: dict[str, Path] = {}
     for file in files:
         name = file.absolute().parent.name if file.name == CONFIG_NAME else file.stem
@@ -74,7 +74,7 @@ def form_of(path: Path) -> InputForm:
     patterns = ("*.json", f"*/{CONFIG_NAME}", "*/*.json", "*.txt", "*/*.txt")
     files = [path] if path.is_file() else [file for pattern in patterns for file in sorted(path.glob(pattern))]
     if not files:
-        raise UnreadableInputError("holds no bundle, no config_db.json and no LLDP dump", _at(path))
+        raise UnreadableInputError("the folder has no bundle, no config_db.json and no LLDP dump", _at(path))
     text = read_bytes(files[0])
     if not text.lstrip().startswith((b"{", b"[")):
         return _form_of_text(text, files[0])
@@ -100,9 +100,9 @@ def _hostname(file: Path) -> str:
     try:
         content = orjson.loads(read_bytes(file))
     except orjson.JSONDecodeError:
-        return ""  # the comparison tells where
+        return ""  # the comparison reports the place
     if not isinstance(content, dict) or not any(name[:1].isupper() for name in content):
-        raise UnreadableInputError("holds no table of CONFIG_DB", Location(str(file), 1, 1))
+        raise UnreadableInputError("the file has no table of CONFIG_DB", Location(str(file), 1, 1))
     metadata = content.get("DEVICE_METADATA")
     localhost = metadata.get("localhost") if isinstance(metadata, dict) else None
     name = localhost.get("hostname") if isinstance(localhost, dict) else None

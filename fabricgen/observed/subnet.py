@@ -1,4 +1,4 @@
-"""An InfiniBand subnet as somebody saw it: switches, adapter ports, and which port is cabled to which."""
+"""An InfiniBand subnet as observed: switches, adapter ports and cables."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ GuidCable = tuple[GuidEnd, GuidEnd]
 class Subnet:
     """Arrays over switches (S), ports (P, counted from 1, so that column 0 is the switch itself) and adapter ports (A).
 
-    `peer_switch` and `peer_port` [S, P] say what a switch port is cabled to: -1 where it is no switch.
-    `adapter_at` [S, P] is the adapter port there, -1 where there is none; `attached_switch` and `attached_port` [A]
-    are the same the other way round.
+    `peer_switch` and `peer_port` [S, P] are the switch port at the other end of the cable, -1 if it is not a switch.
+    `adapter_at` [S, P] is the adapter port at the other end, -1 if there is none. `attached_switch` and `attached_port`
+    [A] are the switch port of each adapter port.
     """
 
     switches: tuple[PortEnd, ...]
@@ -38,7 +38,8 @@ class Subnet:
 
 
 def subnet_of(cables: Iterable[tuple[PortEnd, PortEnd]]) -> Subnet:
-    """The subnet of these cables, each given once or from both sides. Routers are left out: no path ends at one."""
+    """The subnet of these cables, each given once or from both ends. Routers are left out, because no path ends
+    there."""
     switches: dict[int, PortEnd] = {}
     adapters: dict[int, PortEnd] = {}
     seen: list[tuple[PortEnd, PortEnd]] = []
@@ -71,7 +72,7 @@ def subnet_of(cables: Iterable[tuple[PortEnd, PortEnd]]) -> Subnet:
 
 
 def cables_by_guid(subnet: Subnet) -> Iterator[GuidCable]:
-    """Every cable once: an adapter first, of two switches the one with the lower GUID."""
+    """Every cable once: the adapter first, or the switch with the lower GUID."""
     switches = [one.node_guid for one in subnet.switches]
     for row, port in zip(*(axis.tolist() for axis in (subnet.peer_switch >= 0).nonzero()), strict=True):
         near = switches[row], port
@@ -85,7 +86,7 @@ def cables_by_guid(subnet: Subnet) -> Iterator[GuidCable]:
 
 
 def levels(subnet: Subnet) -> NDArray[np.int64]:
-    """Links from each switch [S] to the nearest one with adapters; S where there is none."""
+    """The number of links from each switch [S] to the nearest switch with adapters; S if there is none."""
     source, port = (subnet.peer_switch >= 0).nonzero()
     target = subnet.peer_switch[source, port].astype(np.int64)
     level = np.where((subnet.adapter_at >= 0).any(axis=1), 0, len(subnet.switches)).astype(np.int64)

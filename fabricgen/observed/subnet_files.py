@@ -16,7 +16,7 @@ NETLIST = "topology.ibsim"
 
 @dataclass(frozen=True, slots=True)
 class SubnetFiles:
-    """One subnet: `name` is its plane, or plane/subnet where a plane is several."""
+    """One subnet: `name` is its plane, or plane/subnet if the plane has several."""
 
     name: str
     plane: str
@@ -24,20 +24,20 @@ class SubnetFiles:
 
     @property
     def place(self) -> str:
-        """The folder below that of the bundle, or of the loose folder that was given."""
+        """The folder, relative to that of the bundle or to the given loose folder."""
         return f"infiniband/{self.name}" if self.plane else "."
 
     @property
     def netlist(self) -> Path:
-        """The wiring that was meant, as ibsim reads it."""
+        """The planned wiring, as ibsim reads it."""
         return self.folder / NETLIST
 
     def name_of(self, file: str) -> str:
-        """The name of the manager whose file it is: the subnet's, with /standby-N behind it."""
+        """The name of the manager of a file: the subnet, with /standby-N for a standby."""
         return "/".join((self.name, *file.split("/")[:-1]))
 
     def locate(self, file: str, word: str = "", line: int = 0) -> Location:
-        """A line of a file, else the first one that has a word, else the file as a whole."""
+        """The given line of a file, else the first line with the word, else the whole file."""
         path = self.folder / file
         if line or not word:
             return Location(str(path), line)
@@ -47,7 +47,7 @@ class SubnetFiles:
 
 
 def subnets_of(root: Path) -> Iterator[SubnetFiles]:
-    """Every subnet below a bundle's infiniband/ folder; the one of a loose folder with an opensm.conf."""
+    """Every subnet below a bundle's infiniband/ folder, or the subnet of a loose folder with an opensm.conf."""
     if (root / OPTIONS_NAME).is_file():
         name = root.absolute().name
         yield SubnetFiles(name, "", root)
@@ -61,7 +61,7 @@ def subnets_of(root: Path) -> Iterator[SubnetFiles]:
 
 
 def with_names(subnet: Subnet, folder: Path) -> Subnet:
-    """The subnet with the names of a folder's node-name-map, where it has one; descriptions stay elsewhere."""
+    """The subnet with the names of a folder's node-name-map; switches without an entry keep their descriptions."""
     file = folder / "node-name-map"
     if not file.is_file():
         return subnet

@@ -1,4 +1,4 @@
-"""fabric.json by what a subnet manager sees: switches and adapter ports by GUID, switch ports by number."""
+"""fabric.json as a subnet manager sees it: switches and adapter ports by GUID, switch ports by number."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ INFINIBAND = "infiniband"
 
 
 def port_number(device: WiredDevice, port: str) -> int | None:
-    """The number of a switch port; None where nobody tells."""
+    """The number of a switch port; None if it is not known."""
     if port.isdecimal():
         return int(port)
     platform = switch_platform(device.platform)
@@ -57,7 +57,7 @@ class WiredPorts:
 
     @cached_property
     def port_names(self) -> Mapping[tuple[str, int], str]:
-        """(switch, number) -> the port's name, of ports that are to have a cable."""
+        """(switch, number) -> the port's name, of ports with a planned cable."""
         devices = {one.name: one for one in self.switches.values()}
         found = {}
         for name, port in (end for link in self.links for end in (link.a, link.b)):

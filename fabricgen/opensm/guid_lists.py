@@ -1,4 +1,4 @@
-"""Lists of GUIDs for OpenSM: one a line, 0x and hex digits first, anything after a blank."""
+"""Lists of GUIDs for OpenSM: one per line, with 0x; OpenSM ignores the rest of the line."""
 
 import re
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ _GUID = re.compile(r"0[xX]([0-9a-fA-F]{1,16})(?=\s|$)")
 
 @dataclass(frozen=True)
 class GuidList:
-    """The GUIDs in order, and the lines that OpenSM cannot read: for one of them it drops the file."""
+    """The GUIDs in order, and the lines that OpenSM cannot read. One such line makes OpenSM ignore the file."""
 
     entries: tuple[tuple[int, Word], ...]
     unreadable: tuple[Word, ...]
 
     @cached_property
     def words(self) -> Mapping[int, Word]:
-        """GUID -> where it stands first."""
+        """GUID -> its first place."""
         found: dict[int, Word] = {}
         for guid, word in self.entries:
             found.setdefault(guid, word)

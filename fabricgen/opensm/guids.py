@@ -1,38 +1,41 @@
-"""GUIDs as OpenSM's files have them: 0x and 16 lower-case hex digits. Those of nodes and of ports are two types.
+"""GUIDs as OpenSM's files write them: 0x and 16 lower-case hex digits. Node GUIDs and port GUIDs are two types.
 
-A partition names ports: a node GUID there is ignored without a word, so the two must never stand for each other.
-Placeholders are what design work is given until the hardware is there: EUI-64s with the local bit set, under a prefix
-of our own, which no maker's GUID can have.
+A partition lists port GUIDs, and OpenSM silently ignores a node GUID there, so the two types must never be mixed.
+Placeholders are the GUIDs of a design whose hardware is not installed yet: EUI-64s under our own prefix with the local
+bit set, so no vendor's GUID can be equal.
 """
 
-import re
 from typing import NewType
+
+from netaddr import EUI, eui64_bare, valid_eui64
 
 NodeGuid = NewType("NodeGuid", str)
 PortGuid = NewType("PortGuid", str)
 
-PLACEHOLDER_PREFIX = "0x02fab0"  # the second bit of the first byte says: locally administered (IEEE EUI-64)
+PLACEHOLDER_PREFIX = "0x02fab0"  # the second lowest bit of the first byte: locally administered (IEEE EUI-64)
+PLACEHOLDERS = 1 << 32  # of switches, and as many of adapters
 _SWITCHES, _ADAPTERS = 0x02FAB001_00000000, 0x02FAB002_00000000
-PLACEHOLDERS = 1 << 32  # of each kind
 
-_PORTS_OF_NODE = 8  # at most, of any adapter
+_DIGITS = 16
+_PORTS_OF_NODE = 8  # at most, on any adapter
 
-_HEX = re.compile(r"(?:0x)?([0-9a-f]{16})")
-_COLONS = re.compile(r"[0-9a-f]{4}(?::[0-9a-f]{4}){3}|[0-9a-f]{2}(?::[0-9a-f]{2}){7}")
+
+class _LowerCase(eui64_bare):
+    word_fmt = "%.16x"
 
 
 def parse_guid(text: str) -> str:
-    """A GUID as people and tools write it (0x…, bare, with colons) as 0x and 16 digits. Raises ValueError."""
-    bare = text.strip().lower()
-    match = _HEX.fullmatch(bare.replace(":", "") if _COLONS.fullmatch(bare) else bare)
-    if match is None or not int(match[1], 16):
-        raise ValueError(f"{text!r} is no GUID such as 0x0123456789abcdef")
-    return f"0x{match[1]}"
+    """The GUID in 16 hex digits, with or without 0x or colons, as 0x and 16 digits. Raises ValueError."""
+    digits = text.strip().lower().removeprefix("0x")
+    is_whole = len(digits.replace(":", "")) == _DIGITS  # netaddr also accepts shorter words
+    if not is_whole or not valid_eui64(digits) or not (number := int(EUI(digits, version=64))):
+        raise ValueError(f"{text!r} is not a GUID, for example 0x0123456789abcdef")
+    return guid_text(number)
 
 
 def guid_text(number: int) -> str:
-    """A GUID's number as OpenSM's files have it."""
-    return f"0x{number:016x}"
+    """The number of a GUID as OpenSM's files write it."""
+    return f"0x{EUI(number, version=64, dialect=_LowerCase)}"
 
 
 def switch_placeholder(number: int) -> NodeGuid:
@@ -41,16 +44,16 @@ def switch_placeholder(number: int) -> NodeGuid:
 
 
 def adapter_placeholder(number: int) -> tuple[NodeGuid, PortGuid]:
-    """The placeholders of an adapter and of its port, which is one above, as ibsim has it."""
+    """The placeholders of an adapter and of its port, which follows it, as in ibsim."""
     node = _ADAPTERS + 2 * number
     return NodeGuid(guid_text(node)), PortGuid(guid_text(node + 1))
 
 
 def looks_swapped(node: str, port: str) -> bool:
-    """Whether a node and a port GUID stand in each other's place: makers number ports from their node's GUID up."""
+    """Whether a node GUID and a port GUID seem exchanged: vendors number ports upwards from the GUID of the node."""
     return 0 < int(node, 16) - int(port, 16) <= _PORTS_OF_NODE
 
 
 def is_placeholder(guid: str) -> bool:
-    """Whether a GUID was made up for design work."""
+    """Whether a GUID is a placeholder of a design."""
     return guid.startswith(PLACEHOLDER_PREFIX)

@@ -1,4 +1,4 @@
-"""Words of a text file with their places."""
+"""Lines and words of a text file with their places."""
 
 import re
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ class Word:
         return self.text
 
     def part(self, start: int, end: int) -> "Word":
-        """What is between two offsets, without the blanks around it."""
+        """The text between two offsets, stripped of blanks."""
         text = self.text[start:end]
         return Word(text.strip(), self.line, self.column + start + len(text) - len(text.lstrip()))
 
-    def parted(self, separator: str) -> "list[Word]":
+    def split(self, separator: str) -> "list[Word]":
         """The parts between separators, stripped."""
         found, start = [], 0
         for text in self.text.split(separator):
@@ -33,7 +33,7 @@ class Word:
 
 
 def lines_of(text: str, comment: str = "#") -> Iterator[Word]:
-    """Every line without its comment and the blanks around it; empty ones are left out."""
+    """Every line without comment and surrounding blanks; empty lines are left out."""
     for number, line in enumerate(text.split("\n"), 1):
         word = Word(line.partition(comment)[0], number, 1)
         word = word.part(0, len(word.text))
@@ -42,5 +42,5 @@ def lines_of(text: str, comment: str = "#") -> Iterator[Word]:
 
 
 def words_of(line: Word) -> list[Word]:
-    """What stands between blanks."""
+    """The words of a line, separated by blanks."""
     return [line.part(found.start(), found.end()) for found in _WORD.finditer(line.text)]

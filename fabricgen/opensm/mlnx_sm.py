@@ -1,9 +1,9 @@
-"""What NVIDIA's subnet manager knows (MLNX_SM 5, as in UFM): its options, and where UFM keeps its files. Facts only.
+"""Facts about NVIDIA's subnet manager (MLNX_SM 5, as in UFM): its options, and the paths of its files in UFM.
 
-It is not OpenSM 3.3: 250 of its options OpenSM refuses, and some of OpenSM's it has not. Nobody can run it for free, so
-that the table has what public sources state, which its head names.
+It is not OpenSM 3.3: OpenSM refuses 250 of its options, and it does not have some of OpenSM's. It is not freely
+available, so the table has only what public sources state. The head of the table names them.
 
-Sources of the places: UFM Enterprise User Manual v6.24, Appendix SM Default Files.
+Source of the paths: UFM Enterprise User Manual v6.24, Appendix SM Default Files.
 """
 
 import csv
@@ -21,7 +21,7 @@ NODE_NAME_MAP = "ib-node-name-map"
 
 @dataclass(frozen=True, slots=True)
 class SourcedOption:
-    """One option: its type (boolean | number | net64 | string), its default ("" where none is stated), its source."""
+    """One option: its type (boolean | number | net64 | string), its default ("" if not stated) and its source."""
 
     name: str
     type: str
@@ -38,12 +38,12 @@ def option_facts() -> Mapping[str, SourcedOption]:
 
 
 def option_problem(name: str, text: str) -> str | None:
-    """Why a line of its opensm.conf cannot stand; None where it can."""
+    """What is wrong with a line of its opensm.conf; None if it is valid."""
     fact = option_facts().get(name)
     if fact is None:
-        return f"no public source of {DIALECT} names an option {name!r}"
+        return f"no public source of {DIALECT} has an option {name!r}"
     if fact.type == "boolean" and text not in BOOLEANS:
-        return f"{name} {text}, which is no boolean: TRUE or FALSE, in capitals"
+        return f"{name} is {text}, expected TRUE or FALSE in capitals"
     if len(f"{name} {text}".encode()) > MAX_LINE_BYTES:
         return f"{name} has more than {MAX_LINE_BYTES} bytes"
     return None

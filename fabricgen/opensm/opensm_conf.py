@@ -1,4 +1,4 @@
-"""opensm.conf as OpenSM reads it: `name value` a line, `#` starts a comment, a later line beats an earlier one."""
+"""opensm.conf as OpenSM reads it: one `name value` per line; `#` starts a comment; the last line of a name counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ READ_FILES = (
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One line. `value` is empty where the line has a name only."""
+    """One line. `value` is empty if the line has only a name."""
 
     name: Word
     value: Word
@@ -37,17 +37,17 @@ class OptionFile:
         return {line.name.text: line for line in self.lines}
 
     def text(self, name: str) -> str:
-        """What an option is: its value, else OpenSM's default; "" for unset."""
+        """The value of an option, else OpenSM's default; "" if unset."""
         found = self.options.get(name)
         text = found.value.text if found else option_facts()[name].default
         return "" if text in UNSET else text
 
     def is_true(self, name: str) -> bool:
-        """Whether OpenSM takes it for true: the word TRUE alone is."""
+        """Whether OpenSM reads the option as true: only the word TRUE is true."""
         return self.text(name) == "TRUE"
 
     def number(self, name: str) -> int:
-        """The number; that of the default where it is none."""
+        """The option as a number; the default if the value is not a number."""
         for text in (self.text(name), option_facts()[name].default):
             try:
                 return int(text, 0)
@@ -57,12 +57,12 @@ class OptionFile:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The words of routing_engine in order, no_fallback among them."""
+        """The words of routing_engine in order, including no_fallback."""
         return tuple(self.text("routing_engine").replace(",", " ").split())
 
     @property
     def file_names(self) -> Mapping[str, str]:
-        """Option -> the last part of the path that it names."""
+        """Option -> the last part of the path in its value."""
         named = {name: line.value.text for name, line in self.options.items() if name in READ_FILES}
         return {name: path.rpartition("/")[2] for name, path in named.items() if path not in UNSET}
 

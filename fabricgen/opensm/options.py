@@ -1,7 +1,7 @@
-"""What OpenSM knows: its options with their types, and the codes of rates, MTUs and virtual lanes. Facts only.
+"""Facts about OpenSM: its options with their types, and the codes of rates, MTUs and virtual lanes.
 
-OpenSM takes a file that it does not understand: an unknown option is named on stdout and left out, every boolean but
-the word TRUE is FALSE. So what is written for it is held against this table first.
+OpenSM starts with a file that it does not understand: it reports an unknown option on stdout and ignores it, and every
+boolean other than the word TRUE is FALSE. Therefore options are checked against this table before they are written.
 
 Sources: the head of opensm-options.tsv; include/iba/ib_types.h of the same commit (IB_PATH_RECORD_RATE_*, MTU).
 """
@@ -14,20 +14,20 @@ from functools import cache
 from pathlib import Path
 
 VERSION = "3.3.23"
-MAX_LINE_BYTES = 1022  # of opensm.conf, without its end: the rest of a longer line is another line
-MAX_PARTITION_LINE_BYTES = 4094  # of partitions.conf: a longer line is cut, in the middle of a GUID if need be
+MAX_LINE_BYTES = 1022  # of opensm.conf, without the newline; the rest of a longer line becomes another line
+MAX_PARTITION_LINE_BYTES = 4094  # of partitions.conf; a longer line is cut, even inside a GUID
 
 MTU_CODES: Mapping[int, int] = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
 VL_CODES: Mapping[int, int] = {1: 1, 2: 2, 4: 3, 8: 4, 15: 5}
-# Mb/s -> code. Codes are in no order, and 800G (23) came after 3.3.23, whose last is 22.
+# Mb/s -> code. Codes are not sorted by rate. 800G (23) is newer than 3.3.23, whose last code is 22.
 RATE_CODES: Mapping[int, int] = {
     2_500: 2, 5_000: 5, 10_000: 3, 20_000: 6, 30_000: 4, 40_000: 7, 60_000: 8, 80_000: 9, 120_000: 10, 14_000: 11,
     56_000: 12, 112_000: 13, 168_000: 14, 25_000: 15, 100_000: 16, 200_000: 17, 300_000: 18, 28_000: 19, 50_000: 20,
     400_000: 21, 600_000: 22,
 }  # fmt: skip
 BOOLEANS = ("TRUE", "FALSE")
-LAST_VL = 14  # of data; lane 15 is management's, and what an SL is mapped to that is to be dropped
-LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; from 0x14 on packets live for ever
+LAST_VL = 14  # of data; lane 15 is for management, and an SL that is mapped to it is dropped
+LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; with 0x14 and more, packets never expire
 
 
 class Engine(enum.StrEnum):
@@ -48,8 +48,8 @@ class Engine(enum.StrEnum):
 
 NO_FALLBACK = "no_fallback"  # the last word of routing_engine: OpenSM does not fall back to minhop
 
-# Options whose type is wider than what is legal. OpenSM replaces some by the default, with a word on stdout, and takes
-# others (max_op_vls 9) as they are.
+# Options whose type is wider than their legal range. OpenSM replaces some values by the default, with a message on
+# stdout, and uses others (max_op_vls 9) unchanged.
 RANGES: Mapping[str, tuple[int, int]] = {
     "sm_priority": (0, 15), "lmc": (0, 7), "max_op_vls": (1, 5), "subnet_timeout": (0, 31), "sm_sl": (0, 15),
     "packet_life_time": (0, 31), "head_of_queue_lifetime": (0, 31), "leaf_head_of_queue_lifetime": (0, 31),
@@ -60,15 +60,15 @@ RANGES: Mapping[str, tuple[int, int]] = {
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "part_enforce": ("both", "in", "out", "off"),
     "console": ("off", "local", "loopback", "socket"),
-    "force_link_speed_ext": ("0", "1", "2", "3", "4", "5", "6", "7", "30", "31"),  # NDR (8) came after 3.3.23
+    "force_link_speed_ext": ("0", "1", "2", "3", "4", "5", "6", "7", "30", "31"),  # NDR (8) is newer than 3.3.23
 }
 _BITS = {"uint8": 8, "uint16": 16, "net16": 16, "uint32": 32, "net32": 32, "int32": 32, "net64": 64}
-_SECRET = "${secret:"  # deployment puts a number in its place
+_SECRET = "${secret:"  # deployment replaces it by a number
 
 
 @dataclass(frozen=True, slots=True)
 class OptionFact:
-    """One option: its C type, what it is by default, and whether SIGHUP changes it while OpenSM runs."""
+    """One option: its C type, its default, and whether SIGHUP changes it while OpenSM runs."""
 
     name: str
     type: str
@@ -88,25 +88,25 @@ def option_facts() -> Mapping[str, OptionFact]:
 
 
 def option_problem(name: str, text: str) -> str | None:
-    """Why OpenSM would not take a line of opensm.conf as it was meant; None where it does."""
+    """Why OpenSM reads a line of opensm.conf differently than written; None if it does not."""
     fact = option_facts().get(name)
     if fact is None:
         return f"opensm {VERSION} has no option {name!r}"
     if fact.type == "boolean" and text not in BOOLEANS:
         return f"{name} {text} is FALSE to OpenSM: only TRUE, in capitals, is true"
     if text.startswith("="):
-        return f"{name} takes the `=` for a part of its value: a blank stands between name and value"
+        return f"{name}: OpenSM reads the `=` as part of the value; separate name and value by a blank"
     if len(f"{name} {text}".encode()) > MAX_LINE_BYTES:
-        return f"{name} has more than {MAX_LINE_BYTES} bytes, the rest would be read as a line of its own"
+        return f"{name} has more than {MAX_LINE_BYTES} bytes; OpenSM reads the rest as another line"
     if name in CHOICES and text not in CHOICES[name]:
-        return f"{name} is one of {', '.join(CHOICES[name])}: OpenSM takes its default for anything else"
+        return f"{name} must be one of {', '.join(CHOICES[name])}: OpenSM uses its default for other values"
     if fact.type in _BITS and not text.startswith(_SECRET):
         return _number_problem(name, fact.type, text)
     return None
 
 
 def _number_problem(name: str, kind: str, text: str) -> str | None:
-    """Values of keys are not shown."""
+    """What is wrong with a number. The message does not show the value, because it can be a key."""
     try:
         number = int(text, 8 if text[:1] == "0" and text[1:].isdecimal() else 0)
     except ValueError:
@@ -114,9 +114,9 @@ def _number_problem(name: str, kind: str, text: str) -> str | None:
     least, most = RANGES.get(name, (-1 if kind == "int32" else 0, (1 << _BITS[kind]) - 1))
     if least <= number <= most:
         return None
-    return f"{name} is out of its range, {least} to {most if most < 1 << 32 else hex(most)}"
+    return f"{name} is outside the range {least} to {most if most < 1 << 32 else hex(most)}"
 
 
 def rate_at_most(speed_mbps: int) -> int:
-    """The code of the fastest rate that a port of that speed has, as far as OpenSM knows one."""
+    """The code of the fastest rate in OpenSM's table that a port of this speed supports."""
     return RATE_CODES[max(rate for rate in RATE_CODES if rate <= max(speed_mbps, min(RATE_CODES)))]

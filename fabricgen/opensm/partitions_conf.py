@@ -1,10 +1,10 @@
-"""partitions.conf by the grammar that OpenSM has for it, with the place of every word.
+"""partitions.conf by OpenSM's grammar, with the place of every word.
 
     Name[=PKEY][,flag[=value]]… : member[=membership], … ;
 
-OpenSM drops the whole file for one mistake of these: a definition without its colon on the same line, a member that is
-neither a GUID with 0x nor one of the known words, a line that does not fit its buffer. A `;` that is missing makes one
-partition of two. Words may be shortened: what begins like a known one is taken for it.
+OpenSM ignores the whole file after one of these mistakes: a definition without a colon on the same line, a member that
+is neither a GUID with 0x nor a known word, a line that is longer than its buffer. Without a `;`, two partitions become
+one. Words can be abbreviated: OpenSM accepts any prefix of a known word.
 
 Source: opensm 3.3.23, opensm/osm_prtn_config.c and doc/partition-config.txt.
 """
@@ -33,7 +33,7 @@ class Membership(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A flag or a member: a word, and what follows its `=`."""
+    """A flag or a member: a word, and its value after `=`."""
 
     name: Word
     value: Word | None
@@ -41,7 +41,7 @@ class Entry:
 
 @dataclass
 class PartitionEntry:
-    """One partition as it stands. `key` is None where no P_Key is given."""
+    """One partition. `key` is None if it has no P_Key."""
 
     name: Word
     key: Word | None
@@ -59,7 +59,7 @@ class PartitionEntry:
 
 @dataclass(frozen=True)
 class Fault:
-    """What makes OpenSM drop the file, or read two partitions as one."""
+    """A mistake that makes OpenSM ignore the file, or read two partitions as one."""
 
     word: Word
     message: str
@@ -67,7 +67,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class PartitionFile:
-    """The partitions of a file, and what is wrong with its syntax."""
+    """The partitions of a file and its syntax errors."""
 
     partitions: tuple[PartitionEntry, ...]
     faults: tuple[Fault, ...]
@@ -85,7 +85,7 @@ def read_partitions(text: str) -> PartitionFile:
     ]
     current: PartitionEntry | None = None
     for line in lines_of(text):
-        *statements, rest = line.parted(";")
+        *statements, rest = line.split(";")
         for part, ends in [*((one, True) for one in statements), (rest, False)]:
             if part.text and current is None:
                 head, colon, _ = part.text.partition(":")
@@ -100,12 +100,12 @@ def read_partitions(text: str) -> PartitionFile:
             if ends:
                 current = None
     if current is not None:
-        faults.append(Fault(current.name, f"the partition {current.name} has no `;` at its end"))
+        faults.append(Fault(current.name, f"the partition {current.name} has no `;` at the end"))
     return PartitionFile(tuple(partitions), tuple(faults))
 
 
 def _defined(head: Word) -> PartitionEntry:
-    first, *flags = [_entry(one) for one in head.parted(",")]
+    first, *flags = [_entry(one) for one in head.split(",")]
     return PartitionEntry(first.name, first.value, flags)
 
 
@@ -118,30 +118,28 @@ def _read_members(partition: PartitionEntry, line: Word) -> Sequence[Fault]:
     faults = []
     if line.text.startswith("mgid"):
         return ()
-    for word in line.parted(","):
+    for word in line.split(","):
         if not word.text:
             continue
         entry = _entry(word)
-        if not taken_as(entry.name.text, GROUPS) and _number(entry.name.text) is None:
-            faults.append(
-                Fault(entry.name, f"{_short(word.text)} is no GUID with 0x before it, nor a word of OpenSM's")
-            )
+        if not expanded(entry.name.text, GROUPS) and _number(entry.name.text) is None:
+            faults.append(Fault(entry.name, f"{_short(word.text)} is neither a GUID with 0x nor a word of OpenSM"))
         partition.members.append(entry)
     return faults
 
 
-def taken_as(text: str, words: Iterable[Known]) -> Known | None:
-    """The first known word that begins with the text, as OpenSM compares them."""
+def expanded(text: str, words: Iterable[Known]) -> Known | None:
+    """The first known word that begins with the text, as OpenSM compares words."""
     return next((word for word in words if text and word.startswith(text)), None)
 
 
 def guid_of(entry: Entry) -> int | None:
     """The GUID of a member; None for a word."""
-    return None if taken_as(entry.name.text, GROUPS) else _number(entry.name.text)
+    return None if expanded(entry.name.text, GROUPS) else _number(entry.name.text)
 
 
 def key_of(partition: PartitionEntry) -> int | None:
-    """The low 15 bits of the P_Key; 0 where OpenSM makes one up, None for what is no number."""
+    """The low 15 bits of the P_Key; 0 if OpenSM generates the key, None if it is not a number."""
     if partition.key is None:
         return 0x7FFF if partition.name.text == "Default" else 0
     number = _number(partition.key.text, with_zero=True)
@@ -149,7 +147,7 @@ def key_of(partition: PartitionEntry) -> int | None:
 
 
 def _number(text: str, *, with_zero: bool = False) -> int | None:
-    """What strtoull makes of the whole text, 0 being no GUID."""
+    """The text as strtoull reads it; None if it is not a number, or 0 without `with_zero`."""
     base = 16 if text[:2].lower() == "0x" else 8 if text[:1] == "0" else 10
     try:
         number = int(text, base)

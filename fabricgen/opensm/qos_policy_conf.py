@@ -1,4 +1,4 @@
-"""qos-policy.conf by sections, with places. OpenSM drops the whole policy for one mistake in it.
+"""qos-policy.conf by sections, with places. OpenSM ignores the whole policy after one mistake.
 
 Source: opensm 3.3.23, doc/QoS_management_in_OpenSM.txt and opensm/osm_qos_parser_y.y.
 """
@@ -23,7 +23,7 @@ MOST_SL = 15
 
 @dataclass(frozen=True)
 class Block:
-    """One port-group, qos-level or qos-match-rule: its first line, and its values by key."""
+    """One port-group, qos-level or qos-match-rule: its first line and its values by key."""
 
     head: Word
     values: dict[str, Word] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Block:
 
 @dataclass
 class PolicyFile:
-    """What a policy has. `ulps` are the lines of qos-ulps: what they match and the SL."""
+    """The content of a policy. `ulps` are the lines of qos-ulps: the match and the SL."""
 
     levels: list[Block] = field(default_factory=list)
     rules: list[Block] = field(default_factory=list)
@@ -63,8 +63,8 @@ def read_policy(text: str) -> PolicyFile:
             else:
                 block.values[name] = value
         else:
-            where = f"within {inside}" if inside else "outside of a section"
-            policy.faults.append(Fault(line, f"{name!r} has no place {where}"))
+            where = f"within {inside}" if inside else "outside a section"
+            policy.faults.append(Fault(line, f"{name!r} is not allowed {where}"))
     policy.faults += [Fault(one, f"{one} has no end-{one}") for one in open_sections]
     policy.faults += [fault for one in policy.ulps if (fault := _bad_level(one[1]))]
     return policy
@@ -72,7 +72,7 @@ def read_policy(text: str) -> PolicyFile:
 
 def _fault_of(inside: str, line: Word, name: str, value: Word) -> Fault | None:
     if not inside or inside in ("port-groups", "qos-levels", "qos-match-rules"):
-        return Fault(line, f"{name!r} has no place {f'within {inside}' if inside else 'outside of a section'}")
+        return Fault(line, f"{name!r} is not allowed {f'within {inside}' if inside else 'outside a section'}")
     if inside in _KEYS and name not in _KEYS[inside]:
         return Fault(line, f"{inside} has no key {name!r}")
     return _bad_level(value) if inside == "qos-level" and name == "sl" else None
@@ -81,4 +81,4 @@ def _fault_of(inside: str, line: Word, name: str, value: Word) -> Fault | None:
 def _bad_level(value: Word) -> Fault | None:
     if value.text.isdecimal() and int(value.text) <= MOST_SL:
         return None
-    return Fault(value, f"SL {value} is none of 0 to {MOST_SL}")
+    return Fault(value, f"the SL is {value}, expected 0 to {MOST_SL}")

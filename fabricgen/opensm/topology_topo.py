@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from fabricgen.opensm.located_text import Word, lines_of, words_of
 
-_PORT = re.compile(r"(\S+)\s+(?:-\S+\s+)*->\s+(\S+)\s+(\S+)\s+(\S+)")  # words before the arrow tell width and speed
+_PORT = re.compile(r"(\S+)\s+(?:-\S+\s+)*->\s+(\S+)\s+(\S+)\s+(\S+)")  # words before the arrow are width and speed
 
 End = tuple[str, str]  # system and port
 
 
 @dataclass(frozen=True, slots=True)
 class TopoCable:
-    """A port's cable, as its line has it."""
+    """The cable of a port, from one line."""
 
     near: End
     far: End
@@ -28,7 +28,7 @@ class TopoCable:
 
 @dataclass
 class TopoFile:
-    """The file. `systems` are type and line by name; `repeated` are lines whose system or port stood before."""
+    """The file. `systems` are type and line by name. `repeated` are lines with a system or port of an earlier line."""
 
     systems: dict[str, tuple[str, Word]] = field(default_factory=dict)
     cables: dict[End, TopoCable] = field(default_factory=dict)

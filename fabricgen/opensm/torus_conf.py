@@ -1,4 +1,4 @@
-"""torus-2QoS.conf: the size of a torus or mesh, the seeds from which OpenSM finds its coordinates, the datelines.
+"""torus-2QoS.conf: the size of a torus or mesh, the seeds of its coordinates, and the datelines.
 
 Source: opensm 3.3.23, doc of torus-2QoS.conf(5) and opensm/osm_torus.c.
 """
@@ -16,7 +16,7 @@ _SIZE = re.compile(r"(\d+)([mt]?)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class SeedLink:
-    """A link that says where an axis leads: `axis` 0 to 2, `forward` for p, the switches by node GUID."""
+    """A link that defines the direction of an axis: `axis` 0 to 2, `forward` for p, the switches by node GUID."""
 
     axis: int
     forward: bool
@@ -27,7 +27,7 @@ class SeedLink:
 
 @dataclass
 class Seed:
-    """The links from one switch to its neighbours, and the datelines as seen from it."""
+    """The links from one switch to its neighbours, and the datelines relative to it."""
 
     links: list[SeedLink] = field(default_factory=list)
     datelines: dict[int, tuple[int, Word]] = field(default_factory=dict)
@@ -35,8 +35,8 @@ class Seed:
 
 @dataclass
 class TorusFile:
-    """The file. `sizes` are three, 1 for an axis that is not there; `rings` tells which of them close. Of several seeds
-    OpenSM takes the first whose switches are all there."""
+    """The file. `sizes` has three axes, 1 for an unused axis. `rings`: whether each axis is a ring. OpenSM uses the
+    first seed of which all switches exist."""
 
     head: Word | None = None
     sizes: tuple[int, ...] = ()

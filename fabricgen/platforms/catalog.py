@@ -1,4 +1,4 @@
-"""Look-ups in the shipped catalog: one YAML file per model below `catalog/`, read when it is first asked for.
+"""Look-ups in the shipped catalog: one YAML file per model below `catalog/`, read when it is first used.
 
 Bare switches (`generic`) have no file.
 """

@@ -52,7 +52,7 @@ def _load(model: type, file: Path, shape: typing.Callable[[dict[str, Any], str],
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = Location(str(file), mark.line + 1, mark.column + 1) if mark else Location(str(file))
-        raise UnreadableInputError(getattr(error, "problem", None) or "no YAML", where) from None
+        raise UnreadableInputError(getattr(error, "problem", None) or "not YAML", where) from None
     except _MisfitError as misfit:
         raise UnreadableInputError(str(misfit), Location(str(file))) from None
 

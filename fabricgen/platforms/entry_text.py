@@ -59,7 +59,7 @@ def _layout(layout: Layout, *, sonic: bool) -> Iterator[str]:
     else:
         yield 'headroom: ""'
     yield "buffers:" if layout.buffers else "buffers: []"
-    for roles, defaults, source in _alike(layout):
+    for roles, defaults, source in _groups(layout):
         yield f"  - roles: {_list(roles)}"
         yield f"    source: {_quoted(source)}"
         for table in ("pools", "profiles"):
@@ -74,7 +74,7 @@ def _shared(port: PlatformPort) -> tuple[str, int, str, str]:
     return port.kind, port.speed_mbps, port.fec, port.breakout_mode
 
 
-def _alike(layout: Layout) -> list[tuple[list[str], BufferDefaults, str]]:
+def _groups(layout: Layout) -> list[tuple[list[str], BufferDefaults, str]]:
     """Roles with equal buffers from one source, together."""
     found: list[tuple[list[str], BufferDefaults, str]] = []
     for role, defaults in layout.buffers.items():

@@ -1,7 +1,7 @@
-"""Bare switches for counting: `generic-64x400g` is no product, but 64 ports of 400G, made when it is asked for;
+"""Bare switches for counting: `generic-64x400g` is not a product, but 64 ports of 400G, created when it is used;
 `generic-64x200g+32x400g` has 32 ports of 400G behind 64 of 200G.
 
-So a chassis can be counted that has no entry of its own. It serves Ethernet and InfiniBand planes alike. Nothing is
+So a chassis without an entry can be counted. It serves both Ethernet and InfiniBand planes. Nothing is
 known of its buffers, so no lossless plane is rendered for it.
 """
 
@@ -23,10 +23,10 @@ def generic_switch(name: str) -> SwitchPlatform | None:
     if match is None:
         return None
     counts = [(int(count), parse_speed_mbps(speed)) for count, speed in _split(match[1])]
-    told = [(count, format_speed(speed_mbps)) for count, speed_mbps in counts]
+    named = [(count, format_speed(speed_mbps)) for count, speed_mbps in counts]
     layout = Layout(
-        name="+".join(f"{count}x{speed.lower()}" for count, speed in told),
-        hwsku=f"Generic-{'+'.join(f'{count}x{speed}' for count, speed in told)}",
+        name="+".join(f"{count}x{speed.lower()}" for count, speed in named),
+        hwsku=f"Generic-{'+'.join(f'{count}x{speed}' for count, speed in named)}",
         ports=tuple(_ports(counts)),
         headroom=(),
         buffers={},

@@ -9,8 +9,8 @@ from functools import cached_property
 class PlatformPort:
     """One front-panel port of a layout, as the SKU's port_config.ini has it; an InfiniBand port by its number.
 
-    Cage and connector are two things. Both ports of a twin-port OSFP cage have a fibre of their own, and so each is its
-    own `parent`; the halves of a split port share theirs, and with it a cable.
+    A cage may have several connectors. Both ports of a twin-port OSFP cage have their own fibre, so each is its own
+    `parent`; the halves of a split port share theirs, and with it a cable.
     """
 
     name: str  # EthernetN; of an InfiniBand switch the port number as the subnet manager counts it, from 1
@@ -18,7 +18,7 @@ class PlatformPort:
     alias: str  # "" where no public source has the label
     index: int  # number of the cage; breakout siblings share it
     subport: int  # 0 where the cage has one port, else 1..n
-    parent: str  # the port that stands for the connector; the cage's BREAKOUT_CFG row is keyed by it
+    parent: str  # the port of the connector; the key of the cage's BREAKOUT_CFG row
     speed_mbps: int
     kind: str  # fabric | service
     fec: str  # rs | fc | none | auto, "" where the platform leaves it to its own default
@@ -122,7 +122,7 @@ class SwitchPlatform:
 
     name: str
     vendor: str
-    technology: str = "ethernet"  # ethernet | infiniband | any, of a switch that is no product
+    technology: str = "ethernet"  # ethernet | infiniband | any, of a switch that is not a product
     asic: str | None  # None where an imported folder does not state it
     asic_vendor: str | None  # broadcom | nvidia | marvell | …: what SONiC's templates and Lua files branch on
     onie_platform: str = ""  # of an Ethernet switch only, as are the three below
@@ -159,7 +159,7 @@ class NicModel:
     name: str
     vendor: str
     ethernet_speeds_mbps: tuple[int, ...]
-    ports: int | None  # at most; None where no public source states it
+    ports: int | None  # at most; None if no public source states it
     lossless_priorities: int | None  # that may be lossless at the same time; None where no public source states it
     sources: Mapping[str, str]
     infiniband_speeds_mbps: tuple[int, ...] = ()
@@ -168,7 +168,7 @@ class NicModel:
     pci_id: str = ""  # vendor:device, "" where no public source that was read states it
 
     def speeds_of(self, technology: str) -> tuple[int, ...]:
-        """The speeds of its ports in a technology, ethernet | infiniband; none where it has not that technology."""
+        """The speeds of its ports in a technology, ethernet | infiniband; none if it does not support it."""
         return self.infiniband_speeds_mbps if technology == "infiniband" else self.ethernet_speeds_mbps
 
     @property

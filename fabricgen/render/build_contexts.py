@@ -46,7 +46,7 @@ def switch_context(
     """The context of a switch with that many addresses of each kind."""
     platform, layout = switch.platform, switch.layout
     unnumbered = inventory.planes[switch.identity.plane].bgp == "unnumbered"
-    asked = switch.spec.source("platform")
+    source = switch.spec.source("platform")
     return SwitchContext(
         hostname=Slot("switch.hostname", Origin(inventory="names", steps=_LOCK.steps)),
         asn=Slot("switch.asn", _LOCK) if bgp else None,
@@ -62,19 +62,19 @@ def switch_context(
         ),
         mac=Slot("switch.mac", Origin(inventory="devices")) if mac else None,
         type=value(switch.device_type, f"the device type of a {switch.role}", inventory=switch.spec.source("type")),
-        hwsku=value(layout.hwsku, inventory=asked, platform=layout.sources.get("ports", "")),
-        platform=value(platform.onie_platform, inventory=asked, platform=platform.sources.get("asic", "")),
-        buffer_model=value(platform.buffer_model, inventory=asked, platform=platform.sources.get("buffer_model", "")),
-        ecmp_hash=_ecmp_hash(platform, asked),
+        hwsku=value(layout.hwsku, inventory=source, platform=layout.sources.get("ports", "")),
+        platform=value(platform.onie_platform, inventory=source, platform=platform.sources.get("asic", "")),
+        buffer_model=value(platform.buffer_model, inventory=source, platform=platform.sources.get("buffer_model", "")),
+        ecmp_hash=_ecmp_hash(platform, source),
     )
 
 
-def _ecmp_hash(platform: SwitchPlatform, asked: str) -> tuple[Value, ...]:
+def _ecmp_hash(platform: SwitchPlatform, chosen: str) -> tuple[Value, ...]:
     if not set(ROCE_HASH_FIELDS) <= set(platform.capabilities.get("ecmp_hash_fields", ())):
         return ()
-    source = platform.sources.get("ecmp_hash_fields", "")
+    facts = platform.sources.get("ecmp_hash_fields", "")
     return tuple(
-        value(name, "what tells RoCE flows apart", inventory=asked, platform=source) for name in ROCE_HASH_FIELDS
+        value(name, "what tells RoCE flows apart", inventory=chosen, platform=facts) for name in ROCE_HASH_FIELDS
     )
 
 
@@ -101,15 +101,15 @@ def management_context(management: Management) -> ManagementContext:
         syslog=_texts(management, "syslog", management.syslog),
         dns=_texts(management, "dns", management.dns),
         community=_secret(snmp, "community", snmp.community) if snmp else None,
-        location=_told(snmp, "location", snmp.location) if snmp else None,
-        contact=_told(snmp, "contact", snmp.contact) if snmp else None,
+        location=_optional(snmp, "location", snmp.location) if snmp else None,
+        contact=_optional(snmp, "contact", snmp.contact) if snmp else None,
         allow=tuple(
             AllowedSource(source, f"SRC_IP{'V6' if ip_interface(source).version == 6 else ''}")
             for source in _texts(management, "allow", management.allow)
         ),
         tacacs=_texts(tacacs, "servers", tacacs.servers) if tacacs else (),
         tacacs_key=_secret(tacacs, "key", tacacs.key) if tacacs else None,
-        gnmi_port=_told(gnmi, "port", gnmi.port) if gnmi else None,
+        gnmi_port=_optional(gnmi, "port", gnmi.port) if gnmi else None,
     )
 
 
@@ -117,12 +117,12 @@ def _texts(part: Part, key: str, texts: Iterable[str]) -> tuple[Value, ...]:
     return tuple(value(text, inventory=part.source(key)) for text in texts)
 
 
-def _told(part: Part, key: str, content: object) -> Value | None:
+def _optional(part: Part, key: str, content: object) -> Value | None:
     return None if content is None else value(content, inventory=part.source(key))
 
 
 def _secret(part: Part, key: str, reference: SecretReference | None) -> Value | None:
-    return _told(part, key, placeholder(reference) if reference else None)
+    return _optional(part, key, placeholder(reference) if reference else None)
 
 
 def port_context(
@@ -154,8 +154,10 @@ def port_context(
 def link_context(
     peer_type: str | None, unnumbered: bool, families: Sequence[tuple[int, bool]], buffers: PortBuffers
 ) -> LinkContext:
-    """The context of all links that are alike at this end. `peer_type` is the device type of a switch, None for a host;
-    `families` are (prefix length, whether a session runs) of its addresses."""
+    """The context of all links with these facts at this end.
+
+    `peer_type` is the device type of a switch, None for a host; `families` are (prefix length, whether a session runs)
+    of its addresses."""
     to_switch = peer_type is not None
     return LinkContext(
         peer=Slot("link.peer", _WIRING),

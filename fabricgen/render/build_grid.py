@@ -1,8 +1,8 @@
-"""The grid of a torus or mesh as torus-2QoS.conf has it: its size, and seeds to find it by.
+"""The grid of a torus or mesh for torus-2QoS.conf: its size, and the seeds by which OpenSM finds it.
 
-A seed is a switch with its neighbours. OpenSM cannot find the grid by a seed that has lost a switch, so there are two
-that share none, and the datelines of the second put the coordinates, hence datelines and SLs, where the first has them:
-a failover or a failure changes no SL of a path.
+A seed is a switch with its neighbours. OpenSM cannot find the grid by a seed that has lost a switch, so the file has
+two seeds without a common switch. The datelines of the second seed give the same coordinates, datelines and SLs as the
+first: a failover or a failure changes no SL of a path.
 
 Source: opensm 3.3.23 torus-2QoS.conf(5), next_seed and x_dateline.
 """
@@ -18,7 +18,7 @@ from fabricgen.inventory.plane import Plane, TorusSpec
 from fabricgen.render.contexts_infiniband import DatelineContext, GridContext, SeedContext, SeedLink
 
 _DIMENSIONS = 3
-_SHORT_RING = 4  # torus-2QoS has to be told both neighbours: in a ring of four they are alike (ERR 4E23)
+_SHORT_RING = 4  # torus-2QoS needs both neighbours: in a ring of four it cannot distinguish them (ERR 4E23)
 
 Point = tuple[int, ...]
 
@@ -53,7 +53,7 @@ def grid_context(subnet: SubnetDesign, grid: TorusSpec, allocation: Allocation) 
 
 
 def _origins(plane: Plane, grid: TorusSpec) -> Iterator[Point]:
-    """The switches of the seeds: the grid's first, and the farthest whose seed shares none of its own."""
+    """The switches of the seeds: the first of the grid, and the farthest whose seed has no switch of the first seed."""
     first = tuple(0 for _ in grid.size)
     yield first
     taken = _seed(plane, grid, first)

@@ -1,4 +1,4 @@
-"""Contexts of what hosts read: their interfaces, addresses and routes, and what collectives are told."""
+"""Contexts of what hosts read: their interfaces, addresses and routes, and the settings of collectives."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import ip_network
@@ -50,7 +50,7 @@ def interface_context(
 def collective_context(
     model: HostModel, nics: Iterable[tuple[HostNic, Plane]], plans: Mapping[str, NicPlan]
 ) -> CollectiveContext:
-    """What NCCL and UCX are told of a host's NICs; `plans` are those of planes with PFC, by name."""
+    """The settings of NCCL and UCX for a host's NICs; `plans` are the plans of planes with PFC, by name."""
     nics = tuple(nics)
     compute = [(nic, plane) for nic, plane in nics if plane.purpose == "compute"]
     planes = list({plane.name: plane for _, plane in compute}.values())
@@ -65,7 +65,7 @@ def collective_context(
         ucx_devices=_listed(devices, ":1"),
         tos=plan.tos if plan else None,
         priority=plan.priority if plan else None,
-        # One range is all that NCCL takes; with a second compute plane it goes by the family alone.
+        # NCCL takes one range; with a second compute plane it selects by the family alone.
         address_range=ranges[0] if len(pools) == 1 and ranges else None,
         ipv6=bool(ranges) and ip_network(ranges[0]).version == 6,
         rail_only=value(0, "no switch joins the rails", inventory=rail_only.source("design")) if rail_only else None,
@@ -75,5 +75,5 @@ def collective_context(
 
 
 def _listed(names: Sequence[Value], suffix: str = "") -> Value | None:
-    """The names as one list; None where there are none, or where one is not known."""
+    """The names as one list; None if the list is empty or a name is unknown."""
     return joined([f"{name}{suffix}" for name in names], names[0].origin) if names and all(names) else None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.control_plane.opensm_options import Manager
+from fabricgen.control_plane.managers import Manager
 from fabricgen.control_plane.partitions import DEFAULT_PKEY, Partition, default_membership
 from fabricgen.design.model import Host, Link
 from fabricgen.design.subnets import SubnetDesign

@@ -1,12 +1,12 @@
-"""Contexts of what lies outside: links, sessions with their policies, static and discard routes."""
+"""Contexts of devices outside the fabric: links, sessions with their policies, static and discard routes."""
 
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_network
 
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
-from fabricgen.inventory.outside import Network, holds, networks
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.prefixes import Network, contains, networks
 from fabricgen.origin import value
 from fabricgen.render.contexts import (
     DiscardRoute,
@@ -83,7 +83,10 @@ def outside_context(link: OutsideLink, plane: Plane) -> OutsideContext:
 def _policy(
     part: Part, key: str, name: str, texts: Sequence[str] | None, version: int, own: Iterable[Network]
 ) -> Policy:
-    """A default route stands for itself, any other prefix for all that it holds, too; own prefixes never pass."""
+    """The policy for a list of prefixes; the plane's own prefixes never pass.
+
+    A default route matches exactly, any other prefix also all longer ones within it.
+    """
     origin = part.source(key)
     listed = [network for network in networks(texts or ()) if network.version == version]
     permitted = [
@@ -94,7 +97,7 @@ def _policy(
     if texts is None:
         everything = _EVERYTHING[version]
         permitted, wide = [PrefixRange(value(everything, inventory=origin), _lengths(everything))], [everything]
-    refused = [pool for pool in own if any(holds(network, pool) or holds(pool, network) for network in wide)]
+    refused = [pool for pool in own if any(contains(network, pool) or contains(pool, network) for network in wide)]
     return Policy(
         name=value(name, "one policy for each neighbour, direction and family", inventory=origin),
         field=f"route_map_{key}",

@@ -8,7 +8,7 @@ from fabricgen.design.model import Host, Link, Switch
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.render.contexts_infiniband import NetlistAdapter, NetlistPort, NetlistSwitch, TopoPort, TopoSystem
 
-# ibsim 0.10 takes HDR for the fastest there is; a name that it does not know would be 10 Gb/s without a word.
+# HDR is the fastest speed of ibsim 0.10. It treats an unknown name as 10 Gb/s without a message.
 _HDR_MBPS = 200_000
 _SLOWER: Mapping[int, str] = {
     100_000: "2xHDR", 56_000: "4xFDR", 50_000: "1xHDR", 40_000: "4xQDR", 20_000: "4xDDR", 10_000: "4xSDR",

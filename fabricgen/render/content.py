@@ -22,14 +22,14 @@ from fabricgen.render.sources import DeviceSources, LineSources, dump_sources
 from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.render.wiring import dump_cabling, make_wiring
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 
 
 @dataclass
 class BundleContent:
-    """The files of a bundle, made as they are asked for."""
+    """The files of a bundle, rendered one after the other on demand."""
 
     plans: Plans
     templates: Path | None = None
@@ -51,7 +51,7 @@ class BundleContent:
             if self.only is None or fnmatchcase(name, self.only)
         ]
         if not self.chosen and self.only is not None:
-            raise UsageError(f"--only {self.only}: no switch has such a name")
+            raise UsageError(f"--only {self.only}: no switch name matches")
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
@@ -89,7 +89,7 @@ class BundleContent:
             yield from map(self._switch, self.plans.rendered.switches)
 
     def _switch(self, switch: Switch) -> tuple[bytes | None, DeviceSources]:
-        """The bytes (None where they are not asked for) and, for every switch, the sources."""
+        """The bytes (None for a switch that --only excludes) and the sources of a switch."""
         rendered = self._renderer.render(switch)
         assert rendered is not None, "plans without an error have a plan for every switch"
         applied = apply_overrides(self.plans.rendered, switch, rendered.name, rendered.tables)
@@ -98,7 +98,7 @@ class BundleContent:
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
     def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
-        """As in one process: every form is expanded here first, so that all processes number them alike."""
+        """The same as in one process: all forms are expanded here first, so all processes have the same indices."""
         global _content
         switches = self.plans.rendered.switches
         for switch in switches:

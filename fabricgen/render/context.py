@@ -1,4 +1,4 @@
-"""The base of everything that templates see: values that are equal if and only if they print alike, from one origin."""
+"""The base of everything that templates see: values that are equal if and only if text and origin are."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import fields

@@ -26,12 +26,12 @@ class SwitchContext(Context):
     discards: tuple["DiscardRoute", ...]
     statics: tuple["StaticRouteContext", ...]
     management: tuple["ManagementAddress", ...]
-    mac: Slot | None  # None where the inventory does not tell it: the switch fills in its own
+    mac: Slot | None  # None where the inventory has none: the switch uses its own
     type: Value
     hwsku: Value
     platform: Value
     buffer_model: Value
-    ecmp_hash: tuple[Value, ...]  # empty where the platform's entry does not say that the hash can be set
+    ecmp_hash: tuple[Value, ...]  # empty unless the platform's entry says that the hash can be set
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +44,15 @@ class Prefix(Context):
 
 @dataclass(frozen=True, eq=False)
 class DiscardRoute(Context):
-    """A host pool whose packets are dropped where nothing longer is known, so that none follows a default route."""
+    """A host pool. Packets without a longer route are dropped, so that none follows a default route."""
 
     prefix: Value
 
 
 @dataclass(frozen=True, eq=False)
 class StaticRouteContext(Context):
-    """A static route. `next_hops`, `ports` and `advertise` are lists of one length, joined by commas, as frrcfgd and
-    bgpcfgd want them."""
+    """A static route. `next_hops`, `ports` and `advertise` are lists of one length, separated by commas, as
+    frrcfgd and bgpcfgd expect."""
 
     prefix: Value
     family: str
@@ -71,7 +71,7 @@ class ManagementAddress(Context):
 
 @dataclass(frozen=True, eq=False)
 class ManagementContext(Context):
-    """`management`: what the inventory says of it; None as a whole where it says nothing."""
+    """`management`: the management network; None as a whole where the inventory has none."""
 
     vrf: bool
     ntp: tuple[Value, ...]
@@ -80,7 +80,7 @@ class ManagementContext(Context):
     community: Value | None
     location: Value | None
     contact: Value | None
-    allow: tuple["AllowedSource", ...]  # prefixes that may reach SSH and SNMP; empty: everybody
+    allow: tuple["AllowedSource", ...]  # prefixes that may reach SSH and SNMP; empty: all
     tacacs: tuple[Value, ...]
     tacacs_key: Value | None
     gnmi_port: Value | None
@@ -96,7 +96,7 @@ class AllowedSource(Context):
 
 @dataclass(frozen=True, eq=False)
 class PortContext(Context):
-    """`port`: one port of the layout, plugged in or not."""
+    """`port`: one port of the layout, with a link or without."""
 
     name: Slot
     lanes: Slot
@@ -104,18 +104,18 @@ class PortContext(Context):
     index: Slot
     subport: Slot
     parent: Slot
-    description: Slot | None  # None where nothing is plugged in
+    description: Slot | None  # None without a link
     speed: Value
     fec: Value | None
     mtu: Value
     admin_status: Value
     breakout_mode: Value | None
-    link_training: Value | None  # on | off, where the cable says
+    link_training: Value | None  # on | off, where the cable has the setting
 
 
 @dataclass(frozen=True, eq=False)
 class LinkContext(Context):
-    """`link`: what is plugged into a port."""
+    """`link`: the link of a port."""
 
     peer: Slot
     peer_port: Slot
@@ -153,8 +153,8 @@ class OutsideContext(Context):
 
 @dataclass(frozen=True, eq=False)
 class OutsideSession(Context):
-    """One address family of such a link. `asn` is None where no session runs; `policies` is empty where BGP is
-    numbered: bgpcfgd has none of a neighbour's own."""
+    """One address family of such a link. `asn` is None where no session runs; `policies` is empty with
+    numbered BGP: bgpcfgd has no policies for a single neighbour."""
 
     local: Value
     length: Value
@@ -177,7 +177,7 @@ class Policy(Context):
 
 @dataclass(frozen=True, eq=False)
 class PrefixRange(Context):
-    """A prefix, and the lengths of what it stands for: `exact` or such as `10..32`."""
+    """A prefix, and the prefix lengths that it matches: `exact` or a range such as `10..32`."""
 
     prefix: Value
     lengths: str

@@ -1,4 +1,4 @@
-"""What the templates of templates/hosts may use. `roce` is the `NicPlan` of a plane, in roce.conf.j2."""
+"""Contexts of templates/hosts. `roce` is the `NicPlan` of a plane, in roce.conf.j2."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from fabricgen.render.forms import Slot
 
 @dataclass(frozen=True, eq=False)
 class GroupContext(Context):
-    """`group`, in every template: hosts that are alike. `drivers` are those of its NICs that RoCE runs on."""
+    """`group`, in every template: equal hosts. `drivers` are the drivers of its NICs with RoCE."""
 
     name: str
     model: str
@@ -44,7 +44,7 @@ class InterfaceContext(Context):
 
 @dataclass(frozen=True, eq=False)
 class CollectiveContext(Context):
-    """`collective` of nccl.conf and ucx.conf; None where a variable is to be left out."""
+    """`collective` of nccl.conf and ucx.conf; None where the file omits a variable."""
 
     nccl_devices: Value | None  # RDMA devices of the compute planes, in the order of the rails
     ucx_devices: Value | None  # the same with their port

@@ -1,4 +1,4 @@
-"""What the templates of templates/infiniband may use. Texts are finished: a template lays them out."""
+"""Contexts of templates/infiniband. Texts are final: a template only arranges them."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class ManagerContext(NamedTuple):
 
 
 class PartitionContext(NamedTuple):
-    """One of `partitions` of partitions.conf. `lines` are its members, parted by commas, short enough for OpenSM."""
+    """One of `partitions` of partitions.conf. `lines` are its members, separated by commas, short enough for OpenSM."""
 
     name: str
     pkey: str
@@ -100,7 +100,7 @@ class NetlistSwitch(NamedTuple):
 
 
 class NetlistAdapter(NamedTuple):
-    """One of `adapters` of topology.ibsim. ibsim has the port GUID one above the node's, so `guid` may be its own."""
+    """One of `adapters` of topology.ibsim. The port GUID of ibsim is the node GUID plus one, so `guid` may differ."""
 
     guid: str
     port: str  # the port GUID, bare

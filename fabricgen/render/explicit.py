@@ -1,4 +1,4 @@
-"""A plane that was laid out as the two tables of an explicit design: what a person then goes on with by hand."""
+"""A plane as the two tables of an explicit design, as a start for edits by hand."""
 
 import csv
 from collections.abc import Iterable, Sequence

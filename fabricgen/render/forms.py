@@ -1,8 +1,8 @@
-"""A template expanded once for all that share a profile, then stamped for each switch or port.
+"""A template is expanded once for equal contexts, then stamped for each switch or port.
 
-What differs from port to port enters a template as a `Slot`, a blank that stamping fills in. Every other value is text
-with an origin. Printing either leaves an invisible mark in the expansion, so that the finished `Form` knows for each
-field which slots and which origins went into it: the source map needs no second book-keeping.
+A value that differs from port to port is a `Slot` in a template: a blank that stamping fills in. Every other value is
+text with an origin. Printing either leaves an invisible mark in the expansion, so the finished `Form` has the slots and
+the origins of each field, and the source map needs no second record.
 """
 
 import json
@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
 from typing import NoReturn
 
+from fabricgen.errors import FabricgenError
 from fabricgen.origin import Origin, Value
 
 _SLOT = re.compile("\ue000([a-z0-9_.]+)\ue001")
 _BROKEN = re.compile("[\ue000-\ue003]")
 _ORIGIN = re.compile("\ue002([0-9]+)\ue003")
-# A string, or a comma that nothing but white space parts from a closing bracket: templates may leave one there.
+# A string, or a comma before a closing bracket: templates may leave such a comma.
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
-class SlotTestedError(Exception):
+class SlotTestedError(FabricgenError):
     """A template branched on a value that is not known when it is expanded."""
 
 
@@ -61,7 +62,7 @@ class Marks:
         return f"\ue002{index}\ue003{text}"
 
     def escape(self, text: str) -> str:
-        """The text as it stands in a JSON string."""
+        """The text as the content of a JSON string."""
         return encode_basestring_ascii(text)[1:-1]
 
 
@@ -78,8 +79,8 @@ def unmarked(line: str) -> tuple[str, tuple[int, ...]]:
     return _ORIGIN.sub("", line), tuple(dict.fromkeys(map(int, _ORIGIN.findall(line))))
 
 
-class NotRowsError(Exception):
-    """A template's output is no TABLE -> key -> fields of text."""
+class NotRowsError(FabricgenError):
+    """The output of a template is not TABLE -> key -> fields of text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Form:
             sources[_named(name)] = tuple(dict.fromkeys(marks))
             texts = tuple(_compile(item) for item in items)
             compiled.append((_compile(name), texts if isinstance(content, list) else texts[0]))
-        blank = any(part.slotted for name, content in compiled for part in (name, *_parts(content)))
+        blank = any(part.slotted for name, content in compiled for part in (name, *_texts(content)))
         constant = None if blank else {name.pattern: _fill(content, {}) for name, content in compiled}
         self._rows.append(_RowForm(table, _compile(key), tuple(compiled), constant))
 
@@ -154,7 +155,7 @@ class LineForm:
     """A file of lines. `sources` as those of a form: 'file|key' -> "" -> indices of origins; a key has no fields."""
 
     def __init__(self, template: str, text: str, keys: Iterable[tuple[str, str]]) -> None:
-        """`keys` are (file|key, text with marks) of whatever in the file has a source."""
+        """`keys` are (file|key, text with marks) of every line or leaf with a source."""
         self.template = template
         self.sources: dict[str, dict[str, tuple[int, ...]]] = {}
         for key, marked in keys:
@@ -177,10 +178,10 @@ def _parse(text: str) -> dict[str, dict[str, dict[str, object]]]:
         tables = json.loads(_LAST_COMMA.sub(lambda match: match[1] or "", text), object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         before = _clean(error.doc[max(0, error.pos - 40) : error.pos])
-        raise NotRowsError(f"no JSON: {error.msg} after {before!r}") from error
+        raise NotRowsError(f"not JSON: {error.msg} after {before!r}") from error
     for table, rows in tables.items() if isinstance(tables, dict) else [("", None)]:
         if not isinstance(rows, dict) or not all(isinstance(fields, dict) for fields in rows.values()):
-            raise NotRowsError(f"{table or 'the output'} is no mapping of rows")
+            raise NotRowsError(f"{table or 'the output'} is not a mapping of rows")
     return tables  # type: ignore[no-any-return]
 
 
@@ -189,7 +190,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise NotRowsError(f"{_named(twice)!r} stands twice in one object")
+        raise NotRowsError(f"{_named(twice)!r} occurs twice in one object")
     return found
 
 
@@ -204,7 +205,7 @@ def _compile(text: str) -> _Text:
     return _Text(_SLOT.sub(r"%(\1)s", bare.replace("%", "%%")), slotted=True)
 
 
-def _parts(content: _Content) -> Iterable[_Text]:
+def _texts(content: _Content) -> Iterable[_Text]:
     return content if isinstance(content, tuple) else (content,)
 
 

@@ -1,4 +1,4 @@
-"""The files of hosts: what their NICs, the kernel, NCCL and UCX must be told so that they agree with the switches."""
+"""The files of hosts: settings of NICs, kernel, NCCL and UCX that agree with the switches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ Context = dict[str, object]
 
 @dataclass(frozen=True)
 class HostGroup:
-    """Hosts that are alike, with the links of each by NIC, in the order of their model."""
+    """Equal hosts, with the links of each by NIC, in the order of their model."""
 
     name: str
     model: HostModel
@@ -69,7 +69,7 @@ def nic_driver(link: Link) -> str:
 
 
 def host_problems(fabric: Fabric) -> Iterator[Finding]:
-    """NICs on a plane with PFC that nothing is rendered for, and NICs that cannot name an interface."""
+    """Findings for NICs on a plane with PFC without rendered settings, and for NIC names too long for an interface."""
     seen: dict[tuple[str, str], Link] = {}
     for link in fabric.links:
         if isinstance(link.a, Host) and link.nic is not None:
@@ -86,7 +86,7 @@ def host_problems(fabric: Fabric) -> Iterator[Finding]:
             bare[group, link.nic.model, plane.name] = None
     for group, model, plane_name in bare:
         message = f"no settings are rendered for the {model} of group {group} on plane {plane_name}"
-        hint = "set the NICs up by their maker's guide; docs/hosts.md lists the drivers that are served"
+        hint = "configure these NICs by the guide of their vendor; docs/hosts.md lists the supported drivers"
         yield note("FG930", message, fabric.inventory.hosts[group], "model", hint=hint)
 
 
@@ -131,7 +131,7 @@ class HostRenderer:
         return self.allocation.link_addresses(link) if link.block.key in self.allocation.blocks else []
 
     def _shared(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
-        """What all hosts of the group have a copy of."""
+        """The files that all hosts of the group share."""
         plans = self._plans(group)
         lossless = [link for link in group.links if link.plane in plans]
         drivers = sorted({nic_driver(link) for link in lossless} - {""})
@@ -158,7 +158,7 @@ class HostRenderer:
                 yield self._file(group, path, f"{template}.j2", context)
 
     def _plans(self, group: HostGroup) -> dict[str, NicPlan]:
-        """What goes with the plans of the switches that the group is plugged into, for each plane with PFC."""
+        """The settings that agree with the switches of the group, for each plane with PFC."""
         links: dict[str, list[Link]] = {}
         for link in group.links:
             if self._is_set_up(link):
@@ -205,14 +205,14 @@ class HostRenderer:
         try:
             tree = yaml.compose(marked, Loader=yaml.CSafeLoader)
         except yaml.YAMLError as error:
-            raise self.library.refuse(template, f"no YAML: {error}", f"{FOLDER}/{group.name}") from error
+            raise self.library.refuse(template, f"not YAML: {error}", f"{FOLDER}/{group.name}") from error
         leaves = ((path.removeprefix("network."), text) for path, text in _leaves(tree))
         keys = [(f"netplan/{host}.yaml|{path}", text) for path, text in leaves]
         return LineForm(template, marked, keys)
 
 
 def _leaves(tree: yaml.Node | None, path: str = "") -> Iterator[tuple[str, str]]:
-    """(dotted path, what stands there) of a YAML tree; a list is one leaf."""
+    """(dotted path, text) of the leaves of a YAML tree; a list is one leaf."""
     if isinstance(tree, yaml.MappingNode):
         for key, child in tree.value:
             yield from _leaves(child, f"{path}.{key.value}" if path else key.value)

@@ -1,12 +1,13 @@
-"""The files of a subnet: what its managers read, and its topology for ibsim and for comparison."""
+"""The files of a subnet: those of its managers, and its topology for ibsim and for comparison."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.managers import manager_links, plan_managers
 from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
 from fabricgen.control_plane.opensm import Subnet
-from fabricgen.control_plane.opensm_options import SubnetOptions, manager_links, plan_managers, plan_options
+from fabricgen.control_plane.opensm_options import SubnetOptions, plan_options
 from fabricgen.control_plane.partitions import plan_partitions
 from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
@@ -35,8 +36,8 @@ Context = Mapping[str, object]
 
 @dataclass
 class SubnetRenderer:
-    """Renders the subnets of one fabric. `forms` are the sources of each opensm.conf, `sources` says which is whose;
-    their indices begin at `first_form`."""
+    """Renders the subnets of one fabric. `forms` are the sources of each opensm.conf, `sources` those of each subnet;
+    their indices start at `first_form`."""
 
     allocation: Allocation
     library: TemplateLibrary
@@ -76,7 +77,7 @@ class SubnetRenderer:
             yield f"{folder}/{name}", text.encode()
 
     def _shared(self, subnet: SubnetDesign, choice: Subnet) -> dict[str, Context]:
-        """What every manager of the subnet has a copy of, beside its partitions."""
+        """The files that all managers of the subnet share, beside its partitions."""
         plane = subnet.plane.plane
         files: dict[str, Context] = {"node-name-map": node_names(subnet, self.allocation)}
         if choice.qos:
@@ -93,7 +94,7 @@ class SubnetRenderer:
     def _for_ufm(
         self, subnet: SubnetDesign, same: SubnetOptions, files: Mapping[str, Context], lists: Mapping[str, Context]
     ) -> Iterator[tuple[str, bytes]]:
-        """The other dialect, in a folder of its own, under UFM's names."""
+        """The other dialect, in a separate folder, with the file names of UFM."""
         spec, dialect = subnet.plane.plane.infiniband.mlnx_sm, mlnx_sm.DIALECT
         assert spec
         templates = {
@@ -114,7 +115,7 @@ class SubnetRenderer:
     def _options(
         self, subnet: SubnetDesign, place: str, template: str, context: Context, check: Callable[[str, str], str | None]
     ) -> bytes:
-        """opensm.conf, every line held against what its manager knows; notes where each value came from."""
+        """opensm.conf, with every line checked against the options of its manager; records the origin of each value."""
         fields: dict[str, tuple[int, ...]] = {}
         lines = []
         for marked in self._text(subnet, template, context).splitlines():
@@ -123,7 +124,7 @@ class SubnetRenderer:
             name, _, text = line.partition("#")[0].strip().partition(" ")
             if not name:
                 continue
-            problem = "twice the option " + name if name in fields else check(name, text.strip())
+            problem = "the option twice: " + name if name in fields else check(name, text.strip())
             if problem:
                 raise self.library.refuse(template, problem, subnet.key)
             fields[name] = origins

@@ -1,4 +1,4 @@
-"""A person's own rows, merged into the tables of the switches that match; judged later like the rest."""
+"""Rows of the inventory's overrides, merged into the tables of matching switches and checked later like all rows."""
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -22,7 +22,7 @@ def check_overrides(fabric: Fabric, names: Mapping[str, str]) -> Iterator[Findin
     for override in fabric.inventory.overrides:
         if not any(matches(override, switch, names[switch.key]) for switch in fabric.switches):
             place, path = override.at("match"), override.path_of("match")
-            hint = "names, roles and numbers are those of `fabricgen capacity` and the lock file"
+            hint = "use the names, roles and numbers of `fabricgen capacity` and the lock file"
             message = "this override matches no switch"
             yield Finding("FG111", Severity.WARNING, message, path=path, location=place, hint=hint)
         for table, key, row in _rows(override):
@@ -31,8 +31,8 @@ def check_overrides(fabric: Fabric, names: Mapping[str, str]) -> Iterator[Findin
                 yield error("FG108", f"{table} holds a literal secret", override, "config_db", table, hint=hint)
             newer = max(first_release(table, key, field) for field in ("", *row))
             if newer > release:
-                message = f"{table}|{key} came with release {newer}, this fabric is for {release}"
-                hint = "leave it out, or raise `sonic.release` to what the switches run"
+                message = f"{table}|{key} exists since release {newer}, this fabric is for {release}"
+                hint = "remove it, or raise `sonic.release` to the release of the switches"
                 yield error("FG112", message, override, "config_db", table, key, hint=hint)
 
 

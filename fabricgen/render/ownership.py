@@ -1,4 +1,4 @@
-"""Whose table is it: fabricgen owns the whole file, unless the inventory names a base file or the tables it owns.
+"""Ownership of tables: fabricgen owns the whole file, unless the inventory has a base file or lists owned tables.
 
 With `sonic.base`, tables that fabricgen does not render come from a site's own config_db.json. With
 `sonic.owned_tables`, only those are rendered, and all others come from the base file, or from nowhere.
@@ -25,13 +25,13 @@ class Ownership:
         self._target, self._root = target, root
 
     def problems(self, names: Iterable[str]) -> Iterator[Finding]:
-        """Base files that are missing or hold something else than tables, each told once."""
-        told = set()
+        """A finding for each base file that is missing or does not contain tables."""
+        reported = set()
         for file in (self._file(name) for name in names if self._target.base):
             problem = _read(file)[1]
-            if problem and file not in told:
-                told.add(file)
-                hint = "a config_db.json whose values are texts; {name} in `base` stands for the switch's name"
+            if problem and file not in reported:
+                reported.add(file)
+                hint = "a config_db.json whose values are texts; {name} in `base` is replaced by the switch's name"
                 yield error("FG113", f"base file {file}: {problem}", self._target, "base", hint=hint)
 
     def applied(self, name: str, rendered: Tables) -> Tables:
@@ -57,13 +57,13 @@ def _read(file: Path) -> tuple[Tables, str]:
     except OSError as problem:
         return {}, problem.strerror or "cannot be read"
     except ValueError as problem:
-        return {}, f"no JSON: {problem}"
+        return {}, f"not JSON: {problem}"
     if not isinstance(content, Mapping):
-        return {}, "no JSON object"
+        return {}, "not a JSON object"
     for table, rows in content.items():
         for key, row in rows.items() if isinstance(rows, Mapping) else [("", None)]:
             if not isinstance(row, Mapping) or not all(_is_text(value) for value in row.values()):
-                return {}, f"{table}|{key} is no row of texts"
+                return {}, f"{table}|{key} is not a row of texts"
     return dict(content), ""
 
 

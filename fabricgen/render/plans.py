@@ -9,11 +9,11 @@ from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.guids import count_placeholders
 from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
+from fabricgen.control_plane.managers import check_folders, check_managers
 from fabricgen.control_plane.mlnx_sm import check_dialect
 from fabricgen.control_plane.opensm import Subnet, plan_subnets
-from fabricgen.control_plane.opensm_options import check_folders, check_managers
 from fabricgen.control_plane.outside import plan_outside
-from fabricgen.control_plane.partitions import check_partitions
+from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.design.capacity import capacity
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Link, Switch
@@ -31,7 +31,7 @@ from fabricgen.render.ownership import Ownership
 
 @dataclass
 class Plans:
-    """Everything that is decided before the first byte is rendered. `lock` is as it has to be now.
+    """Everything that is decided before the first byte is rendered. `lock` is the new lock file.
 
     `rendered` are the RoCE planes, whose switches have a config_db.json; `subnets` the choices for InfiniBand planes.
     """
@@ -49,7 +49,7 @@ class Plans:
 
     @property
     def lock_changed(self) -> bool:
-        """Whether the lock file has to be written."""
+        """Whether the lock file changes."""
         return self.old_lock != self.lock
 
 
@@ -70,7 +70,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     named = "fabric" in inventory.node.mapping
     if named and old_lock is not None and old_lock.fabric != inventory.fabric:
         message = f"{LOCK_NAME} belongs to fabric {old_lock.fabric!r}, this is {inventory.fabric!r}"
-        hint = "a renamed fabric: change the name in the lock file, too; another one: keep it in a folder of its own"
+        hint = "for a renamed fabric, change the name in the lock file; move another fabric to another folder"
         findings.append(error("FG384", message, inventory, "fabric", hint=hint))
     allocation, lock, found = allocate(fabric, old_lock)
     findings += found
@@ -97,7 +97,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
 
 
 def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: ControlPlane) -> Iterator[Finding]:
-    """Plan a switch and its ports; the planner collects what it cannot plan, the pools' sum is told here."""
+    """Plan a switch and its ports; the planner collects its findings, this function adds the sum of the pools."""
     plan = planner.plan(switch)
     if plan is None:
         return
@@ -105,12 +105,12 @@ def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: Contro
     ports = [planner.port(switch, link) for link in links if isinstance(link, Link)]
     problem = pool_problem(plan, [port for port in ports if port is not None], switch.platform.mmu_bytes)
     if problem:
-        hint = "fewer lossless classes, shorter cables, fewer ports in use, or another platform"
+        hint = "use fewer lossless classes, shorter cables, fewer ports, or another platform"
         yield error("FG584", f"{switch.platform.name} as {switch.role}: {problem}", switch.spec, "platform", hint=hint)
 
 
 def design_only(path: Path) -> tuple[Fabric, list[Finding]]:
-    """Load and lay out: what counting takes."""
+    """Load and lay out, without plans: enough to count switches and links."""
     inventory, findings = load_inventory(path)
     fabric, found = expand(inventory, inventory_root(path))
     refused = plan_subnets(fabric)[1]
@@ -118,7 +118,7 @@ def design_only(path: Path) -> tuple[Fabric, list[Finding]]:
 
 
 def capacity_table(fabric: Fabric) -> dict[str, Any]:
-    """The `capacity` object of the contract: what was counted, and what the subnets of InfiniBand planes run."""
+    """The `capacity` object of the contract: the counts, and the routing engines of InfiniBand planes."""
     table, subnets = capacity(fabric), plan_subnets(fabric)[0]
     for plane in table["planes"]:
         subnet = subnets.get(plane["name"])
@@ -127,14 +127,16 @@ def capacity_table(fabric: Fabric) -> dict[str, Any]:
 
 
 def lock_would_change(plans: Plans, file: Path, *, needed: bool = False) -> list[Finding]:
-    """A finding where the lock file is not what the inventory needs; a note where there is none yet, unless needed."""
+    """A finding if the lock file is not up to date; a note if it does not exist yet, unless `needed`."""
     if not plans.lock_changed or has_errors(plans.findings):
         return []
     place = Location(str(file), 1, 1)
     hint = "run `fabricgen render` and commit the lock file"
     if plans.old_lock is None and not needed:
         return [
-            Finding("FG387", Severity.NOTE, "no lock file yet: numbers are given in memory", location=place, hint=hint)
+            Finding(
+                "FG387", Severity.NOTE, "no lock file yet: numbers are allocated in memory", location=place, hint=hint
+            )
         ]
     message = f"the lock file would change: {_lock_difference(plans.old_lock or Lock(plans.lock.fabric), plans.lock)}"
     return [Finding("FG382", Severity.ERROR, message, location=place, hint=hint)]
@@ -151,7 +153,7 @@ def _lock_difference(old: Lock, new: Lock) -> str:
 
 
 def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: Allocation) -> Iterator[Finding]:
-    """Tenants and managers that cannot be; a note where GUIDs are made up."""
+    """Findings for tenants and managers that cannot be configured; a note for placeholder GUIDs."""
     yield from check_folders(design.plane for design in fabric.planes if design.plane.name in subnets)
     for design in fabric.planes:
         plane = design.plane
@@ -163,12 +165,12 @@ def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: 
         switches, adapters = count_placeholders(design, allocation.guids)
         if switches or adapters:
             message = f"plane {plane.name}: {switches} switches and {adapters} adapters have placeholder GUIDs"
-            hint = "for design work: `validate --deploy` refuses them. Their own: `guid`, guids.csv or `discovered`"
+            hint = "set real GUIDs with `guid`, guids.csv or `discovered`; `validate --deploy` rejects placeholders"
             yield note("FG888", message, plane, "technology", hint=hint)
 
 
 def _placed(finding: Finding, root: Path) -> Finding:
-    """A finding whose places are relative to the inventory, with places that a person can open from here."""
+    """A finding whose places are relative to the inventory, with paths that can be opened from the current folder."""
 
     def open_from_here(place: Location) -> Location:
         return replace(place, file=str(root / place.file)) if not Path(place.file).is_absolute() else place

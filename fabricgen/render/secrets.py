@@ -7,12 +7,12 @@ from fabricgen.sonic.secrets import PLACEHOLDER, is_secret_field, is_secret_key
 
 
 def placeholder(reference: SecretReference) -> str:
-    """What stands in a rendered file in a secret's place."""
+    """The placeholder of a secret in a rendered file."""
     return f"{PLACEHOLDER}{reference}}}"
 
 
 def literal_secrets(table: str, key: str, row: Mapping[str, object]) -> Iterator[str]:
-    """The secret fields of a row that hold a text of their own instead of a reference; "*" for the key."""
+    """The secret fields of a row that contain a literal text instead of a reference; "*" for the key."""
     if is_secret_key(table) and not _is_reference(key):
         yield "*"
     for name, text in row.items():

@@ -2,8 +2,8 @@
 
 origins: what caused a value (inventory file and path, platform source, steps). forms: one for each expansion of a
 template; a row 'TABLE|key', slots as {name}, has for each field the indices of its origins. devices: for each switch
-the forms of its own, its ports by form, and the overrides that were merged last. suppressions: what the inventory
-accepts, where it accepts anything.
+its forms, its ports by form, and the overrides that were merged last. suppressions: the findings that the inventory
+accepts, if any.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The templates and their errors. A person's folder overlays single templates; all run in Jinja's sandbox."""
+"""The templates and their errors. A folder of the user overlays single templates; all run in Jinja's sandbox."""
 
 import re
 import traceback
@@ -8,6 +8,7 @@ from pathlib import Path
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from fabricgen.errors import FabricgenError
 from fabricgen.extensions import FILTERS, extensions
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.render.forms import Form, Marks, NotRowsError, SlotTestedError, Tables
@@ -18,7 +19,7 @@ _MISTAKES = (SlotTestedError, TypeError, ValueError, ArithmeticError, LookupErro
 _NO_ATTRIBUTE = re.compile(r"'fabricgen\.[\w.]+\.([A-Z][a-z]+)\w* object' has no attribute '(\w+)'")
 
 
-class TemplateProblemError(Exception):
+class TemplateProblemError(FabricgenError):
     """A template that cannot be used; carries the finding."""
 
     def __init__(self, finding: Finding) -> None:
@@ -30,7 +31,7 @@ class TemplateProblemError(Exception):
 
 
 class TemplateLibrary:
-    """Templates of one room, expanded on demand and once for each profile.
+    """Templates of one room, expanded on demand and once for each context.
 
     Every expansion that was made stays in `forms`, in order of first use: the source map refers to them by index.
     """
@@ -70,7 +71,7 @@ class TemplateLibrary:
         except NotRowsError as error:
             raise _problem(f"the templates disagree: {error}", self._file(form.template), device) from error
         except KeyError as error:
-            message = f"there is no blank {error}: a filter has changed one; print it as it is"
+            message = f"unknown blank {error}: a filter has changed a blank; print it unchanged"
             raise _problem(message, self._file(form.template), device) from error
 
     def _expand(self, template: str, context: Mapping[str, object], device: str) -> Form:
@@ -80,7 +81,7 @@ class TemplateLibrary:
             raise _problem(f"the template renders {error}", self._file(template), device) from error
 
     def text(self, template: str, context: Mapping[str, object], device: str) -> str:
-        """What a template makes, with the marks of slots and origins. Raises TemplateProblemError."""
+        """The output of a template, with the marks of slots and origins. Raises TemplateProblemError."""
         try:
             return self._environment.get_template(template).render(context)
         except jinja2.TemplateSyntaxError as error:
@@ -89,7 +90,7 @@ class TemplateLibrary:
         except jinja2.TemplateNotFound as error:
             raise _problem(f"no template {error.name}", Location(template), device) from error
         except (jinja2.TemplateError, *_MISTAKES) as error:
-            raise _problem(f"template error: {_told(error)}", _place(error, template), device) from error
+            raise _problem(f"template error: {_problem_text(error)}", _place(error, template), device) from error
 
     def refuse(self, template: str, problem: str, device: str) -> TemplateProblemError:
         """The error of a template whose text cannot be used."""
@@ -99,8 +100,8 @@ class TemplateLibrary:
         return Location(self._environment.get_template(template).filename or template)
 
 
-def _told(error: BaseException) -> str:
-    """What an error says, objects by their names in templates: 'the switch has no nme'."""
+def _problem_text(error: BaseException) -> str:
+    """The text of an error, with the names that templates use for objects: 'the switch has no nme'."""
     return _NO_ATTRIBUTE.sub(lambda match: f"the {match[1].lower()} has no {match[2]}", str(error))
 
 

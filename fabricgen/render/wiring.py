@@ -1,4 +1,4 @@
-"""fabric.json and cabling.csv: the wiring that was meant, in names."""
+"""fabric.json and cabling.csv: the designed wiring, with names."""
 
 import csv
 from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from fabricgen.units import format_length
 
 
 def capacity_text(capacity: Mapping[str, Any]) -> str:
-    """Columns, plane by plane."""
+    """A table of each plane."""
     lines: list[str] = []
     for plane in capacity["planes"]:
         rows = list(_rows(plane))
@@ -35,7 +35,7 @@ def capacity_markdown(capacity: Mapping[str, Any]) -> str:
 
 
 def _other_purpose(plane: Mapping[str, Any]) -> list[str]:
-    """What the plane is for, where its name does not say so."""
+    """The purpose of the plane, unless it is its name."""
     return [f"for {plane['purpose']}"] if plane["purpose"] != plane["name"] else []
 
 
@@ -59,7 +59,7 @@ def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for role, ratio in plane["oversubscription"].items():
         yield f"{role} oversubscription", f"{ratio:g}:1"
     ratios = {rail["oversubscription"] for rail in plane["rails"]}
-    for rail in plane["rails"] if len(ratios) > 1 else ():  # rails that are alike are told by their tier
+    for rail in plane["rails"] if len(ratios) > 1 else ():  # the line of the tier covers equal rails
         yield f"rail {rail['rail']} oversubscription", f"{rail['oversubscription'] or 0:g}:1"
     yield "bisection", f"{plane['bisection_gbps']} Gb/s"
     if plane["power_watts"] is not None:
@@ -74,12 +74,12 @@ def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def subnet_lanes(choice: Mapping[str, Any]) -> str:
-    """The VLs that an engine uses, and whether it needs OpenSM to program them."""
+    """The VLs that an engine uses, and whether OpenSM must program them."""
     count = f"{choice['vls']} VL{'s' if choice['vls'] > 1 else ''}"
     return f"{count}, qos TRUE" if choice["qos"] else count
 
 
 def subnet_lines(planes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A line for each subnet: its name, engine and lanes, and why."""
+    """A line for each subnet: its name, engine, lanes, and the reason for the engine."""
     for plane in planes:
         yield f"infiniband  plane {plane['name']}: {plane['engine']}, {subnet_lanes(plane)} ({plane['reason']})"

@@ -1,4 +1,4 @@
-"""The congestion verdict as the JSON object of the contract, and in lines for people."""
+"""The congestion verdict as a JSON object and as text."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from fabricgen.units import counted
 
 
 def congestion_object(results: Sequence[CongestionResult]) -> dict[str, Any]:
-    """The `congestion` object: the worst plane's, and with several planes one for each under `planes`."""
+    """The `congestion` object: that of the worst plane; several planes are all under `planes`."""
     return of_planes([_plane(result) for result in results])
 
 
@@ -36,7 +36,7 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     if result.model != "dense":
         parts.append(f"{counted(result.roots, 'root')}, {counted(result.paused, 'paused port')}")
     if result.unfinished:
-        parts.append(f"{result.unfinished} without an end")
+        parts.append(f"{result.unfinished} not finished")
     else:
         parts.append(f"slowest {slowest / 1000:.0f} us")
     if not result.lossless:

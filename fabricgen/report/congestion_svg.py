@@ -1,4 +1,4 @@
-"""Congestion trees as pictures: the root on the left, what waits for it in columns to its right."""
+"""Congestion trees as pictures: the root on the left, the ports that wait for it in columns on the right."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -14,7 +14,7 @@ _PAUSED = "#f5d76e"
 
 
 def tree_pictures(results: Sequence[CongestionResult]) -> Iterator[tuple[str, str]]:
-    """(file name, SVG) of each tree that was kept."""
+    """(file name, SVG) of each tree in the results."""
     for result in results:
         for number, tree in enumerate(result.trees, 1):
             plane = f"{result.name}-" if result.name else ""
@@ -22,7 +22,7 @@ def tree_pictures(results: Sequence[CongestionResult]) -> Iterator[tuple[str, st
 
 
 def tree_svg(tree: CongestionTree) -> str:
-    """One tree. Ports that pause others are boxes; a line leads from each paused port to what it waits for."""
+    """One tree. Ports are boxes; a line connects each paused port with the port that it waits for."""
     columns = _columns(tree)
     place = {
         port: (_MARGIN + column * _COLUMN, 2 * _ROW + row * _ROW)
@@ -38,7 +38,7 @@ def tree_svg(tree: CongestionTree) -> str:
         f'font-size="12" role="img"><title>{escape(title)}</title>',
         f'<rect width="{width}" height="{height}" fill="white"/>',
         f'<text x="{_MARGIN}" y="{_ROW - 8}" font-weight="bold">{escape(title)}</text>',
-        f'<text x="{_MARGIN}" y="{_ROW + 10}" fill="#555">lines lead from paused ports to what they wait for</text>',
+        f'<text x="{_MARGIN}" y="{_ROW + 10}" fill="#555">lines connect paused ports to the awaited ports</text>',
         *(_line(place[port], place[awaited]) for port, awaited in tree.links),
         *(_box(port, at, _COLORS[tree.kind] if port == tree.root else _PAUSED) for port, at in place.items()),
     ]

@@ -1,4 +1,4 @@
-"""A cyclic buffer dependency as a picture: tiers as rows, the cycle as arrows, what failed dashed and crossed."""
+"""A cyclic buffer dependency as a picture: tiers as rows, the cycle as arrows, failures dashed and crossed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from fabricgen.resources import resource
 from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
 from fabricgen.simulate.deadlock.core.tiers import tiers
-from fabricgen.simulate.deadlock.failures.named_links import Wire, links_that_fail
+from fabricgen.simulate.deadlock.failures.named_links import Wire, failed_links
 
 _ROW_PX, _TOP_PX, _GAP_PX, _MARGIN_PX, _LEGEND_PX = 150, 90, 60, 40, 19
 _LETTER_PX = 8
 _LABEL_PX = 130  # left of the tiers
-_APART_PX = 9  # of the two directions of one cable
+_APART_PX = 9  # between the two directions of one cable
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Box:
-    """A switch; those that are not waiting are ends of what failed."""
+    """A switch of the cycle, or at the end of a failed link."""
 
     name: str
     x: int
@@ -42,7 +42,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """From one switch to another; x and y are where its number, or its cross, is."""
+    """A line from one switch to another; x and y are the position of its number or cross."""
 
     x1: int
     y1: int
@@ -62,7 +62,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Picture:
-    """All that the template draws. Pixels."""
+    """The contents of the picture, in pixels."""
 
     title: str
     width: int
@@ -76,7 +76,7 @@ class Picture:
 
 
 def cycle_pictures(bundle: Bundle, results: Sequence[DeadlockResult]) -> dict[str, str]:
-    """File name -> SVG, one for each cycle; priorities with the same cycle share one."""
+    """File name -> SVG of each cycle; priorities with the same cycle share a picture."""
     templates = resource("templates", "report")
     environment = Environment(
         loader=FileSystemLoader(templates), undefined=StrictUndefined, autoescape=True, trim_blocks=True,
@@ -85,20 +85,20 @@ def cycle_pictures(bundle: Bundle, results: Sequence[DeadlockResult]) -> dict[st
     template = environment.get_template("cycle.svg.j2")
     found = {}
     for result in results:
-        alike: dict[tuple[object, ...], list[Cycle]] = {}
+        priorities: dict[tuple[object, ...], list[Cycle]] = {}
         for cycle in result.cycles:
-            alike.setdefault((cycle.hops, cycle.failed_links), []).append(cycle)
-        for number, cycles in enumerate(alike.values(), 1):
+            priorities.setdefault((cycle.hops, cycle.failed_links), []).append(cycle)
+        for number, cycles in enumerate(priorities.values(), 1):
             picture = draw(bundle, result, cycles)
             found[f"{result.name.replace('/', '-') or 'fabric'}-cycle-{number}.svg"] = template.render(picture=picture)
     return found
 
 
 def draw(bundle: Bundle, result: DeadlockResult, cycles: Sequence[Cycle]) -> Picture:
-    """The picture of one cycle, which several priorities may have."""
+    """The picture of one cycle of one or more priorities."""
     cycle = cycles[0]
     waiting = list(dict.fromkeys(switch for switch, _ in cycle.hops))
-    wires = [wire for name in cycle.failed_links for wire in links_that_fail(bundle, name)]
+    wires = [wire for name in cycle.failed_links for wire in failed_links(bundle, name)]
     failed = {name.removeprefix("switch ") for name in cycle.failed_links if name.startswith("switch ")}
     others = sorted((failed | {switch for wire in wires for switch, _ in wire}) - set(waiting))
     level = _levels(result, [*waiting, *others])
@@ -132,7 +132,7 @@ def draw(bundle: Bundle, result: DeadlockResult, cycles: Sequence[Cycle]) -> Pic
 
 
 def _levels(result: DeadlockResult, names: Sequence[str]) -> dict[str, int]:
-    """Links to the nearest switch with hosts; 0 for all where no routes tell."""
+    """The number of links to the nearest switch with hosts; 0 for all switches without routes."""
     if not isinstance(result, PlaneDeadlock):
         return dict.fromkeys(names, 0)
     evidence = result.evidence
@@ -147,7 +147,7 @@ def _is_flat(level: Mapping[str, int]) -> bool:
 
 
 def _tiers(level: Mapping[str, int], width_of: Mapping[str, int]) -> tuple[dict[str, tuple[int, int]], tuple[int, int]]:
-    """Where each switch is, and the size of the drawing. In a tier they stand in the cycle's order, others last."""
+    """The position of each switch, and the size of the drawing. A tier has the order of the cycle, others last."""
     floors = sorted(set(level.values()), reverse=True)
     row_of = {floor: [name for name in level if level[name] == floor] for floor in floors}
     wide = max(sum(width_of[name] + _GAP_PX for name in row) for row in row_of.values()) + _MARGIN_PX
@@ -162,7 +162,7 @@ def _tiers(level: Mapping[str, int], width_of: Mapping[str, int]) -> tuple[dict[
 
 
 def _ring(waiting: Sequence[str], width_of: Mapping[str, int]) -> tuple[dict[str, tuple[int, int]], tuple[int, int]]:
-    """The same for switches of one tier: a circle, all others in its middle."""
+    """The same for switches of one tier: the cycle as a ring, the others inside."""
     others = [name for name in width_of if name not in waiting]
     radius = max(110, (max(width_of.values()) + _GAP_PX) * len(waiting) // 6)
     middle = radius + max(width_of.values()) // 2 + _MARGIN_PX
@@ -177,7 +177,7 @@ def _ring(waiting: Sequence[str], width_of: Mapping[str, int]) -> tuple[dict[str
 
 
 def _line(start: tuple[int, int], end: tuple[int, int], aside: int) -> Line:
-    """A line from box to box, moved to its right by `aside`; the number is put a third of the way along."""
+    """A line from box to box, moved to its right by `aside`, with the number at about a third of its length."""
     length = math.hypot(end[0] - start[0], end[1] - start[1]) or 1.0
     x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
     cut = min(length / 3, 20 / max(abs(y), 0.25))

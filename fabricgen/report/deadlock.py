@@ -1,4 +1,4 @@
-"""The deadlock verdict as the JSON object of the contract, and in lines for people."""
+"""The deadlock verdict as a JSON object and as text."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from fabricgen.results import DeadlockResult, FailureSummary
 
 
 def deadlock_object(results: Sequence[DeadlockResult]) -> dict[str, Any]:
-    """The `deadlock` object: the worst plane's, and with several planes one for each under `planes`."""
+    """The `deadlock` object: that of the worst plane; several planes are all under `planes`."""
     return of_planes([_plane(result) for result in results])
 
 
@@ -20,7 +20,7 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
             yield _subnet_line(result, name)
             continue
         if not result.priorities:
-            nothing = "no link between switches is lossless, so nothing can wait"
+            nothing = "no link between switches is lossless, so no buffer waits for another"
             yield f"deadlock  {name}{result.verdict}, {result.claim}: {nothing}"
             continue
         priorities = ", ".join(map(str, result.priorities))
@@ -36,28 +36,28 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
 
 
 def _failures(failures: FailureSummary) -> str:
-    """What the sets of the greatest depth came to."""
+    """The failure sets of the greatest depth, counted by their effect."""
     kind = {1: "single", 2: "double", 3: "triple"}[failures.depth]
-    found = f"{failures.cyclic_sets} cyclic, {failures.unreachable_sets} cut hosts off"
+    found = f"{failures.cyclic_sets} cyclic, {failures.unreachable_sets} disconnect hosts"
     if failures.sampled is None:
         return f"{failures.sets} {kind} failures: {found}"
-    bounds = f"at most {failures.cyclic_bound:.2%} cyclic, {failures.unreachable_bound:.2%} cut off, 95 % sure"
-    return f"{failures.sampled} of {failures.sets} {kind} failures drawn: {found}; {bounds}"
+    shares = f"at most {failures.cyclic_bound:.2%} cyclic, {failures.unreachable_bound:.2%} disconnect hosts"
+    return f"{failures.sampled} of {failures.sets} {kind} failures sampled: {found}; {shares}, with 95 % confidence"
 
 
 def _orbits(failures: FailureSummary) -> Iterator[str]:
-    """What was judged for all sets like it, and what it stands for: the sets that do harm, largest orbits first."""
+    """The failure sets that represent their orbits and have an effect, largest orbits first."""
     if not failures.orbits:
         return
     kind = {1: "one", 2: "pair"}[failures.depth]
-    judged = f"by symmetry one of each of {len(failures.orbits)} orbits was judged"
+    judged = f"by symmetry, one set of each of {len(failures.orbits)} orbits was analysed"
     harmful = [one for one in failures.orbits if one.is_cyclic or one.is_unreachable]
-    yield judged if harmful else f"{judged}, none does harm"
+    yield judged if harmful else f"{judged}, none with an effect"
     for one in sorted(harmful, key=lambda one: (-one.sets, one.failed_links))[:_ORBITS_SHOWN]:
         harm = " and ".join(
-            word for word, holds in (("cyclic", one.is_cyclic), ("cuts hosts off", one.is_unreachable)) if holds
+            word for word, holds in (("cyclic", one.is_cyclic), ("disconnects hosts", one.is_unreachable)) if holds
         )
-        yield f"{' and '.join(one.failed_links)}: {harm}; this {kind} stands for {one.sets}"
+        yield f"{' and '.join(one.failed_links)}: {harm}; this {kind} represents {one.sets}"
     if len(harmful) > _ORBITS_SHOWN:
         yield f"and {len(harmful) - _ORBITS_SHOWN} smaller orbits"
 
@@ -66,14 +66,14 @@ _ORBITS_SHOWN = 5
 _GROUNDS = {
     "opensm": "tables of the real OpenSM",
     "lfts": "the dumped tables",
-    "design": "the wiring alone, not tried on OpenSM",
+    "design": "the wiring only, not tested with OpenSM",
 }
 
 
 def _subnet_line(result: DeadlockResult, name: str) -> str:
     grounds = _GROUNDS[result.model]
     if not result.channels:
-        return f"deadlock  {name}no verdict from {grounds}: nothing is routed between switches"
+        return f"deadlock  {name}no verdict from {grounds}: no routes between switches"
     loops = "no credit loop" if result.verdict == "free" else f"{len(result.cycles)} credit loop"
     lanes = ", ".join(map(str, result.priorities))
     verdict = "free" if result.verdict == "free" else "CYCLIC"
@@ -113,7 +113,7 @@ def _plane(result: DeadlockResult) -> dict[str, Any]:
 
 
 def _by_orbits(failures: FailureSummary) -> dict[str, Any]:
-    """Where one set of each orbit was judged: what it was, and how many it stands for."""
+    """If one set of each orbit was analysed: that set, and the number of sets that it represents."""
     if not failures.orbits:
         return {}
     return {
@@ -135,7 +135,7 @@ def _standing_for(failures: FailureSummary, failed_links: tuple[str, ...]) -> di
 
 
 def _sampled(failures: FailureSummary) -> dict[str, Any]:
-    """Where the counts are those of a sample: its size, and what share of all sets may have it at most, 95 % sure."""
+    """For a sample: its size, and the upper bounds of the shares in all sets with 95 % confidence."""
     if failures.sampled is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""One rendered value, explained: what it is, where it came from, step by step."""
+"""The explanation of one rendered value: the value and its origins, step by step."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ from fabricgen.sonic.secrets import PLACEHOLDER, is_secret, shown_key
 def explain_value(
     device: ObservedDevice, path: Sequence[str], explanation: Explanation | None, guards: Sequence[str] = ()
 ) -> Iterator[str]:
-    """Lines about TABLE, key, field of a device; `guards` are the codes of the rules that watch over it."""
+    """Lines about TABLE, key, field of a device; `guards` are the codes of the rules that check it."""
     table, key, name = path
     content = device.row(table, key).get(name)
     hidden = is_secret(table, name) and not str(content).startswith(PLACEHOLDER)

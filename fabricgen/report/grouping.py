@@ -1,4 +1,4 @@
-"""The same defect on many switches as one finding, with a count and the names in short."""
+"""Equal findings of many switches as one finding, with a count and the names."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from fabricgen.sonic.canonical import natural_key
 
 
 def grouped(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings that say the same of one table on several devices as one: that of the first device, in natural order."""
+    """Equal findings about one table of several devices as one: that of the first device in natural order."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, one in enumerate(findings):
         kind = (one.code, one.severity, one.confidence, one.message, one.hint, one.suppression)
@@ -28,7 +28,7 @@ def _together(members: Sequence[Finding]) -> Finding:
 
 
 def numbered(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings in order; those of one code at one place get numbers, so that each has its own fingerprint."""
+    """The findings in order. Findings of one code at one place get numbers, so all fingerprints differ."""
     seen: dict[str, int] = {}
     found = []
     for one in in_order(findings):

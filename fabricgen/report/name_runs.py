@@ -1,45 +1,44 @@
-"""Many names in short: a run of names that differ in one number is told by its first and its last."""
+"""Short lists of names: a run of names that differ in one number is written as its first and last name."""
 
 import re
 from collections.abc import Sequence
 
 from fabricgen.sonic.canonical import natural_key
 
-MOST_NAMES = 4  # names or runs of names that a message tells
+MOST_NAMES = 4  # names or runs of names in a message
 _NUMBER = re.compile(r"\d+")
-_SHORTEST_RUN = 3  # two names are told faster by themselves
+_SHORTEST_RUN = 3  # two names are shorter as they are
 
 
 def names_in_short(names: Sequence[str], most: int = MOST_NAMES) -> str:
-    """'leaf1..leaf96, spine1' for names in natural order; what is too long ends in a number of names.
+    """'leaf1..leaf96, spine1' for names in natural order; a long list ends with the number of the other names.
 
-    A run goes up by one: a name that is not meant must not seem to lie within.
+    Numbers of a run are consecutive, so a run contains no name that is not in the list.
     """
     runs = _runs(names, widest_step=1)
-    parts = [text for run in runs for text in _told(run)]
-    if len(parts) <= most:
-        return ", ".join(parts)
-    shown = [", ".join(_told(run)) for run in runs[: most - 1]]
-    told = sum(map(len, runs[: most - 1]))
-    return f"{', '.join(shown)} and {len(names) - told} more"
+    texts = [text for run in runs for text in _text(run)]
+    if len(texts) <= most:
+        return ", ".join(texts)
+    shown = [", ".join(_text(run)) for run in runs[: most - 1]]
+    count = sum(map(len, runs[: most - 1]))
+    return f"{', '.join(shown)} and {len(names) - count} more"
 
 
 def name_runs(keys: Sequence[str]) -> list[str]:
-    """['Ethernet0..Ethernet504']: keys or fields that differ in one number, which grows in equal steps."""
-    return [text for run in _runs(sorted(keys, key=natural_key)) for text in _told(run)]
+    """['Ethernet0..Ethernet504']: keys or fields that differ in one number with equal steps."""
+    return [text for run in _runs(sorted(keys, key=natural_key)) for text in _text(run)]
 
 
-def device_runs(names: Sequence[str], everyone: Sequence[str]) -> list[str]:
-    """['leaf1..leaf96', 'spine3']: names in a row among all devices, alike but for their numbers, are told by the first
-    and the last."""
-    place = {name: number for number, name in enumerate(everyone)}
+def device_runs(names: Sequence[str], devices: Sequence[str]) -> list[str]:
+    """['leaf1..leaf96', 'spine3']: runs of consecutive devices whose names differ only in their numbers."""
+    place = {name: number for number, name in enumerate(devices)}
     runs: list[list[str]] = []
     for name in names:
         if runs and place[name] == place[runs[-1][-1]] + 1 and _shape(name) == _shape(runs[-1][-1]):
             runs[-1].append(name)
         else:
             runs.append([name])
-    return [text for run in runs for text in _told(run)]
+    return [text for run in runs for text in _text(run)]
 
 
 def _runs(names: Sequence[str], widest_step: int | None = None) -> list[list[str]]:
@@ -60,7 +59,7 @@ def _continues(run: Sequence[str], name: str, widest_step: int | None) -> bool:
 
 
 def _step(one: str, other: str) -> tuple[int, int] | None:
-    """Which number grows from one key to the other and by how much; None where they differ otherwise."""
+    """(which number grows, by how much) from one key to the other; None if they differ in another way."""
     if _shape(one) != _shape(other):
         return None
     numbers = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
@@ -72,5 +71,5 @@ def _shape(name: str) -> str:
     return _NUMBER.sub("#", name)
 
 
-def _told(run: Sequence[str]) -> list[str]:
+def _text(run: Sequence[str]) -> list[str]:
     return [f"{run[0]}..{run[-1]}"] if len(run) >= _SHORTEST_RUN else list(run)

@@ -1,4 +1,4 @@
-"""From what was found to what is told: suppressed, with the severities that a person chose, traced and grouped."""
+"""From findings to a report: suppressions, severities of the settings, causes in the inventory, and grouping."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ MOST_CAUSES = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a report tells, in order, and what a person accepts."""
+    """The reported findings, in order, and the suppressed ones."""
 
     findings: tuple[Finding, ...] = ()
     suppressed: tuple[Finding, ...] = ()
@@ -27,38 +27,38 @@ def _as_recorded(place: str) -> Location:
 
 
 @dataclass(frozen=True)
-class Telling:
-    """How findings are to be told.
+class Reporter:
+    """The settings of a report.
 
-    `severities`: code -> error | warning | note | off. `asked`: the codes that this run looked for, which tells what
-    suppressions are unused; None where it cannot.
-    `place_of`: the line of an inventory value, given as file#dotted.path.
+    `severities` maps codes to error, warning, note or off. `checked` are the codes that the run can find; a suppression
+    of another code is not reported as unused, and with None no suppression is. `expand` reports each device separately.
+    `place_of` returns the location of an inventory value, which is given as file#dotted.path.
     """
 
     suppressions: Suppressions = field(default_factory=Suppressions)
     severities: Mapping[str, str] = field(default_factory=dict)
-    asked: Collection[str] | None = None
+    checked: Collection[str] | None = None
     expand: bool = False
     place_of: Callable[[str], Location] = _as_recorded
 
     def outcome(
         self, findings: Iterable[Finding], bundle: Bundle | None = None, inventory: Sequence[Finding] = ()
     ) -> Outcome:
-        """What is told of `findings` about a bundle, and of those about its inventory: whose errors nobody accepts."""
-        firm = [one for one in inventory if one.severity is Severity.ERROR]
-        soft = [*findings, *(one for one in inventory if one.severity is not Severity.ERROR)]
-        marked = [*firm, *self._levelled(self._marked(one, bundle) for one in soft)]
-        notes = list(self._levelled(self._notes()))
-        told = [*(one for one in marked if one.suppression is None), *notes]
+        """The outcome of `findings` about a bundle and those about its inventory, whose errors are never suppressed."""
+        errors = [one for one in inventory if one.severity is Severity.ERROR]
+        others = [*findings, *(one for one in inventory if one.severity is not Severity.ERROR)]
+        marked = [*errors, *self._with_severity(self._marked(one, bundle) for one in others)]
+        notes = list(self._with_severity(self._notes()))
+        reported = [*(one for one in marked if one.suppression is None), *notes]
         accepted = [one for one in marked if one.suppression is not None]
-        return Outcome(self._shown(told, bundle), self._shown(accepted, bundle))
+        return Outcome(self._shown(reported, bundle), self._shown(accepted, bundle))
 
     def _shown(self, findings: Sequence[Finding], bundle: Bundle | None) -> tuple[Finding, ...]:
         chosen = list(findings) if self.expand else grouped(dict.fromkeys(findings))
         return tuple(numbered(self._traced(one, bundle) for one in chosen))
 
     def _marked(self, one: Finding, bundle: Bundle | None) -> Finding:
-        """With its suppression; the rules have marked theirs already, port by port."""
+        """The finding with its suppression. Findings of rules already have theirs, port by port."""
         if one.suppression or not self.suppressions.given:
             return one
 
@@ -67,15 +67,15 @@ class Telling:
 
         return replace(one, suppression=self.suppressions.match(one.code, one.device, one.path, causes))
 
-    def _levelled(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+    def _with_severity(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         for one in findings:
             chosen = self.severities.get(one.code)
             if chosen != OFF:
                 yield replace(one, severity=Severity(chosen)) if chosen else one
 
     def _traced(self, one: Finding, bundle: Bundle | None) -> Finding:
-        """With the inventory values that caused it as related places."""
-        causes = (_causes(one, bundle) or _causes_beside(one, bundle))[:MOST_CAUSES] if one.device else ()
+        """The finding with the inventory values that caused it as related places."""
+        causes = (_causes(one, bundle) or _causes_of_related(one, bundle))[:MOST_CAUSES] if one.device else ()
         related = [Related(f"caused by {cause.partition('#')[2]}", self.place_of(cause)) for cause in causes]
         return replace(one, causes=causes, related=(*one.related, *related)) if causes else one
 
@@ -84,13 +84,15 @@ class Telling:
         for one in known.given:
             if one in known.used and one in known.expired:
                 message = f"the suppression of {one.code} expired on {one.expires}: {one.reason}"
-                yield self._note("FG130", one, message, "correct what was accepted, or set a later day")
-            elif one in known.used or self.asked is None:
+                yield self._note("FG130", one, message, "correct the defect, or set a later day")
+            elif one in known.used or self.checked is None:
                 continue
             elif one.code not in pages():
-                yield self._note("FG129", one, f"no finding has the code {one.code}", "docs/findings.md has all codes")
-            elif one.code in self.asked:
-                message = f"nothing is found that this suppression of {one.code} covers"
+                yield self._note(
+                    "FG129", one, f"no finding has the code {one.code}", "see docs/findings.md for all codes"
+                )
+            elif one.code in self.checked:
+                message = f"the suppression of {one.code} covers no finding"
                 yield self._note("FG129", one, message, "remove it")
 
     def _note(self, code: str, one: Suppression, message: str, hint: str) -> Finding:
@@ -98,15 +100,15 @@ class Telling:
         return Finding(code, Severity.NOTE, message, path=path, location=self.place_of(one.place), hint=hint)
 
 
-def _causes_beside(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:
-    """The values behind the rows beside a finding; a person's own rows first, as the plan seldom is the reason."""
+def _causes_of_related(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:
+    """The inventory values of the related rows; overrides first, because the plan seldom is the cause."""
     rows = [replace(one, device=each.device, place=each.place) for each in one.related if each.device]
     found = dict.fromkeys(cause for row in rows for cause in _causes(row, bundle))
     return tuple(sorted(found, key=lambda cause: not cause.partition("#")[2].startswith("overrides")))
 
 
 def _causes(one: Finding, bundle: Bundle | None) -> tuple[str, ...]:
-    """The inventory values behind a finding, as file#dotted.path: a row's by the source map, an inventory's its own."""
+    """The inventory values of a finding, as file#dotted.path; those of a rendered row are in the source map."""
     if not one.device:
         return (f"{one.location.file.rpartition('/')[2]}#{one.path}",) if one.location and one.path else ()
     if bundle is None or bundle.sources is None or one.place is None:

@@ -1,4 +1,4 @@
-"""A packet run as the JSON object of the contract, and in lines for people."""
+"""A packet run as a JSON object and as text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -47,7 +47,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
 
 
 def packets_objects(results: Sequence[PacketsResult]) -> dict[str, Any]:
-    """The `packets` object of the worst run; with several planes one for each under `planes`."""
+    """The `packets` object: that of the worst run; several planes are all under `planes`."""
     objects = [packets_object(result) for result in sorted(results, key=_from_worst)]
     return {**objects[0], "planes": objects} if len(objects) > 1 else objects[0] if objects else {}
 
@@ -58,7 +58,7 @@ def _from_worst(result: PacketsResult) -> tuple[bool, int, int, str]:
 
 
 def packets_lines(result: PacketsResult) -> Iterator[str]:
-    """A few lines for people."""
+    """The run in a few lines."""
     head = f"{result.finished} of {len(result.flows)} flows finished, seed {result.seed}"
     if result.compat:
         head += f", compat {result.compat}"
@@ -83,11 +83,11 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         over = f", until {_time(result.freeze.over_ns)}" if result.freeze.over_ns is not None else ""
         yield f"          FROZEN at {_time(result.freeze.time_ns)}{over}: {around}"
     victims = sorted((flow for flow in result.flows if flow.victim), key=lambda flow: -(flow.hol_factor or 0))
-    if victims and not pauses:  # nobody held them up: their own rates did
-        yield f"          {len(victims)} flows were slower than fair sharing lets them; nothing was paused"
+    if victims and not pauses:  # their own rates slowed them down
+        yield f"          {len(victims)} flows were slower than with fair sharing; nothing was paused"
         return
     for flow in victims[:5]:
-        alone = f", {flow.slowdown} times the lone flow" if flow.slowdown else ""
+        alone = f", {flow.slowdown} times the flow without others" if flow.slowdown else ""
         yield f"          victim {flow.src} to {flow.dst}: HoL factor {flow.hol_factor}{alone}"
     if len(victims) > 5:
         yield f"          and {len(victims) - 5} more victims"
@@ -104,7 +104,7 @@ def _class_line(result: PacketsResult, priority: int) -> str:
 
 
 def percentiles(flows: Sequence[PacketFlow]) -> tuple[int | None, int | None, int | None]:
-    """p50, p99 and p99.9 of the completion times, each one of them (nearest rank); None where no flow finished."""
+    """p50, p99 and p99.9 of the completion times by nearest rank; None if no flow finished."""
     times = sorted(flow.fct_ns for flow in flows if flow.fct_ns is not None)
     if not times:
         return None, None, None

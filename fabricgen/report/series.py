@@ -17,7 +17,7 @@ _PAUSED = "#c0392b"
 
 
 def series_files(series: Series) -> Iterator[tuple[str, bytes]]:
-    """(file name, content) of what --series writes."""
+    """(file name, content) of the files that --series writes."""
     yield "series.json", orjson.dumps(series, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     yield "queues.svg", queues_svg(series).encode()
     yield "pauses.svg", pauses_svg(series).encode()
@@ -25,7 +25,7 @@ def series_files(series: Series) -> Iterator[tuple[str, bytes]]:
 
 
 def queues_svg(series: Series) -> str:
-    """Depths of the fullest queues in kB, with the thresholds of the fullest one that has any."""
+    """Depths of the fullest queues in kB, with the thresholds of the fullest queue that marks."""
     lines = {queue.name: _scaled(queue.bytes) for queue in series.queues}
     limits: dict[str, list[float]] = {}
     if series.queues:
@@ -45,7 +45,7 @@ def rates_svg(series: Series) -> str:
 
 
 def pauses_svg(series: Series) -> str:
-    """When each port was paused, those that were paused longest on top."""
+    """The pauses of each port; the port with the longest pauses is on top."""
     totals = {name: sum(end - begin for begin, end in spans) for name, spans in series.pauses.items()}
     names = sorted(totals, key=lambda name: (-totals[name], name))[:_MOST_ROWS]
     last = max([*series.times_ns, *(end for spans in series.pauses.values() for _, end in spans), 1])
@@ -99,7 +99,7 @@ def _chart(
 
 
 def _within(lines: Mapping[str, Sequence[float]], limits: Mapping[str, Sequence[float]]) -> list[Sequence[float]]:
-    """The limits that do not press all lines to the ground."""
+    """The limits within four times the highest line."""
     highest = max((value for values in lines.values() for value in values), default=0.0)
     return [values for values in limits.values() if max(values, default=0.0) < 4 * highest]
 

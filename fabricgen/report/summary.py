@@ -1,4 +1,4 @@
-"""The counts that close every report, and its one-line form."""
+"""The counts at the end of every report."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from fabricgen.findings import Finding, Severity
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was looked at."""
+    """What a run covers."""
 
     devices: int = 0
     links: int = 0
@@ -34,9 +34,9 @@ def summary(findings: Iterable[Finding], counts: Counts) -> dict[str, int]:
 def summary_line(findings: Sequence[Finding], counts: Counts) -> str:
     """'Checked 20 devices, 320 links, 80 rules: 2 errors, 1 warning, 0 notes, 0 suppressed.'"""
     found = summary(findings, counts)
-    looked = ", ".join(_counted(found[name], name) for name in ("devices", "links", "rules"))
-    seen = ", ".join(_counted(found[name], name) for name in ("errors", "warnings", "notes"))
-    return f"Checked {looked}: {seen}, {counts.suppressed} suppressed."
+    covered = ", ".join(_counted(found[name], name) for name in ("devices", "links", "rules"))
+    found_by_severity = ", ".join(_counted(found[name], name) for name in ("errors", "warnings", "notes"))
+    return f"Checked {covered}: {found_by_severity}, {counts.suppressed} suppressed."
 
 
 def _counted(count: int, plural: str) -> str:

@@ -1,1 +1,1 @@
-"""Who forwards where, worked out from rendered files alone."""
+"""The next hops of every switch, computed from rendered files only."""

@@ -1,12 +1,12 @@
 """eBGP as SONiC's FRR runs it: path-vector routing to next-hop sets, 64 destinations to a word.
 
-Rules, each seen in FRR: a switch advertises its one best path to every peer, the sender included; only the receiver
-looks for loops, and refuses a path that holds its own ASN more often than allowas-in says; the shortest path wins and
-all accepted paths of that length are next hops; a switch's own network wins over anything heard.
+Rules, each observed in FRR: a switch advertises its one best path to every peer, including the peer it learned it from.
+Only the receiver checks for loops: it refuses a path with its own ASN more often than allowas-in. The shortest path
+wins, and all accepted paths of that length are next hops. A switch prefers its own network to all learned paths.
 
-Every hop adds one ASN, so best lengths settle layer by layer, as in a breadth-first search. A loop check can refuse
-something only where two switches of one ASN are reached in different layers. Thus each chunk of destinations is
-solved without loop checks first; ASNs for which that may matter are tracked in a second run (`Trail`).
+Every hop adds one ASN, so best lengths are final layer by layer, as in a breadth-first search. A loop check can refuse
+a path only if two switches of one ASN are reached in different layers. Therefore each chunk of destinations is solved
+without loop checks first; ASNs that can matter are tracked in a second run (`AsnCounts`).
 """
 
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.routing import bits
+from fabricgen.routing.asn_counts import AsnCounts
 from fabricgen.routing.bits import Indices, Words
-from fabricgen.routing.narrow import narrow_choices
+from fabricgen.routing.multipath import narrow_choices
 from fabricgen.routing.network import Network
 from fabricgen.routing.routes import Destination, Routes
-from fabricgen.routing.trail import Trail
 
 Flags = NDArray[np.bool_]
 WORDS_PER_PASS = 8
@@ -28,8 +28,9 @@ WORDS_PER_PASS = 8
 
 @dataclass(frozen=True)
 class Policy:
-    """What decides over routes besides the wiring. Per switch: ASN, TSA, multipath-relax and the widest next-hop set.
-    Per directed link u to v: the families for which u hears v (bit 0: IPv4, bit 1: IPv6), and u's allowas-in there."""
+    """The configuration that determines routes, other than the wiring. Per switch: ASN, TSA, multipath-relax and the
+    largest next-hop set. Per directed link u to v: the families that u learns from v (bit 0: IPv4, bit 1: IPv6), and
+    the allowas-in of u on this session."""
 
     asn: NDArray[np.int64]
     isolated: Flags
@@ -42,7 +43,7 @@ class Policy:
 def solve(
     network: Network, policy: Policy, destinations: tuple[Destination, ...], words_per_pass: int = WORDS_PER_PASS
 ) -> Routes:
-    """The converged routes of every switch to every destination."""
+    """The converged routes of every switch to every destination. `words_per_pass` limits memory only."""
     solver = _Solver(network, policy, destinations)
     words = bits.word_count(len(destinations))
     plain = True
@@ -58,7 +59,7 @@ def solve(
             columns, tracked = pending.pop()
             layers = solver.layers(columns, tracked)
             plain = plain and not layers.has_refused
-            # what is not settled is written again, with more ASNs tracked
+            # columns that are not final are written again, with more ASNs tracked
             part = columns if len(tracked) else slice(first, first + words_per_pass)
             routes.nexthops[:, part] = layers.nexthops
             routes.reached[:, part] = layers.reached
@@ -69,7 +70,7 @@ def solve(
 
 
 def _by_suspects(columns: Indices, suspects: Flags, tracked: Indices) -> Iterator[tuple[Indices, Indices]]:
-    """The unsettled word columns, grouped by the ASNs that each needs tracked."""
+    """The word columns that are not final, grouped by the ASNs that must be tracked."""
     if not len(columns):
         return
     patterns, group = np.unique(suspects, axis=1, return_inverse=True)
@@ -79,8 +80,8 @@ def _by_suspects(columns: Indices, suspects: Flags, tracked: Indices) -> Iterato
 
 @dataclass
 class _Layers:
-    """Outcome of one run over some word columns; `suspects` (ASNs x columns) are loop checks that were left out,
-    `has_refused` tells whether one may have refused a path."""
+    """The result of one run over some word columns. `suspects` (ASNs x columns) are the loop checks that were left out
+    and can matter. `has_refused`: a loop check may have refused a path."""
 
     nexthops: Words
     reached: Words
@@ -90,7 +91,7 @@ class _Layers:
 
 
 class _Solver:
-    """The fabric, prepared once for all runs."""
+    """The arrays of the fabric, prepared once for all runs."""
 
     def __init__(self, network: Network, policy: Policy, destinations: tuple[Destination, ...]) -> None:
         self.network, self.policy = network, policy
@@ -104,10 +105,10 @@ class _Solver:
         self.asns, self.asn_index = np.unique(policy.asn, return_inverse=True)
         self.by_asn = np.argsort(self.asn_index, kind="stable")
         self.asn_starts = bits.segment_starts(self.asn_index[self.by_asn].astype(np.int32))
-        self.narrow = narrow_choices(network, policy.asn, policy.multipath_relax, policy.maximum_paths)
+        self.choices = narrow_choices(network, policy.asn, policy.multipath_relax, policy.maximum_paths)
 
     def _family_words(self, destinations: tuple[Destination, ...]) -> Words | None:
-        """What passes over a link of each kind (none, IPv4, IPv6, both); None when every link passes everything."""
+        """The destinations that pass a link of each kind (none, IPv4, IPv6, both); None if every link passes all."""
         six: Flags = np.array([one.family == 6 for one in destinations], bool)
         needed = int((~six).any()) | int(six.any()) << 1
         if bool(np.all(self.policy.hears & needed == needed)):
@@ -138,13 +139,13 @@ class _Solver:
             if not run.advance(candidates, offer):
                 break
         run.suspects[tracked] = False
-        if self.narrow is not None:
-            run.ambiguous |= self.narrow.undecided(run.nexthops, net.switches)
-        has_refused = run.trail is not None and run.trail.has_refused
+        if self.choices is not None:
+            run.ambiguous |= self.choices.undecided(run.nexthops, net.switches)
+        has_refused = run.counts is not None and run.counts.has_refused
         return _Layers(run.nexthops, run.possible, run.ambiguous, run.suspects, has_refused)
 
     def _advertised(self, front: Words, columns: Indices) -> Words:
-        """The part of `front` that peers hear of: under TSA only the switch's own loopbacks."""
+        """The part of `front` that is advertised: under TSA only the switch's own loopbacks."""
         silent = self.policy.isolated.nonzero()[0]
         if len(silent):
             front = front.copy()
@@ -159,8 +160,8 @@ class _Solver:
 class _Run:
     """State of one search. Per switch and destination:
 
-    `sure` has a path of at most this length whatever the history, `fresh` since this layer; `exact` of exactly this
-    length. `possible` may have had one by now, `front` one of exactly this length. They differ only where a loop check
+    `sure`: it has a path of at most this length after any history; `fresh`: since this layer; `exact`: of exactly this
+    length. `possible`: it can have such a path; `front`: one of exactly this length. They differ only if a loop check
     depends on which of several paths was advertised.
     """
 
@@ -169,7 +170,7 @@ class _Run:
         origin = np.ascontiguousarray(solver.origins[:, columns])
         policy = solver.policy
         asns = solver.asns[tracked]
-        self.trail = Trail(self.net, policy.asn, policy.allowas_in, asns, origin) if len(asns) else None
+        self.counts = AsnCounts(self.net, policy.asn, policy.allowas_in, asns, origin) if len(asns) else None
         self.sure, self.possible = origin.copy(), origin.copy()
         self.front = self.fresh = self.exact = origin
         self.nexthops = np.zeros((self.net.links, len(columns)), np.uint64)
@@ -178,21 +179,22 @@ class _Run:
         self.suspects = np.zeros((len(solver.asns), len(columns)), bool)
 
     def advance(self, candidates: Indices, offer: Words) -> bool:
-        """One layer: `offer` (candidates x words) is what each candidate link brings its source. False at the end."""
+        """One layer: `offer` (candidates x words) is what each candidate link offers to its source. False at the
+        end."""
         starts = bits.segment_starts(self.net.source[candidates])
         added_to: Words = offer
         certain, changed = offer, False
-        if self.trail is not None:
-            accepted = self.trail.check(candidates, offer)
+        if self.counts is not None:
+            accepted = self.counts.check(candidates, offer)
             target = self.net.target[candidates]
             certain = accepted & self.fresh[target]
             self._gather(self.ambiguous, offer & ~(accepted & self.exact[target]), candidates, starts)
             added_to = offer & ~self.nexthops[candidates]
         new = self._gather(np.zeros_like(self.sure), offer, candidates, starts)
-        added = new if self.trail is None else self._gather(np.zeros_like(new), added_to, candidates, starts)
-        self.fresh = new if self.trail is None else self._gather(np.zeros_like(new), certain, candidates, starts)
-        if self.trail is not None:
-            changed = self.trail.extend(candidates, offer, starts, new, self.possible)
+        added = new if self.counts is None else self._gather(np.zeros_like(new), added_to, candidates, starts)
+        self.fresh = new if self.counts is None else self._gather(np.zeros_like(new), certain, candidates, starts)
+        if self.counts is not None:
+            changed = self.counts.extend(candidates, offer, starts, new, self.possible)
         self.nexthops[candidates] |= offer
         heard = self.solver.per_asn(added)
         self.suspects |= (heard & self.asn_seen) != 0
@@ -203,14 +205,14 @@ class _Run:
         if self.fresh.any():
             self.front = new
             return True
-        # Only possibilities are left: they stay until nothing changes any more, a superset of what can happen.
+        # Only possible paths are left. They stay until nothing changes, which gives a superset of all outcomes.
         front = (new | self.front) & ~self.sure
         ended = not changed and not added.any() and bool((front == self.front).all())
         self.front = front
         return not ended
 
     def _gather(self, into: Words, offer: Words, candidates: Indices, starts: Indices) -> Words:
-        """ORs the rows of `offer` into the switches that they come to."""
+        """ORs the rows of `offer` into the rows of the switches that receive them."""
         rows = self.net.source[candidates[starts]]
         into[rows] |= np.bitwise_or.reduceat(offer, starts)
         return into

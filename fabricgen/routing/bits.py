@@ -1,4 +1,4 @@
-"""Rows of bits: one bit per destination class, 64 to a word, so that one operation serves 64 destinations."""
+"""Rows of bits: one bit per destination class, 64 in a word, so that one operation handles 64 destinations."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,19 +10,19 @@ _ROWS_AT_ONCE = 1024
 
 
 def word_count(bits: int) -> int:
-    """How many words hold that many bits."""
+    """The number of words for this number of bits."""
     return (bits + 63) // 64
 
 
 def set_bits(rows: int, columns: int, row: Indices, column: Indices) -> Words:
-    """A [rows, words] array with the named bits set."""
+    """A [rows, words] array with the given bits set."""
     words = np.zeros((rows, word_count(columns)), np.uint64)
     np.bitwise_or.at(words, (row, column >> 6), np.uint64(1) << (column & 63).astype(np.uint64))
     return words
 
 
 def row_of(columns: Indices, width: int) -> Words:
-    """One row of `width` bits with the named ones set."""
+    """One row of `width` bits with the given columns set."""
     row: Words = set_bits(1, width, np.zeros_like(columns), columns)[0]
     return row
 
@@ -36,7 +36,7 @@ def ones(columns: int) -> Words:
 
 
 def take_columns(words: Words, columns: Indices) -> Words:
-    """The named bits of each row, side by side."""
+    """The given columns of each row, in the given order."""
     unpacked = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, columns]
     packed = np.zeros((len(words), word_count(len(columns)) * 8), np.uint8)
     bytes_ = np.packbits(unpacked, axis=1, bitorder="little")
@@ -55,18 +55,18 @@ def transposed(words: Words, columns: int) -> Words:
 
 
 def columns_of(row: Words) -> list[int]:
-    """The numbers of the bits that are set in one row."""
+    """The columns of the bits that are set in one row."""
     return np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
 
 
 def has(rows: Words, column: int) -> NDArray[np.bool_]:
-    """Whether each row has the bit of one column."""
+    """For each row, whether the bit of the column is set."""
     bit: NDArray[np.bool_] = (rows[:, column >> 6] >> np.uint64(column & 63) & np.uint64(1)).astype(bool)
     return bit
 
 
 def count(words: Words) -> int:
-    """How many bits are set."""
+    """The number of bits that are set."""
     return int(np.unpackbits(words.view(np.uint8)).sum()) if words.any() else 0
 
 
@@ -77,7 +77,7 @@ def any_of(rows: Words, starts: Indices) -> Words:
 
 
 def segment_starts(sorted_keys: NDArray[np.int32]) -> Indices:
-    """Where each run of equal keys begins."""
+    """The index at which each run of equal keys begins."""
     if not len(sorted_keys):
         return np.empty(0, np.int64)
     return np.flatnonzero(np.concatenate(([True], sorted_keys[1:] != sorted_keys[:-1])))

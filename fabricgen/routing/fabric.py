@@ -1,4 +1,4 @@
-"""From the config_db files of one plane to the arrays that routes are computed on."""
+"""The config_db files of one plane to the arrays from which routes are computed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from fabricgen.sonic.addresses import Address
 
 @dataclass(frozen=True)
 class RoutedFabric:
-    """One plane, ready for `solve`. `names[u]` is switch u; `sessions[p]` is the pair of directed links that
-    `network.order` numbers 2p and 2p + 1, the first of the sessions between two interfaces: with IPv4 and IPv6 there
-    are two over one link, which share its buffers. `announced` gives (switch, prefix) its (table, key)."""
+    """One plane, ready for `solve`. `names[u]` is switch u. `sessions[p]` makes the pair of directed links that
+    `network.order` numbers 2p and 2p + 1. Of two sessions between the same interfaces (IPv4 and IPv6) it is the first,
+    because both share the buffers of one link. `announced` maps (switch, prefix) to its (table, key)."""
 
     names: tuple[str, ...]
     spoken: SpokenFabric
@@ -31,27 +31,27 @@ class RoutedFabric:
 
     @cached_property
     def ports(self) -> tuple[str, ...]:
-        """Per link the interface from which it leaves its source."""
+        """For each link, the egress interface of its source."""
         ends = [interface for session in self.sessions for _, interface, _ in session]
         return tuple([ends[place] for place in self.network.order.tolist()])
 
     def port(self, link: int) -> str:
-        """The interface from which link l leaves its source."""
+        """The egress interface of the source of a link."""
         return self.ports[link]
 
     def row(self, link: int) -> str:
-        """The BGP_NEIGHBOR key by which the source of link l hears its target."""
+        """The BGP_NEIGHBOR key of the session at the source of a link."""
         pair, backwards = divmod(int(self.network.order[link]), 2)
         session = self.sessions[pair]
         return (session.b if backwards else session.a).neighbor.key
 
     @property
     def discards(self) -> tuple[tuple[Address, ...], ...]:
-        """What each switch drops where it knows nothing longer."""
+        """The prefixes that each switch drops if it has no longer prefix."""
         return tuple(self.spoken.speakers[name].discards for name in self.names)
 
     def routes(self) -> Routes:
-        """Every switch's next hops to every destination."""
+        """The next hops of every switch to every destination."""
         return solve(self.network, self.policy, self.destinations)
 
     def next_hops(self) -> dict[str, dict[str, list[str]]]:
@@ -74,7 +74,7 @@ def read_fabric(bundle: Bundle, switches: list[str]) -> RoutedFabric:
 
 
 def _by_cable(sessions: Sequence[Session]) -> tuple[tuple[Session, ...], list[int]]:
-    """The first session over each pair of interfaces, and for every session the number of its pair."""
+    """The first session of each pair of interfaces, and for every session the number of its pair."""
     known: dict[tuple[str, ...], int] = {}
     first: list[Session] = []
     cable: list[int] = []
@@ -97,7 +97,7 @@ def _policy(spoken: SpokenFabric, cable: Sequence[int], names: tuple[str, ...], 
         np.bitwise_or.at(hears, cable, np.array(heard, np.uint8))
         np.maximum.at(allowed, cable, np.array(lenience, np.int64))
     speakers = [spoken.speakers[name] for name in names]
-    # A switch that speaks no BGP has no sessions; it gets an ASN of its own so that it is never taken for another.
+    # A switch without BGP has no sessions. It gets a unique ASN so that no other switch shares it.
     return Policy(
         asn=np.array([-index - 1 if one.asn is None else one.asn for index, one in enumerate(speakers)], np.int64),
         isolated=np.array([one.isolated for one in speakers], bool),
@@ -117,9 +117,10 @@ def _families(accepted: frozenset[int], sent: frozenset[int]) -> int:
 def _destinations(
     bundle: Bundle, spoken: SpokenFabric, number: Mapping[str, int]
 ) -> tuple[tuple[Destination, ...], dict[tuple[str, str], tuple[str, str]]]:
-    """Announced prefixes in classes of equal origin; loopbacks are kept apart only where TSA treats them apart.
+    """Announced prefixes in classes of equal origins. Loopbacks have their own classes only where TSA treats them
+    differently.
 
-    A default route from outside has the border switches for its origins: the path begins there, one AS longer.
+    The origins of a default route from outside are the border switches: the path begins there, one AS longer.
     """
     announced: dict[tuple[str, str], tuple[str, str]] = {}
     origins: dict[str, dict[int, bool]] = {}

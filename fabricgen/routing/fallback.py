@@ -1,5 +1,5 @@
-"""Longest-prefix match: a packet whose own prefix a switch does not know follows a shorter one that covers it, unless
-a discard route between the two drops it."""
+"""Longest-prefix match: if a switch has no route to a packet's prefix, the packet follows a shorter prefix that covers
+it, unless a discard route between the two drops it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from fabricgen.sonic.addresses import Address, parse_address
 
 
 def covering(destinations: Sequence[Destination]) -> list[list[int]]:
-    """For each destination the ones that hold the next shorter prefix around any of its own."""
+    """For each destination, those with the next shorter prefix that covers one of its prefixes."""
     column_of: dict[Address, int] = {}
     for column, one in enumerate(destinations):
         column_of.update((address, column) for address in _addresses(one))
@@ -30,9 +30,9 @@ def covering(destinations: Sequence[Destination]) -> list[list[int]]:
 
 
 def forwarding(network: Network, routes: Routes, discards: Sequence[Sequence[Address]] = ()) -> Words:
-    """`routes.nexthops`, and those of the covering prefix where a switch does not, or may not, know the longer.
+    """`routes.nexthops`, plus those of the covering prefix where a switch has, or may have, no route to the longer one.
 
-    `discards[u]` are the prefixes that switch u drops where it knows nothing longer.
+    `discards[u]` are the prefixes that switch u drops if it has no longer prefix.
     """
     hops, reached = routes.nexthops, routes.reached
     around = covering(routes.destinations)
@@ -40,23 +40,23 @@ def forwarding(network: Network, routes: Routes, discards: Sequence[Sequence[Add
         (column for column, others in enumerate(around) if others),
         key=lambda column: min(address.length for address in _addresses(routes.destinations[column])),
     )
-    lacking = {column: ~bits.has(reached, column) | bits.has(routes.ambiguous, column) for column in shortest_first}
-    wanted = [column for column in shortest_first if lacking[column].any()]
-    if wanted:
+    missing = {column: ~bits.has(reached, column) | bits.has(routes.ambiguous, column) for column in shortest_first}
+    incomplete = [column for column in shortest_first if missing[column].any()]
+    if incomplete:
         hops = hops.copy()
     dropping = _dropping(discards, network.switches)
-    for column in wanted:
+    for column in incomplete:
         for other in around[column]:
-            lost = lacking[column] & ~_dropped(dropping, routes.destinations[column], routes.destinations[other])
+            lost = missing[column] & ~_dropped(dropping, routes.destinations[column], routes.destinations[other])
             fallback = bits.has(hops, other) & lost[network.source]
             hops[:, column >> 6] |= fallback.astype(np.uint64) << np.uint64(column & 63)
     return hops
 
 
 class Fallbacks:
-    """Which destinations fall back on which, and which switches drop their packets instead: row i says that what goes
-    to `column[i]` falls back on `other[i]`, but for the switches that are set in row `mask[i]` of `masks`. `shortest`
-    is the length of the shortest prefix of each destination: longer ones are looked at later."""
+    """Which destinations fall back to which, and which switches drop the packets instead. Row i: packets to `column[i]`
+    fall back to `other[i]`, except at the switches in row `mask[i]` of `masks`. `shortest` is the length of the
+    shortest prefix of each destination: fallbacks are applied in this order."""
 
     def __init__(
         self, destinations: Sequence[Destination], discards: Sequence[Sequence[Address]], switches: int
@@ -77,10 +77,10 @@ class Fallbacks:
         self.numbers = numbers
 
     def keep(self, switch: NDArray[np.int64], column: NDArray[np.int64]) -> bool:
-        """Whether all stays the same with `switch[u]` in place of switch u, and `column[c]` of destination c."""
+        """Whether nothing changes if `switch[u]` replaces switch u and `column[c]` replaces destination c."""
         if not len(self.column):
             return True
-        if (self.shortest[self.other] >= self.shortest[self.column]).any():  # prefixes of several lengths: order counts
+        if (self.shortest[self.other] >= self.shortest[self.column]).any():  # the order of fallbacks matters
             return False
         moved = np.empty_like(self.masks)
         moved[:, switch] = self.masks

@@ -1,8 +1,8 @@
-"""OpenSM's forwarding tables to the paths that packets take, as arrays: hop by hop, for all pairs at once.
+"""OpenSM's forwarding tables to the paths of packets, as arrays: hop by hop, for all pairs at once.
 
-A switch forwards by destination LID alone, whatever the service level (SL); the SL, with the ports a packet comes in by
-and goes out by, chooses the virtual lane (VL). So packets to one LID that meet on one link and lane with one SL share
-all the rest of their way and are followed once.
+A switch forwards by destination LID only. The service level (SL), the ingress port and the egress port determine the
+virtual lane (VL). Packets to one LID with one SL that meet on one link and lane share the rest of their path, and are
+followed once.
 """
 
 from collections.abc import Iterator
@@ -16,31 +16,31 @@ from fabricgen.observed.opensm_dumps import Dumps
 Ints = NDArray[np.int64]
 
 LANES = 16
-MOST_HOPS = 64  # IBA: a directed route has no more; who goes on is in a forwarding loop
-_PACKETS_PER_PASS = 1 << 15  # what is made of them stays in a core's cache
+MOST_HOPS = 64  # IBA: the longest directed route; longer paths are forwarding loops
+_PACKETS_PER_PASS = 1 << 15  # their arrays stay in a core's cache
 
 
 @dataclass(frozen=True)
 class Hop:
-    """One hop of many packets, on their way to the LIDs of `columns` of the destinations. A channel is a switch's port
-    and a lane, `(switch * P + port) * LANES + lane`: they hold channel `held`, -1 at the first switch, and ask for
-    `asked`."""
+    """One hop of many packets to the LIDs of `columns` of the destinations. A channel is a port of a switch and a lane,
+    `(switch * P + port) * LANES + lane`. The packets hold channel `held`, -1 at the first switch, and wait for
+    `awaited`."""
 
     columns: Ints
     held: Ints
-    asked: Ints
+    awaited: Ints
 
 
 @dataclass(frozen=True)
 class Lost:
-    """Packets that get no further: at `switches`, on their way to `columns`."""
+    """Packets to `columns` that are lost at `switches`."""
 
     switches: Ints
     columns: Ints
 
 
 def walk(dumps: Dumps) -> Iterator[Hop | Lost]:
-    """All paths between adapter ports, each with its SL (0 where nobody told), in passes over some destinations."""
+    """All paths between adapter ports, each with its SL (0 if not known), in passes over some destinations."""
     sources = _Sources(dumps)
     per_pass = max(1, _PACKETS_PER_PASS // sources.kinds)
     for first in range(0, len(dumps.destinations), per_pass):
@@ -49,13 +49,13 @@ def walk(dumps: Dumps) -> Iterator[Hop | Lost]:
 
 
 def distinct(numbers: Ints) -> Ints:
-    """The numbers in order, without repeats: np.unique, which hashes, is several times slower on tens of millions."""
+    """The sorted numbers without duplicates; several times faster than np.unique on tens of millions."""
     ordered = np.sort(numbers)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
 
 
 class _Sources:
-    """Adapter ports whose packets no switch tells apart: on one switch, by in-ports with equal SL-to-VL tables."""
+    """Adapter ports whose packets switches treat equally: on one switch, at ports with equal SL-to-VL tables."""
 
     def __init__(self, dumps: Dumps) -> None:
         subnet = dumps.subnet
@@ -85,8 +85,8 @@ class _Sources:
         levels = np.ones((len(self.switch), last - first), np.uint16)  # a bit for each SL
         if self.path_sl is not None:
             for number, rows in enumerate(self.rows):
-                told = self.path_sl[rows, first:last].astype(np.uint16)
-                levels[number] = np.bitwise_or.reduce(np.left_shift(np.uint16(1), told), axis=0)  # 255: no bit
+                known = self.path_sl[rows, first:last].astype(np.uint16)
+                levels[number] = np.bitwise_or.reduce(np.left_shift(np.uint16(1), known), axis=0)  # 255: no bit
         present = (levels.T[..., None] >> np.arange(LANES, dtype=np.uint16) & 1).astype(bool)
         column, kind, level = np.nonzero(present)
         return column + first, self.switch[kind], self.port[kind], level
@@ -110,9 +110,9 @@ def _walk(dumps: Dumps, column: Ints, switch: Ints, into: Ints, level: Ints) -> 
         if not len(column):
             return
         lane = level if dumps.sl2vl is None else dumps.sl2vl[switch, into, out, level]
-        asked = (switch * width + out) * LANES + lane
-        yield Hop(column, held, asked)
-        once = distinct((column << 40) + (asked << 4) + level)
+        awaited = (switch * width + out) * LANES + lane
+        yield Hop(column, held, awaited)
+        once = distinct((column << 40) + (awaited << 4) + level)
         column, held, level = once >> 40, (once >> 4) & 0xFFFFFFFFF, once & 0xF
         switch, out = np.divmod(held // LANES, width)
         into = subnet.peer_port[switch, out].astype(np.int64)

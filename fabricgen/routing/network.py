@@ -1,4 +1,4 @@
-"""The switches and the links between them as arrays: the ground that routing and dependency analysis stand on."""
+"""Switches and the links between them as arrays, for routing and dependency analysis."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,11 @@ Offsets = NDArray[np.int64]
 class Network:
     """Directed links between switches in compressed rows.
 
-    Link l goes from switch `source[l]` to `target[l]`; links are sorted by source, those of switch u being
-    `offsets[u]:offsets[u + 1]`. `reverse[l]` is the same cable the other way. `incoming` lists the links sorted by
-    target, those into switch v being `incoming[incoming_offsets[v]:incoming_offsets[v + 1]]`. Parallel cables are
-    links of their own. `order[l]` is where directed link l stood in the list the network was made from: pair p gives
-    2p (a to b) and 2p + 1 (b to a).
-    """
+    Link l goes from switch `source[l]` to `target[l]`; links are sorted by source, those of switch u are
+    `offsets[u]:offsets[u + 1]`. `reverse[l]` is the opposite direction of the same cable. `incoming` lists the links
+    sorted by target, those into switch v are `incoming[incoming_offsets[v]:incoming_offsets[v + 1]]`. Parallel cables
+    are separate links. `order[l]` is the number of directed link l in the list of cables: cable p has 2p (a to b) and
+    2p + 1 (b to a)."""
 
     switches: int
     source: Ints
@@ -38,7 +37,7 @@ class Network:
 
     @cached_property
     def place(self) -> Offsets:
-        """Where each link stands in `incoming`."""
+        """The index of each link in `incoming`."""
         place = np.empty(self.links, np.int64)
         place[self.incoming] = np.arange(self.links)
         return place

@@ -1,12 +1,12 @@
-"""Every next hop that any set of failures could bring about: what the ASN plan alone forbids is left out, nothing else.
+"""All next hops that any set of failures can cause: only those that the ASN plan excludes are left out.
 
-A switch refuses a path that holds its own ASN too often. So link u to v can be a next hop only if some path from v
-avoids u's ASN; failures take paths away and add none. The search grows, from the origins, what paths can exist: per
-switch and destination, whether some path at all, and for each ASN in question whether some path with at most k of it.
-Each of these may be another path, and lengths are not asked: a superset, whatever fails.
+A switch refuses a path with its own ASN too often. So link u to v can be a next hop only if some path from v avoids
+the ASN of u. Failures remove paths and add none. From the origins, the search extends which paths can exist: per switch
+and destination, whether there is a path, and for each tracked ASN whether there is a path with at most k of it. Each of
+these can be a different path, and lengths do not count, so the result is a superset for any failures.
 
-Switches of one ASN that announce nothing behave alike and are taken together. In a fabric of many ASNs only those that
-several switches share are looked for: a switch with an ASN of its own refuses no more than paths through itself.
+Switches of one ASN that announce nothing behave equally and form one group. In a fabric with many ASNs, only those that
+several switches share are tracked: a switch with a unique ASN refuses only paths through itself.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _WORDS_AT_ONCE = 1 << 25  # 256 MiB of planes
 
 
 def possible_routes(network: Network, policy: Policy, destinations: tuple[Destination, ...]) -> Routes:
-    """The union of all next hops in all states that failures of links and switches can lead to."""
+    """The union of the next hops of all states after failures of links and switches."""
     pairs = [(switch, column) for column, one in enumerate(destinations) for switch in one.origins]
     row, column = np.array(pairs, np.int64).reshape(-1, 2).T
     origins = bits.set_bits(network.switches, len(destinations), row, column)
@@ -36,12 +36,12 @@ def possible_routes(network: Network, policy: Policy, destinations: tuple[Destin
     for first in range(0, words, step):
         part = np.s_[:, first : first + step]
         origin = np.zeros((groups.count, origins[part].shape[1]), np.uint64)
-        origin[groups.number] |= origins[part]  # switches that announce have a group each
+        origin[groups.number] |= origins[part]  # each switch that announces has its own group
         usable, held = groups.search(origin)
         nexthops[part] = usable[groups.edge] & ~origins[part][network.source]
         reached[part] = held[groups.number]
     loopbacks = bits.row_of(np.flatnonzero([one.loopback for one in destinations]), len(destinations))
-    silent = policy.isolated[network.target].nonzero()[0]  # under TSA a switch announces its own loopbacks only
+    silent = policy.isolated[network.target].nonzero()[0]  # under TSA a switch announces only its own loopbacks
     nexthops[silent] &= origins[network.target[silent]] & loopbacks
     for bit, family in ((1, 4), (2, 6)):
         other = np.flatnonzero([one.family == family for one in destinations])
@@ -52,9 +52,10 @@ def possible_routes(network: Network, policy: Policy, destinations: tuple[Destin
 
 @dataclass(frozen=True)
 class _Groups:
-    """`number[u]` is the group of switch u, `edge[l]` that of link l: an edge goes from group `tail` to `head`, edges
-    sorted by tail. A group's ASN may stand `allowed` times in what it accepts over an edge; `tracked` numbers the
-    ASNs looked for (-1: none of them), and the planes of number i count up to `planes[i]` - 1 occurrences."""
+    """`number[u]` is the group of switch u, `edge[l]` the edge of link l. An edge goes from group `tail` to `head`;
+    edges are sorted by tail. A group accepts paths with at most `allowed` times its ASN over an edge. `tracked` is the
+    number of a group's tracked ASN (-1: not tracked); the planes of number i count up to `planes[i]` - 1
+    occurrences."""
 
     count: int
     number: Indices
@@ -86,20 +87,22 @@ class _Groups:
         return cls(len(keys[0]), number, edge, tail, head, allowed, tracked, planes)
 
     def search(self, origin: Words) -> tuple[Words, Words]:
-        """(edges x words: what may go over each edge; groups x words: what each group may have a path to)."""
+        """(edges x words: possible next hops; groups x words: destinations to which a path is possible)."""
         starts = bits.segment_starts(self.tail.astype(np.int32))
         rows = self.tail[starts]
         first = np.concatenate(([0], np.cumsum(self.planes)))
         any_path = origin.copy()
-        few = np.repeat(origin[None], int(first[-1]), axis=0)  # paths with at most k of an ASN, planes side by side
+        few = np.repeat(
+            origin[None], int(first[-1]), axis=0
+        )  # paths with at most k of an ASN, one plane after the other
         own = np.flatnonzero(self.tracked >= 0)
         base = first[self.tracked[own]]
-        few[base, own] = 0  # none of its own ASN: no path of a switch is without it
+        few[base, own] = 0  # every path that a switch advertises has its own ASN
         mine = np.flatnonzero(self.tracked[self.tail] >= 0)
-        asked = first[self.tracked[self.tail[mine]]] + self.allowed[mine]
+        layer = first[self.tracked[self.tail[mine]]] + self.allowed[mine]
         while True:
             usable = any_path[self.head]
-            usable[mine] &= few[asked, self.head[mine]]
+            usable[mine] &= few[layer, self.head[mine]]
             changed = self._grow(any_path, usable, rows, starts)
             for index, planes in enumerate(self.planes.tolist()):
                 inside = (self.tracked[self.tail] == index)[:, None]

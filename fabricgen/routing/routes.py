@@ -1,4 +1,4 @@
-"""Destinations and the next hops towards them: what every later question about the fabric is asked of."""
+"""Destinations and the next hops to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from fabricgen.routing.network import Network
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Prefixes that share their next hops everywhere, for they come from the same switches in the same way."""
+    """Prefixes with the same next hops everywhere, because the same switches announce them in the same way."""
 
     prefixes: tuple[str, ...]
     origins: tuple[int, ...]
     family: int  # 4 | 6
-    loopback: bool = False  # what a switch under TSA still announces
+    loopback: bool = False  # a switch under TSA still announces it
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Routes:
     """Next-hop sets as bits, one per destination, in words of 64.
 
     `nexthops[l]` (links x words): link l is a next hop of its source towards these destinations. `reached[u]`
-    (switches x words): u has a route. `ambiguous[u]`: what u holds depends on history (which of several equal paths
-    came first); there `nexthops` is the union of all possibilities, so an absence of cycles holds for each of them.
-    `plain`: no loop check refused anything, so that every path is a shortest one of the wiring.
+    (switches x words): u has a route. `ambiguous[u]`: the route of u depends on history (which of several equal paths
+    came first); `nexthops` is then the union of all possibilities, so an absence of cycles holds for each of them.
+    `plain`: no loop check refused a path, so every path is a shortest path of the wiring.
     """
 
     destinations: tuple[Destination, ...]
@@ -36,11 +36,11 @@ class Routes:
 
     @property
     def ambiguous_sets(self) -> int:
-        """How many (switch, destination) pairs have more than one possible next-hop set."""
+        """The number of (switch, destination) pairs with more than one possible next-hop set."""
         return bits.count(self.ambiguous)
 
     def by_switch(self, network: Network, names: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-        """{switch: {prefix: [next-hop switches]}}; a prefix that a switch cannot reach, or announces, is not there."""
+        """{switch: {prefix: [next-hop switches]}}; without the prefixes that a switch cannot reach or announces."""
         table: dict[str, dict[str, set[str]]] = {name: {} for name in names}
         for link in range(network.links):
             near, far = names[network.source[link]], names[network.target[link]]

@@ -1,7 +1,7 @@
-"""config_db files to eBGP sessions: which rows name each other, and why a row that should make a session does not.
+"""config_db files to eBGP sessions: the pairs of rows that make a session, and the reason why a row makes none.
 
-A session needs a row at both ends, each naming an address (or, unnumbered, a port) of the other and its ASN. What
-cannot come up is left out of the routing model and reported, for it changes who forwards where.
+A session needs a row at both ends. Each row has an address (or, unnumbered, a port) of the other end and its ASN. A
+session that cannot come up is left out of the routing model and reported, because it changes the next hops.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _FAR_END = "held down by the far end"
 
 
 class SessionEnd(NamedTuple):
-    """One side: the switch, the interface its packets leave by, and the BGP_NEIGHBOR row that makes the session."""
+    """One end: the switch, its egress interface, and its BGP_NEIGHBOR row."""
 
     switch: str
     interface: str
@@ -30,8 +30,8 @@ class SessionEnd(NamedTuple):
 
 
 class Session(NamedTuple):
-    """An eBGP session that comes up as configured, `a` the switch whose name comes first. Parallel links have one
-    session each."""
+    """An eBGP session that comes up as configured; the name of switch `a` comes first. Parallel links have one session
+    each."""
 
     a: SessionEnd
     b: SessionEnd
@@ -39,9 +39,8 @@ class Session(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AbsentSession:
-    """A BGP_NEIGHBOR row whose session cannot come up; the far end of one with the outside is not asked. `inside`: the
-    far end is one of the switches judged; `follows`: nothing is wrong with this row, the one that answers it is to
-    blame."""
+    """A BGP_NEIGHBOR row whose session cannot come up. `inside`: the far end is one of the judged switches. `follows`:
+    this row is right, and the row at the far end is wrong."""
 
     switch: str
     key: str
@@ -52,8 +51,8 @@ class AbsentSession:
 
 @dataclass(frozen=True)
 class SpokenFabric:
-    """Who speaks BGP in one plane: speakers by switch, sessions, and what stays down. `tables` are those of each
-    switch that tell what is lossless: each file is read once."""
+    """The BGP speakers of one plane by switch, the sessions, and the rows whose sessions stay down. `tables` are the
+    QoS tables of each switch, kept so that each file is read once."""
 
     speakers: Mapping[str, Speaker]
     sessions: tuple[Session, ...]
@@ -62,12 +61,12 @@ class SpokenFabric:
 
 
 def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
-    """The sessions among `switches`. Raises UnreadableInputError when a file is no JSON."""
+    """The sessions among `switches`. Raises UnreadableInputError if a file is not JSON."""
     return _Pairing(bundle, switches).run()
 
 
 class _Pairing:
-    """Looks up for every neighbor row the row that answers it."""
+    """Finds for every neighbor row the row at the far end."""
 
     def __init__(self, bundle: Bundle, switches: list[str]) -> None:
         self.bundle = bundle
@@ -96,7 +95,7 @@ class _Pairing:
     def run(self) -> SpokenFabric:
         sessions: list[Session] = []
         absent: list[AbsentSession] = []
-        answered: dict[str, set[str]] = {name: set() for name in self.speakers}  # rows whose session is found already
+        answered: dict[str, set[str]] = {name: set() for name in self.speakers}  # rows of sessions already found
         for name, one in self.speakers.items():
             done = answered[name]
             beyond = {neighbor.key for _, neighbor in outside_sessions(self.bundle, name, one)}
@@ -129,11 +128,11 @@ class _Pairing:
     def _disagreement(self, name: str, neighbor: Neighbor, far: SessionEnd) -> str:
         own, other = self.speakers[name], self.speakers[far.switch]
         if own.asn == other.asn:
-            return f"{far.switch} has the same ASN {own.asn}: an internal session, which this model leaves out"
+            return f"{far.switch} has the same ASN {own.asn}: internal sessions are not modelled"
         if neighbor.asn not in (None, other.asn):
-            return f"the row says ASN {neighbor.asn}, {far.switch} has {other.asn}"
+            return f"the row has ASN {neighbor.asn}, {far.switch} has {other.asn}"
         if far.neighbor.asn not in (None, own.asn):
-            return f"the row at {far.switch} says ASN {far.neighbor.asn}, this switch has {own.asn}"
+            return f"the row at {far.switch} has ASN {far.neighbor.asn}, this switch has {own.asn}"
         if own.router_id and own.router_id == other.router_id:
             return f"{far.switch} has the same router id {own.router_id}"
         return ""
@@ -148,7 +147,7 @@ class _Pairing:
     def _by_address(self, name: str, peer: Address) -> tuple[str, SessionEnd] | str:
         owner = self.owner.get(peer)
         if owner is None or owner[0] == name:
-            return f"no other switch here has the address {peer.ip}"
+            return f"no other judged switch has the address {peer.ip}"
         other, entry = owner
         if not entry.bound:
             return f"{other} {entry.interface} has {peer.ip} but no base row"
@@ -162,7 +161,7 @@ class _Pairing:
         return unplugged or (near.interface, SessionEnd(other, entry.interface, answer))
 
     def _interface_towards(self, name: str, far: InterfaceAddress) -> InterfaceAddress | None:
-        """The interface whose subnet holds the far address; FRR takes its source address from there."""
+        """The interface whose subnet contains the far address; FRR takes its source address from it."""
         subnets = self.by_subnet[name]
         same = subnets.get(far.network)
         if same is not None:
@@ -170,7 +169,7 @@ class _Pairing:
         return next((entry for subnet, entry in subnets.items() if subnet.covers(far.host)), None)
 
     def _unplugged(self, near: tuple[str, str], far: tuple[str, str]) -> str:
-        """Why two interfaces with one subnet are not joined; "" when they are, or when nothing is known of them."""
+        """Why two interfaces of one subnet are not connected; "" if they are, or if no cable of them is known."""
         link = self.bundle.link_at.get(near)
         if link is None or not near[1].startswith("Ethernet"):
             return ""
@@ -180,10 +179,10 @@ class _Pairing:
     def _by_link(self, name: str, interface: str) -> tuple[str, SessionEnd] | str:
         link = self.bundle.link_at.get((name, interface))
         if link is None:
-            return f"nothing known is cabled to {interface}"
+            return f"no cable of {interface} is known"
         switch, port = link.b if link.a == (name, interface) else link.a
         if switch not in self.speakers:
-            return f"{interface} is cabled to {switch}, which is not among the switches judged"
+            return f"{interface} is cabled to {switch}, which is not a judged switch"
         answer = self.by_interface[switch].get(port)
         if answer is None:
             return f"{switch} has no unnumbered BGP_NEIGHBOR on {port}"

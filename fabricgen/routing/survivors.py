@@ -1,4 +1,4 @@
-"""What is left of a network when links fail: the same arrays without them."""
+"""The network that is left after links have failed."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ Flags = NDArray[np.bool_]
 
 
 def without_links(network: Network, policy: Policy, dead: Indices) -> tuple[Network, Policy, Indices]:
-    """The network and its policy without the directed links `dead`, and the old number of each link that is left.
+    """The network and its policy without the directed links `dead`, and the old number of each remaining link.
 
-    A cable fails both ways: `dead` has to hold the reverse of each of its links.
+    A cable fails in both directions: `dead` contains the reverse of each of its links.
     """
     alive = np.ones(network.links, bool)
     alive[dead] = False

@@ -1,1 +1,1 @@
-"""What the fabric does under load and failure, from rendered files alone."""
+"""Simulators: what a fabric does under load and failure, from its files alone."""

@@ -1,7 +1,7 @@
-"""Compiled loops: numba's decorators with the options that all kernels share, and where machine code is kept.
+"""Compiled loops: numba's decorators with the options of all kernels, and the cache of machine code.
 
-Extra [sim]. Machine code is kept in the user's cache folder and not beside the source, so that an installation that
-nobody may write to starts as fast as any other.
+Extra [sim]. The cache is in the user's cache folder and not beside the source, so a read-only installation starts fast
+as well.
 """
 
 import os
@@ -19,33 +19,33 @@ try:
 except ModuleNotFoundError as error:
     raise UsageError("this simulation needs numba: pip install 'fabricgen[sim]'") from error
 
-# Arrays belong to the caller, which outlives the loop: counting references to them takes nine tenths of its time.
+# The caller owns the arrays and outlives the loop. Counting references to them would take nine tenths of the time.
 _OPTIONS = {"error_model": "numpy", "_nrt": False}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """Machine code, kept for the next start."""
+    """The function as machine code, which the cache keeps for the next start."""
     return cast("Function", numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function))
 
 
 def inlined(function: Function) -> Function:
-    """Machine code that becomes a part of each caller: a name for a few lines, at no cost."""
-    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody else calls it
+    """The function as machine code inside each caller, without the cost of a call."""
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only compiled code calls it
     return cast("Function", numba.njit(forceinline=True, **wrappers, **_OPTIONS)(function))
 
 
 def use_cache(folder: Path) -> bool:
-    """Keep the machine code of what is in `folder` apart from that of other versions, interpreters and processors, and
-    tell whether there is some already. Call it before the first import of a kernel."""
+    """Select the cache of the kernels in `folder`, by version, interpreter and processor, and return whether it has
+    machine code. Call it before the first import of a kernel."""
     if "NUMBA_CACHE_DIR" not in os.environ:
         numba.config.CACHE_DIR = str(_cache_root() / f"{folder.name}-{_digest(folder)}")
     return any(Path(numba.config.CACHE_DIR).rglob("*.nbc"))
 
 
 def _digest(folder: Path) -> str:
-    """Of the sources: numba itself looks at the file of a function only, not at those that it calls."""
+    """A digest of the sources. numba itself checks only the file of a function, not those of the functions it calls."""
     import llvmlite.binding
 
     parts = [file.read_bytes() for file in sorted(folder.glob("*.py"))]
@@ -55,7 +55,7 @@ def _digest(folder: Path) -> str:
 
 
 def _cache_root() -> Path:
-    """The user's cache folder, or one for this user among the temporary files where it cannot be written to."""
+    """The user's cache folder, or a temporary folder of the user if it is not writable."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "fabricgen"
     try:
         base.mkdir(parents=True, exist_ok=True)

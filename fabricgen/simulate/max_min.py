@@ -1,24 +1,23 @@
-"""Max-min fair rates on fixed paths: what ideal congestion control converges to (Bertsekas and Gallager, Data Networks,
-1987, section 6.5.2), and the completion times it gives to finite flows.
+"""Max-min fair rates on fixed paths, and the completion times of finite flows at these rates.
 
-Progressive filling, many bottlenecks at a time: a port whose fair share is the least for every flow that crosses it
-keeps this share whatever happens elsewhere, so that all such ports are settled in one round.
+Ideal congestion control converges to these rates (Bertsekas and Gallager, Data Networks, 1987, section 6.5.2).
+
+Progressive filling with many bottlenecks at a time: if the fair share of a port is the smallest for every flow that
+crosses it, this share does not depend on other ports. One round settles all such ports.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fabricgen.simulate.congestion.model import NO_PORT, Crossings, Flows, Ports, crossings
-
-Floats = NDArray[np.float64]
+from fabricgen.simulate.plane.crossings import Crossings, crossings
+from fabricgen.simulate.plane.ports import NO_PORT, Floats, Flows, Ports
 
 _ALIKE = 1e-9
-_ACK_ROUNDS = 4  # acknowledgements take capacity by the rates they depend on
-_TOGETHER = 0.002  # completions this close (relative) end together
+_ACK_ROUNDS = 4  # acknowledgements use capacity, and their rate depends on the rates of the flows
+_TOGETHER = 0.002  # completions within this relative distance are one event
 
 
 def max_min_rates(ports: Ports, flows: Flows) -> Floats:
-    """Bytes per ns of every flow, all of them sending."""
+    """Bytes per ns of every flow when all send."""
     if not len(flows):
         return np.zeros(0)
     crossed = crossings(flows)
@@ -32,7 +31,7 @@ def max_min_rates(ports: Ports, flows: Flows) -> Floats:
 
 
 def ack_load(ports: Ports, flows: Flows, rates: Floats) -> Floats:
-    """Bytes per ns that acknowledgements take of each port."""
+    """Bytes per ns that acknowledgements use at each port."""
     if flows.back is None or not ports.ack_bytes:
         return np.zeros(len(ports))
     flow, hop = (flows.back != NO_PORT).nonzero()
@@ -48,7 +47,7 @@ def _fill(capacity: Floats, crossed: Crossings) -> Floats:
     while open_flow.any():
         share = np.where(waiting > 0.5, left / np.maximum(waiting, 1.0), np.inf)
         least = crossed.least_of_flow(share)
-        # a port settles where none of its open flows has a smaller share elsewhere
+        # a port settles if none of its open flows has a smaller share at another port
         bound = np.where(open_flow, least, np.inf)[crossed.flow]
         settled = np.minimum.reduceat(bound, crossed.starts) >= share * (1 - _ALIKE)
         settled &= waiting > 0.5
@@ -65,7 +64,7 @@ def _fill(capacity: Floats, crossed: Crossings) -> Floats:
 
 
 def max_min_times_ns(ports: Ports, flows: Flows) -> Floats:
-    """When each flow is through, from its own start, when rates are max-min fair at every moment; without latency."""
+    """The completion time of each flow from its start, with max-min fair rates at every moment and without latency."""
     ended, left = np.zeros(len(flows)), flows.bytes.astype(float)
     alive = np.argsort(flows.start_ns, kind="stable")
     starts = np.unique(flows.start_ns)

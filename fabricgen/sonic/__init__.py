@@ -1,1 +1,1 @@
-"""The vocabulary of CONFIG_DB: keys, canonical bytes, the schema, and what the SONiC image adds by itself."""
+"""The vocabulary of CONFIG_DB: keys, canonical bytes, the schema, and the settings that the SONiC image adds."""

@@ -1,4 +1,4 @@
-"""IP addresses of configuration files as numbers: hundreds of thousands are read, so they must be cheap."""
+"""IP addresses of configuration files as numbers. They must be cheap, because files contain hundreds of thousands."""
 
 import socket
 from functools import lru_cache
@@ -24,7 +24,7 @@ class Address(NamedTuple):
 
     @property
     def host(self) -> "Address":
-        """The address alone, with full length."""
+        """The address with full prefix length."""
         return _new(Address, (self.version, self.number, _BITS[self.version]))
 
     @property
@@ -40,12 +40,12 @@ class Address(NamedTuple):
         return _new(Address, (version, number >> shift << shift, length))
 
     def widened(self, length: int) -> "Address":
-        """The subnet of another length that holds this address."""
+        """The subnet of another prefix length that contains this address."""
         shift = _BITS[self.version] - length
         return _new(Address, (self.version, self.number >> shift << shift, length))
 
     def covers(self, other: "Address") -> bool:
-        """Whether this prefix holds all of the other."""
+        """Whether this prefix contains the other prefix."""
         shift = _BITS[self.version] - self.length
         return (
             self.version == other.version
@@ -58,7 +58,7 @@ class Address(NamedTuple):
 
 
 def read_address(text: str) -> Address | None:
-    """'10.0.0.1/31', or a bare address as one of full length; None when it is neither."""
+    """The address of a text such as '10.0.0.1/31', by default with full length; None for other texts."""
     host, slash, length = text.partition("/")
     version, family, width = _SIX if ":" in host else _FOUR
     try:
@@ -69,4 +69,4 @@ def read_address(text: str) -> Address | None:
     return _new(Address, (version, number, bits)) if 0 <= bits <= width else None
 
 
-parse_address = lru_cache(maxsize=1 << 16)(read_address)  # for texts that are met more than once
+parse_address = lru_cache(maxsize=1 << 16)(read_address)  # for texts that occur more than once

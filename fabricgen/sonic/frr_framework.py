@@ -1,9 +1,9 @@
-"""BGP under frr_mgmt_framework_config "true": nothing is implied, everything must be written.
+"""BGP with frr_mgmt_framework_config "true". The image adds nothing: the configuration must contain every setting.
 
-Read in sonic-buildimage @086b03bd70f9, src/sonic-frr-mgmt-framework/{templates/bgpd/*.j2, frrcfgd/frrcfgd.py}. Route
-maps are evaluated for the default route alone (`policy`): otherwise what counts is whether a policy stands on each
-direction, since without one FRR's ebgp-requires-policy, which no field can turn off, lets no prefix pass. Not
-modelled: confederations, route servers, per-neighbor local AS, remove-private-AS, VRFs other than default.
+Source: sonic-buildimage @086b03bd70f9, src/sonic-frr-mgmt-framework/{templates/bgpd/*.j2, frrcfgd/frrcfgd.py}. Route
+maps are evaluated only for the default route (`policy`). For other routes a policy must exist in each direction:
+without a policy FRR's ebgp-requires-policy, which no field can disable, permits no prefix. Not modelled:
+confederations, route servers, per-neighbor local AS, remove-private-AS, VRFs other than default.
 """
 
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ from fabricgen.sonic.tables import ConfigDb, Row, split_key
 
 FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
 DEFAULTS = {4: Address(4, 0, 0), 6: Address(6, 0, 0)}
-DEFAULT_ALLOWAS_IN = 3  # FRR's own, when allow_as_in comes without allow_as_count
+DEFAULT_ALLOWAS_IN = 3  # the default of FRR for allow_as_in without allow_as_count
 
 
 def framework_speaker(config: ConfigDb) -> Speaker:
-    """The switch as frrcfgd configures it."""
+    """The BGP speaker that frrcfgd configures."""
     instance = rows(config, "BGP_GLOBALS").get("default", {})
     asn = parse_asn(text(instance, "local_asn"))
     addresses = interface_addresses(config)
@@ -51,7 +51,7 @@ def framework_speaker(config: ConfigDb) -> Speaker:
 
 
 def framework_announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
-    """BGP_GLOBALS_AF_NETWORK rows, and what ROUTE_REDISTRIBUTE takes from connected and static routes."""
+    """The prefixes of BGP_GLOBALS_AF_NETWORK, and connected and static routes of ROUTE_REDISTRIBUTE."""
     for key in rows(config, "BGP_GLOBALS_AF_NETWORK"):
         vrf, _, prefix = key.split("|", 2) if key.count("|") >= 2 else ("", "", "")
         network = parse_address(prefix)
@@ -75,10 +75,10 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
     own_families = rows(config, "BGP_NEIGHBOR_AF")
     ports = rows(config, "INTERFACE").items()
     link_local = {key for key, row in ports if text(row, "ipv6_use_link_local_only") == "enable"}
-    known: dict[tuple[str, int], tuple[bool, bool]] = {}  # most neighbors share their route maps
+    known: dict[tuple[str, int], tuple[bool, bool]] = {}  # most neighbors have the same route maps
 
     def inbound(family: Row, version: int) -> tuple[bool, bool]:
-        """Whether the default route comes in, and whether everything does."""
+        """Whether the default route is accepted, and whether every route is."""
         maps = _inbound(family)
         key = (",".join(maps), version)
         if key not in known:
@@ -87,7 +87,7 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
 
     for key, row in rows(config, "BGP_NEIGHBOR").items():
         vrf, _, peer = key.partition("|")
-        if vrf != "default" or not peer:  # rows without a VRF belong to the other mode and are ignored
+        if vrf != "default" or not peer:  # frrcfgd ignores rows without a VRF, which are for bgpcfgd
             continue
         group_name = text(row, "peer_group_name")
         merged: Row = {**groups.get(f"default|{group_name}", {}), **row}
@@ -99,11 +99,11 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
         remote = parse_asn(text(merged, "asn"))
         obstacle = ""
         if asn is None:
-            obstacle = "BGP_GLOBALS|default has no local_asn: frrcfgd starts no BGP"
+            obstacle = "BGP_GLOBALS|default has no local_asn: frrcfgd does not start BGP"
         elif text(merged, "admin_status") in ("down", "false"):
             obstacle = "the neighbor is shut down"
         elif remote is None and text(merged, "peer_type") != "external":
-            obstacle = "the row has neither asn nor peer_type external"
+            obstacle = "the row has no asn and no peer_type external"
         elif address is None and peer not in link_local:
             obstacle = f"INTERFACE|{peer} has no ipv6_use_link_local_only enable: an unnumbered neighbor needs it"
         allowed = [_allowas_in(family) for family in families.values()]
@@ -126,7 +126,7 @@ def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Nei
 
 
 def _active(version: int, family: Row, instance: Row) -> bool:
-    """bgpd.conf.db.j2 writes `no bgp default ipv4-unicast` unless told otherwise: a family must be activated."""
+    """Whether a family is active. bgpd.conf.db.j2 writes `no bgp default ipv4-unicast` unless a field overrides it."""
     status = text(family, "admin_status")
     return status in ("true", "up") or (
         not status and version == 4 and text(instance, "default_ipv4_unicast") == "true"
@@ -134,7 +134,7 @@ def _active(version: int, family: Row, instance: Row) -> bool:
 
 
 def _inbound(family: Row) -> list[str]:
-    """The route maps for what comes in; [""], which lets nothing pass, where there is none."""
+    """The inbound route maps; [""], which permits nothing, when no map is configured."""
     found: object = family.get("route_map_in")
     names = found.split(",") if isinstance(found, str) else found
     return [str(name) for name in names] if isinstance(names, list) and names else [""]

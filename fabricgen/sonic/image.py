@@ -1,8 +1,8 @@
-"""What the SONiC image makes of a config_db for BGP: who speaks, to whom, what it announces and what it accepts.
+"""The BGP configuration that the SONiC image derives from a config_db: neighbors, announced and accepted routes.
 
-Much of it stands in no configuration file: the image adds it. Every such fact is given here with the file of
-sonic-buildimage @086b03bd70f9 it was read in. `speaker` covers the default mode (bgpcfgd); with
-frr_mgmt_framework_config "true" the rows mean something else and `fabricgen.sonic.frr_framework` reads them.
+The image adds settings that no configuration file contains. Each of them has a comment with its source file in
+sonic-buildimage @086b03bd70f9. `speaker` covers the default mode (bgpcfgd). With frr_mgmt_framework_config "true" the
+rows have another meaning; `fabricgen.sonic.frr_framework` reads them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,8 +24,8 @@ INTERFACE_TABLES = (
 
 
 class InterfaceAddress(NamedTuple):
-    """One prefix row of an interface table: the address alone, and its subnet. `bound` tells whether the interface has
-    the base row it needs."""
+    """One prefix row of an interface table: the address with full length, and its subnet. `bound` is whether the
+    interface has its base row, which it needs."""
 
     table: str
     key: str
@@ -37,7 +37,7 @@ class InterfaceAddress(NamedTuple):
 
 
 class Announcement(NamedTuple):
-    """A prefix that the switch originates, and the (table, key) that makes it do so."""
+    """A prefix that the switch originates, and the (table, key) of the row that causes it."""
 
     prefix: str
     row: tuple[str, str]
@@ -45,11 +45,11 @@ class Announcement(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a switch takes from a neighbor and gives to it, the same for most of its neighbors.
+    """What a switch accepts from a neighbor and sends to it; the same for most of its neighbors.
 
-    `allowas_in` is how often its own ASN may stand in a path. `accepts` and `sends` are the address families (4, 6) for
-    which routes come in and go out. `defaults` are the families whose default route would be taken, `unfiltered` those
-    of which everything would. `inbound` has the route maps that filter the rest, by family; none in the default mode.
+    `allowas_in` is how often a path may contain its own ASN. `accepts` and `sends` are the address families (4, 6) of
+    inbound and outbound routes. `defaults` are the families whose default route is accepted, `unfiltered` those whose
+    routes are all accepted. `inbound` has the route maps of the other families; none in the default mode.
     """
 
     allowas_in: int
@@ -63,9 +63,8 @@ class Terms(NamedTuple):
 class Neighbor(NamedTuple):
     """One BGP_NEIGHBOR row of the default VRF, in either mode.
 
-    `peer` is None when the row names a port (`interface`, unnumbered) or nothing sensible. `asn` is None for
-    "external". `obstacle` says why the session can never come up as far as this file alone tells; "" when nothing in
-    it stands in the way.
+    `peer` is None when the key is a port (`interface`, unnumbered) or not valid. `asn` is None for "external".
+    `obstacle` is why the session cannot be established, from this file only; "" when nothing prevents it.
     """
 
     key: str
@@ -78,8 +77,8 @@ class Neighbor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A switch as a BGP speaker. `asn` is None when the image starts no BGP. `isolated` is TSA: it announces only its
-    loopbacks, and still receives and forwards."""
+    """A switch as a BGP speaker. `asn` is None when the image does not start BGP. `isolated` is TSA: the switch
+    announces only its loopbacks, and still receives routes and forwards packets."""
 
     asn: int | None
     router_id: str
@@ -89,39 +88,39 @@ class Speaker:
     multipath_relax: bool = MULTIPATH_RELAX
     maximum_paths: int = MAXIMUM_PATHS
     isolated: bool = False
-    discards: tuple[Address, ...] = ()  # prefixes whose packets are dropped where nothing longer is known
+    discards: tuple[Address, ...] = ()  # the switch drops packets to these prefixes unless a longer one is known
 
 
 def rows(config: ConfigDb, table: str) -> Mapping[str, Row]:
-    """The rows of a table that are rows; what has another shape is the schema check's to report."""
+    """The rows of a table. Values that are not rows are left out; the schema check reports them."""
     found = config.get(table)
     return {key: row for key, row in found.items() if isinstance(row, dict)} if isinstance(found, dict) else {}
 
 
 def text(row: Row, field: str) -> str:
-    """A field's text, "" when absent; a bare JSON number reads as its digits, as sonic-cfggen loads it."""
+    """The text of a field, "" when it is missing. A JSON number is converted to its digits, as sonic-cfggen does."""
     value: object = row.get(field, "")
     return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
 
 
 def metadata(config: ConfigDb) -> Row:
-    """DEVICE_METADATA|localhost; empty when absent."""
+    """DEVICE_METADATA|localhost; empty when it is missing."""
     return rows(config, "DEVICE_METADATA").get("localhost", {})
 
 
 def uses_frr_framework(config: ConfigDb) -> bool:
-    """dockers/docker-fpm-frr/frr/supervisord/supervisord.conf.common.j2: "true" starts frrcfgd, all else bgpcfgd."""
+    """Whether frrcfgd runs in place of bgpcfgd (docker-fpm-frr/frr/supervisord/supervisord.conf.common.j2)."""
     return text(metadata(config), "frr_mgmt_framework_config") == "true"
 
 
 @lru_cache(maxsize=1 << 16)
 def parse_asn(value: str) -> int | None:
-    """An AS number; None for anything else ("none" and "null" mean no BGP: bgpd.main.conf.j2)."""
+    """An AS number; None for other texts ("none" and "null" disable BGP: bgpd.main.conf.j2)."""
     return int(value) if value.isdecimal() and 0 < int(value) < 1 << 32 else None
 
 
 def interface_addresses(config: ConfigDb) -> tuple[InterfaceAddress, ...]:
-    """Every address that some interface table gives the switch."""
+    """The addresses of all interface tables."""
     found = []
     for table in INTERFACE_TABLES:
         table_rows = rows(config, table)
@@ -137,7 +136,7 @@ def interface_addresses(config: ConfigDb) -> tuple[InterfaceAddress, ...]:
 
 
 def allowas_in(config: ConfigDb) -> int:
-    """How often the switch's own ASN may stand in a path that it still accepts.
+    """How often an accepted path may contain the switch's own ASN.
 
     dockers/docker-fpm-frr/frr/bgpd/templates/general/peer-group.conf.j2: 1 on a ToRRouter always, 1 on a LeafRouter
     when BGP_BBR|all.status is enabled (constants.yml.j2: default_state disabled), else 0.
@@ -148,7 +147,7 @@ def allowas_in(config: ConfigDb) -> int:
 
 
 def announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
-    """What the default mode announces: bgpd.main.conf.j2 and bgpcfgd/managers_static_rt.py.
+    """The prefixes that the default mode announces (bgpd.main.conf.j2 and bgpcfgd/managers_static_rt.py).
 
     The first Loopback0 IPv4 as /32, the first IPv6 as its /64 unless bgp_adv_lo_prefix_as_128 is "true"; every
     VLAN_INTERFACE prefix outside a VNET; STATIC_ROUTE rows of the default VRF unless advertise is "false". No
@@ -167,7 +166,7 @@ def announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> 
 
 
 def static_routes(config: ConfigDb) -> Iterator[Announcement]:
-    """The STATIC_ROUTE rows that are redistributed; BFD-tracked ones, which staticroutebfd installs, count as up."""
+    """The STATIC_ROUTE rows that are redistributed. Routes with BFD, which staticroutebfd installs, count as up."""
     for key, row in rows(config, "STATIC_ROUTE").items():
         vrf, prefix = key.split("|", 1) if "|" in key else ("default", key)
         route = parse_address(prefix)
@@ -176,8 +175,8 @@ def static_routes(config: ConfigDb) -> Iterator[Announcement]:
 
 
 def discards(config: ConfigDb) -> tuple[Address, ...]:
-    """The prefixes of blackhole routes of the default VRF, announced or not: what is dropped rather than sent by a
-    shorter prefix. Whether one hides a BGP route for the same prefix, by its distance, is not asked here."""
+    """The prefixes of blackhole routes of the default VRF, announced or not. Their packets are dropped, even if a
+    shorter prefix has a route. The administrative distance to a BGP route for the same prefix is not considered."""
     found = []
     for key, row in rows(config, "STATIC_ROUTE").items():
         vrf, prefix = key.split("|", 1) if "|" in key else ("default", key)
@@ -188,7 +187,7 @@ def discards(config: ConfigDb) -> tuple[Address, ...]:
 
 
 def speaker(config: ConfigDb) -> Speaker:
-    """The switch as bgpcfgd configures it (bgpcfgd/managers_bgp.py)."""
+    """The BGP speaker that bgpcfgd configures (bgpcfgd/managers_bgp.py)."""
     localhost = metadata(config)
     addresses = interface_addresses(config)
     loopback = next((a.host.ip for a in addresses if a.interface == "Loopback0" and a.host.version == 4), "")
@@ -212,20 +211,20 @@ def speaker(config: ConfigDb) -> Speaker:
 
 
 def _switch_obstacle(config: ConfigDb, asn: int | None, router_id: str) -> str:
-    """Why no neighbor of this switch ever comes up: the dependencies of BGPPeerMgrBase in managers_bgp.py."""
+    """Why no session of this switch can be established: the dependencies of BGPPeerMgrBase in managers_bgp.py."""
     if asn is None:
-        return "DEVICE_METADATA|localhost has no bgp_asn: the image starts no BGP"
+        return "DEVICE_METADATA|localhost has no bgp_asn: the image does not start BGP"
     if not text(metadata(config), "type"):
-        return "DEVICE_METADATA|localhost has no type: bgpcfgd keeps every neighbor waiting"
+        return "DEVICE_METADATA|localhost has no type: bgpcfgd does not configure any neighbor"
     if "Loopback0" not in rows(config, "LOOPBACK_INTERFACE"):
-        return "LOOPBACK_INTERFACE has no base row Loopback0: bgpcfgd keeps every neighbor waiting"
+        return "LOOPBACK_INTERFACE has no base row Loopback0: bgpcfgd does not configure any neighbor"
     if not router_id:
-        return "no router id: neither bgp_router_id nor an IPv4 address on Loopback0"
+        return "no router ID: bgp_router_id and an IPv4 address on Loopback0 are missing"
     return ""
 
 
 class _LocalAddresses:
-    """What the interfaces of a switch hold, as written, and as addresses."""
+    """The addresses of a switch's interfaces, as texts and parsed."""
 
     def __init__(self, addresses: list[InterfaceAddress]) -> None:
         self.addresses = addresses
@@ -233,11 +232,11 @@ class _LocalAddresses:
 
     @cached_property
     def parsed(self) -> set[Address]:
-        """Asked for only where a spelling differs."""
+        """The parsed addresses, needed only for other spellings."""
         return {one.host for one in self.addresses}
 
-    def hold(self, text: str) -> bool:
-        """Whether an interface has this address, however it is written."""
+    def contain(self, text: str) -> bool:
+        """Whether an interface has this address, in any spelling."""
         return text in self.written or parse_address(text) in self.parsed
 
 
@@ -252,9 +251,9 @@ def _neighbor(
     asn = parse_asn(text(row, "asn"))
     obstacle = shared
     if peer is None:
-        obstacle = obstacle or f"{name} is no IP address: bgpcfgd knows no unnumbered neighbors"
-    if not obstacle and near and not local.hold(near):
-        obstacle = f"no interface with a base row holds local_addr {near}: bgpcfgd keeps the neighbor waiting"
+        obstacle = obstacle or f"{name} is not an IP address: bgpcfgd does not support unnumbered neighbors"
+    if not obstacle and near and not local.contain(near):
+        obstacle = f"no interface with a base row has local_addr {near}: bgpcfgd does not configure the neighbor"
     # instance.conf.j2: the row's admin_status counts, else default_bgp_status
     if not obstacle and (text(row, "admin_status") or default_status) == "down":
         obstacle = "the neighbor is shut down"
@@ -265,6 +264,6 @@ def _neighbor(
 
 @cache
 def _terms(lenience: int, version: int) -> Terms:
-    """Those of bgpcfgd. policies.conf.j2: FROM_BGP_PEER lets everything pass, a default route, too."""
+    """The terms of bgpcfgd. policies.conf.j2: FROM_BGP_PEER permits all routes, also a default route."""
     family = frozenset({version} if version else ())
     return Terms(lenience, family, family, family, family)

@@ -1,7 +1,7 @@
-"""Many config_db.json files read at the price of their distinct tables.
+"""Loads many config_db.json files and parses each distinct table once.
 
-In a fabric most tables stand in file after file with the same bytes. A file as `config save` writes it is cut between
-its tables, and each distinct piece is parsed once; any other file is parsed whole.
+In a fabric most tables have the same bytes in many files. A file in the layout of `config save` is cut between its
+tables, and each distinct piece is parsed once. Any other file is parsed as a whole.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,22 +16,26 @@ _BEGIN, _CUT, _END = b"{\n", b"\n    },\n", b"\n    }\n}"  # around and between 
 
 
 class TableLoader:
-    """Loads files; tables with the same bytes become the same object, so that `is` tells most equal tables apart from
-    the others. Nobody may change what it returns. With `most`, only so many pieces are remembered, those used last."""
+    """Loads files. Tables with the same bytes are the same object, so SameTable is a key for them. Callers must not
+    change them.
+
+    With `most`, the loader keeps only this number of pieces, those used last.
+    """
 
     def __init__(self, most: int | None = None) -> None:
         self._parse = lru_cache(most)(_parse)
-        self._last: dict[bytes, bytes] = {}  # pieces of the file that was loaded last, by their first lines
+        self._last: dict[bytes, bytes] = {}  # pieces of the last file, by their first lines
 
     def load(self, text: bytes) -> ConfigDb:
-        """The tables of one file. Raises orjson.JSONDecodeError for no JSON, TypeError for JSON that is no object.
+        """The tables of one file. Raises orjson.JSONDecodeError for a file that is not JSON, TypeError for JSON that is
+        not an object.
 
-        Names that begin with a small letter are left out: sonic-cfggen loads no table from them (`bgpraw`).
+        Names that begin with a small letter are left out: sonic-cfggen does not load them as tables (`bgpraw`).
         """
         return {table: rows for table, rows in self.load_all(text)[0].items() if table[:1].isupper()}
 
     def load_all(self, text: bytes) -> tuple[dict[str, Any], bool]:
-        """Every member of one file, whatever its name, and whether the file was parsed whole. Raises as `load` does."""
+        """All members of one file, and whether the file was parsed as a whole. Raises the same errors as `load`."""
         pieces = _cut(text, self._last)
         self._last = {_first_line(piece, 0): piece for piece in pieces}
         config = self._merged(pieces) if pieces else None
@@ -43,10 +47,10 @@ class TableLoader:
         return whole, True
 
     def _merged(self, pieces: Iterable[bytes]) -> dict[str, Any] | None:
-        """The members of all pieces, or None where the file was cut at a wrong place.
+        """The members of all pieces; None when the file was cut at a wrong place.
 
-        A cut counts only where each piece, closed again, is JSON by itself: then all cuts lie between members of the
-        top object, because no string of JSON holds a bare newline.
+        The cuts are right when each piece, with its closing brackets, is valid JSON: then all cuts lie between members
+        of the top object, because a JSON string cannot contain a newline.
         """
         config: dict[str, Any] = {}
         for piece in pieces:
@@ -65,7 +69,7 @@ def _parse(piece: bytes) -> dict[str, Any]:
 def _cut(text: bytes, like: Mapping[bytes, bytes]) -> list[bytes]:
     """The pieces of a file between its brackets; none for another layout.
 
-    Where a piece of the file before stands again, it is taken as it is: no cut is looked for there.
+    A piece that is equal to a piece of the last file is taken without a search for its end.
     """
     if not (text.startswith(_BEGIN) and text.endswith(_END)):
         return []

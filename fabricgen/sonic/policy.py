@@ -1,8 +1,8 @@
-"""Whether a route map of the management framework lets a prefix pass: ROUTE_MAP, PREFIX_SET and PREFIX as frrcfgd reads
+"""Whether a route map of the management framework permits a prefix: ROUTE_MAP, PREFIX_SET and PREFIX as frrcfgd reads
 them (sonic-buildimage src/sonic-frr-mgmt-framework/templates/bgpd/bgpd.conf.db.{route_map,pref_list}.j2).
 
-Only conditions on the prefix are known here. An entry with any other may match or not: if it permits, it counts as a
-match, if it denies, as none, so that a prefix that can pass is never said to be refused.
+Only conditions on the prefix are evaluated. An entry with another condition may match or not. It counts as a match if
+it permits, and as no match if it denies, so the result is never "denied" for a prefix that can pass.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ _MODES = {4: "IPv4", 6: "IPv6"}
 
 
 def passes(config: ConfigDb, maps: Sequence[str], prefix: Address) -> bool:
-    """Whether all the route maps let the prefix pass. A map ends with deny, also one without entries."""
+    """Whether all route maps permit the prefix. Each map ends with deny, also a map without entries."""
     return all(_passes(config, name, prefix) for name in maps)
 
 
 def longest_wider(config: ConfigDb, maps: Sequence[str], prefix: Address) -> int | None:
-    """Length of the longest prefix that holds this one, is wider, and passes; None where none does."""
-    ends = {prefix.length - 1}  # what passes changes only where an entry begins or ends
+    """The length of the longest permitted prefix that is wider than this one and contains it; None if none is."""
+    ends = {prefix.length - 1}  # the result changes only where an entry begins or ends
     for key, _ in _rows(config, "PREFIX"):
         network = parse_address(key[-2]) if len(key) >= 3 else None
         if network and network.covers(prefix):
@@ -32,7 +32,7 @@ def longest_wider(config: ConfigDb, maps: Sequence[str], prefix: Address) -> int
 
 
 def is_open(config: ConfigDb, maps: Sequence[str]) -> bool:
-    """Whether every map has an entry that permits whatever prefix there is."""
+    """Whether every map has an entry that permits all prefixes."""
     return bool(maps) and all(any(_permits_all(config, row) for row in _entries(config, name)) for name in maps)
 
 
@@ -57,17 +57,17 @@ def _passes(config: ConfigDb, name: str, prefix: Address) -> bool:
 
 
 def _entries(config: ConfigDb, name: str) -> list[Row]:
-    """The entries of a route map in their order."""
+    """The entries of a route map in the order of their numbers."""
     found = _rows(config, "ROUTE_MAP")
     entries = {int(key[1]): row for key, row in found if len(key) == 2 and key[0] == name and key[1].isdecimal()}
     return [entries[number] for number in sorted(entries)]
 
 
 def _matches(config: ConfigDb, name: str, prefix: Address) -> bool:
-    """Whether a prefix set holds it. Entries that deny end the search; without numbers FRR keeps the file's order."""
+    """Whether a prefix set contains the prefix. The first match decides; FRR keeps the order of the file."""
     prefix_set = dict(_rows(config, "PREFIX_SET")).get((name,))
     if prefix_set is None:
-        return True  # the condition is not written at all
+        return True  # frrcfgd does not write the condition
     if prefix_set.get("mode", _MODES[4]) != _MODES[prefix.version]:
         return False
     for key, row in _rows(config, "PREFIX"):

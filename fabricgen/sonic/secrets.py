@@ -1,4 +1,4 @@
-"""Which places of CONFIG_DB and of an inventory may hold a secret: values that no report, log or diff may show."""
+"""The places of CONFIG_DB and of an inventory that may contain a secret, which no report, log or diff may show."""
 
 import re
 from difflib import get_close_matches
@@ -8,39 +8,39 @@ SECRET_FIELDS = frozenset({
     "snmp_user_auth_password", "snmp_user_encryption_password", "secret", "psk", "primary_cak", "fallback_cak",
     "community", "key", "m_key",
 })  # fmt: skip
-# In these tables the row key itself is the secret, or everything in the row may be.
+# In these tables the row key is a secret, or each field may be one.
 SECRET_TABLES = frozenset({"SNMP_COMMUNITY", "NTP_KEY"})
 
 _STEP = re.compile(r"[|.\[\]]+")
 _MEMBER = re.compile(r"""["']?(\w+)["']?\s*:\s*""")
 _SCALAR = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]{\[][^,}\]]*""")
 _LONGEST_WORD = 3
-PLACEHOLDER = "${secret:"  # how a rendered file refers to a secret
+PLACEHOLDER = "${secret:"  # the reference to a secret in a rendered file
 _REFERENCES = ("!secret ", PLACEHOLDER, f'"{PLACEHOLDER}', f"'{PLACEHOLDER}")
 
 
 def is_secret_field(table: str, field: str) -> bool:
-    """Whether a field gives access to something."""
+    """Whether a field is a credential."""
     return field.lower() in SECRET_FIELDS or (table, field) == ("NTP_KEY", "value")
 
 
 def is_secret_key(table: str) -> bool:
-    """Whether the key of a table's rows is itself the secret."""
+    """Whether the row keys of a table are secrets."""
     return table == "SNMP_COMMUNITY"
 
 
 def is_secret(table: str, field: str) -> bool:
-    """Whether a field, or anything else in the table, had better not be shown."""
+    """Whether a field is a credential, or in a table whose content is hidden."""
     return table in SECRET_TABLES or field.lower() in SECRET_FIELDS
 
 
 def shown_key(table: str, key: str) -> str:
-    """A row's key as it may be shown; placeholders are no secrets."""
+    """A row key without a secret. Placeholders are not secrets."""
     return "***" if is_secret_key(table) and not key.startswith(PLACEHOLDER) else key
 
 
 def shown_value(table: str, field: str, value: object) -> object:
-    """A field's value as it may be shown; placeholders are no secrets, nor are words such as RO beside a secret key."""
+    """A value without a secret. Placeholders and short words next to a secret key, such as RO, are not secrets."""
     if isinstance(value, list):
         return [shown_value(table, field, item) for item in value]
     if value is None or not is_secret(table, field):
@@ -51,12 +51,12 @@ def shown_value(table: str, field: str, value: object) -> object:
 
 
 def is_secret_path(path: str) -> bool:
-    """The same for a finding's path: TABLE|key|field, or the dotted path of an inventory value."""
+    """Whether a path of a finding has a secret field: TABLE|key|field, or the dotted path of an inventory value."""
     return any(is_secret(step, step) for step in _STEP.split(path))
 
 
 def masked(line: str) -> str:
-    """A line of YAML or JSON with asterisks for what may be a secret, also under a mistyped name; as long as before."""
+    """A line of YAML or JSON of equal length with asterisks in place of possible secrets, also under misspelt names."""
     member = _MEMBER.search(line)
     while member:
         start = end = member.end()

@@ -1,7 +1,7 @@
-"""Rows and fields of CONFIG_DB that a switch makes by itself, so that a running configuration has more than its file.
+"""Rows and fields of CONFIG_DB that a switch creates itself: a running configuration has them, its file does not.
 
-At boot, after `config reload` and after an upgrade init_cfg.json is merged below the file, and db_migrator.py completes
-old rows. Read in sonic-buildimage @086b03bd files/build_templates/init_cfg.json.j2 and dockers/docker-snmp/
+At boot, after `config reload` and after an upgrade, SONiC merges init_cfg.json below the file, and db_migrator.py
+completes old rows. Source: sonic-buildimage @086b03bd files/build_templates/init_cfg.json.j2 and dockers/docker-snmp/
 snmp_yml_to_configdb.py, sonic-utilities @691b1bbc scripts/db_migrator.py, sonic-swss @e6b0c5b5 cfgmgr/buffermgr.cpp.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 INIT_CFG = "init_cfg.json"
 MIGRATOR = "db_migrator"
 
-# Tables whose rows come from init_cfg.json, and what is theirs besides.
+# Table -> what creates its rows.
 TABLES: Mapping[str, str] = {
     **dict.fromkeys(
         (
@@ -34,11 +34,11 @@ METADATA_FIELDS: Mapping[str, str] = {  # of DEVICE_METADATA|localhost
 }
 
 INTERFACE_TABLES = frozenset({"INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE"})
-_PROFILE = re.compile(r"pg_lossless_\d+_\d+m(_\w+)?_profile")  # as buffermgrd names what it makes
+_PROFILE = re.compile(r"pg_lossless_\d+_\d+m(_\w+)?_profile")  # the names that buffermgrd creates
 
 
 def maker(table: str, key: str, field: str | None, value: object) -> str:
-    """What on the switch makes a row (`field` None, `value` its fields) or a field; "" when nothing does."""
+    """What creates a row (`field` None, `value` its fields) or a field on the switch; "" when nothing does."""
     if table in TABLES:
         return TABLES[table]
     if table == "DEVICE_METADATA" and key == "localhost" and field is not None:

@@ -1,4 +1,4 @@
-"""Shapes of CONFIG_DB in memory, and the grammar of its keys."""
+"""Types of CONFIG_DB in memory, and the grammar of its keys."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ class SameTable:
 
 
 def split_key(key: str) -> list[str]:
-    """'Ethernet0|3-4' to ['Ethernet0', '3-4']."""
+    """['Ethernet0', '3-4'] for 'Ethernet0|3-4'."""
     return key.split("|")
 
 
 def parse_priorities(text: str) -> frozenset[int]:
-    """'3,4' or '3-4' to {3, 4}; what is no priority is left out, the schema check reports it."""
+    """{3, 4} for '3,4' or '3-4'. Other items are ignored; the schema check reports them."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -41,7 +41,7 @@ def parse_priorities(text: str) -> frozenset[int]:
 
 
 def format_ranges(numbers: frozenset[int] | set[int]) -> list[str]:
-    """{3, 4, 6} to ['3-4', '6']: the row keys that buffermgrd itself makes for PGs and queues."""
+    """['3-4', '6'] for {3, 4, 6}: the row keys that buffermgrd writes for PGs and queues."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][-1] + 1:

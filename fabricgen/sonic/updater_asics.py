@@ -1,8 +1,8 @@
-"""HwSKUs of which the generic config updater knows the ASIC; on all others it refuses changes of PFC_WD and of
-BUFFER_PROFILE fields.
+"""HwSKUs whose ASIC the generic config updater knows. On all others it refuses changes of PFC_WD and of BUFFER_PROFILE
+fields.
 
-Read in sonic-utilities @691b1bbc generic_config_updater/gcu_field_operation_validators.conf.json. Each ASIC has a least
-release besides, which no configuration tells. Images for Cisco 8000 and Marvell Teralynx pass whatever the HwSKU.
+Source: sonic-utilities @691b1bbc generic_config_updater/gcu_field_operation_validators.conf.json. Each ASIC also has a
+minimum release, which a configuration does not contain. Images for Cisco 8000 and Marvell Teralynx accept every HwSKU.
 """
 
 _ACS = """
@@ -17,7 +17,7 @@ SN4600C-D48C40 SN4700-A96C8V8 SN4700-C128 SN4700-O28 SN4700-O32 SN4700-O8C48 SN4
 SN5600-C224O8 SN5600-C256S1 SN5600-O128 SN5600-V256 SN5610N-C224O8 SN5610N-C256S2 SN5640-C448O16 SN5640-C508O1X2
 SN5640-C512S2 SN5640-C512X2 SN5640-O128X2 SN6600_LD-P128C2 SN6600_LD-P64O128C2
 """
-# Parts of Broadcom's: the updater looks whether the switch's HwSKU contains one of them.
+# Broadcom: the updater searches for these texts in the HwSKU of the switch.
 _BROADCOM = """
 Arista-7050-QX-32S Arista-7050-QX32 Arista-7050CX3-32C-C28S4 Arista-7050CX3-32C-C32 Arista-7050CX3-32S-C28S4
 Arista-7050CX3-32S-C32 Arista-7050CX3-32S-D48C8 Arista-7050QX32S-Q32 Arista-7060CX-32S-C32 Arista-7060CX-32S-D48C8
@@ -36,6 +36,6 @@ _PARTS = tuple(_BROADCOM.lower().split())
 
 
 def knows_asic(hwsku: str) -> bool:
-    """Whether the updater can tell the ASIC (field_operation_validators.py get_asic_name)."""
+    """Whether the updater knows the ASIC (field_operation_validators.py get_asic_name)."""
     name = hwsku.lower()
     return name in _WHOLE or any(part in name for part in _PARTS)

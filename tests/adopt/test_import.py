@@ -261,6 +261,7 @@ TABLES = st.sampled_from([
 
 @settings(max_examples=15, deadline=None)
 @given(st.dictionaries(TABLES, st.one_of(ODD, st.dictionaries(KEYS, st.one_of(ODD, ROWS), max_size=4)), max_size=6))
+@example({"PORT": {"": {}}})
 @example({"BUFFER_PROFILE": {"10.0.0.1": {"3": [], "profile": "x"}}})
 def test_any_file_of_a_known_switch_can_be_taken_over(
     tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]

@@ -33,7 +33,7 @@ def errors_of(folder: Path, tree: Tree) -> list[str]:
 
 
 def networks(allocation: Allocation) -> list[Any]:
-    return [network for blocks in allocation.blocks.values() for network in blocks]
+    return [ipaddress.ip_network(str(network)) for blocks in allocation.blocks.values() for network in blocks]
 
 
 @pytest.mark.parametrize("addressing", [ADDRESSING, DUAL_STACK], ids=["ipv4", "dual"])
@@ -41,7 +41,7 @@ def test_nothing_overlaps_and_all_lies_in_its_pool(addressing: Tree, tmp_path: P
     plans = plans_of(tmp_path, rail_optimized(addressing=addressing))
     pools = {name: [ipaddress.ip_network(text) for text in _texts(addressing[name])] for name in ADDRESSING}
     for block in plans.fabric.blocks:
-        for network in plans.allocation.blocks[block.key]:
+        for network in map(ipaddress.ip_network, map(str, plans.allocation.blocks[block.key])):
             assert any(network.version == pool.version and network.subnet_of(pool) for pool in pools[block.pool])
             assert network.num_addresses >= 2 * block.slots
     given_out = sorted(networks(plans.allocation), key=lambda one: (one.version, one))
@@ -143,6 +143,8 @@ def test_lock_round_trip_and_text(tmp_path: Path) -> None:
         "- 1\n",
         "version: 1\nnames: [a]\n",
         "version: 1\nasns: {a: b}\n",
+        "version: 1\nasns: {a: -1}\n",
+        "version: 1\nunits: {a: [-1]}\n",
         "version: 1\nloopbacks: {a: 10.0.0.1}\n",
         "version: 1\nloopbacks: {a: [10.0.0.1/32]}\n",
         "version: 1\nmanagement: {a: [10.0.0]}\n",
@@ -222,7 +224,7 @@ def test_reserved_parts_gateways_and_servers_are_never_given(tmp_path: Path) -> 
         ({"asn": {"first": 65000, "last": 65001}}, "FG385 3 ASNs are needed (one for each leaf and each tier above)"),
         ({"asn": {"first": 5, "last": 4}}, "FG105 the ASN range ends at 4 before it begins at 5"),
         ({"loopbacks": "10.128.0.0/24"}, "FG383 pool 10.128.0.0/10 for links of plane compute overlaps 10.128."),
-        ({"loopbacks": "fd00::/64"}, "FG388 no IPv4 prefix among the loopbacks, so no switch has a router id"),
+        ({"loopbacks": "fd00::/64"}, "FG388 the loopbacks have no IPv4 prefix, so switches have no router ID"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_given_is_explained(change: Tree, expected: str, tmp_path: Path) -> None:
@@ -230,8 +232,8 @@ def test_what_cannot_be_given_is_explained(change: Tree, expected: str, tmp_path
     assert message.startswith(expected)
 
 
-def test_what_is_gone_counts_as_taken(tmp_path: Path) -> None:
-    """A pool that would do without the entries of switches that are gone: the hint names them."""
+def test_addresses_of_removed_switches_stay_taken(tmp_path: Path) -> None:
+    """A pool that is large enough without the addresses of removed switches: the hint names them."""
     small = {**ADDRESSING, "loopbacks": "10.0.0.0/28"}
     tree = explicit(addressing=small)
     tree["planes"]["compute"]["spines"] += [{"name": f"old{number}"} for number in range(10)]
@@ -239,7 +241,7 @@ def test_what_is_gone_counts_as_taken(tmp_path: Path) -> None:
     tree["planes"]["compute"]["spines"][2:] = [{"name": "new"}]
     plans = make_plans(write(tmp_path, tree))
     (finding,) = plans.findings
-    assert finding.code == "FG381" and "switches that are gone" in finding.hint
+    assert finding.code == "FG381" and "addresses of removed switches" in finding.hint
 
 
 def test_renaming_keeps_every_number(tmp_path: Path) -> None:
@@ -271,7 +273,7 @@ def test_management_addresses_by_hand(tmp_path: Path) -> None:
     ]
     assert errors_of(tmp_path, tree) == [
         "FG386 10.255.0.2/20 is given to two switches",
-        "FG105 '10.255.0' is no address with prefix length",
+        "FG105 '10.255.0' is not an address with prefix length",
     ]
     tree["devices"] = [{"name": "leaf2", "management": "10.255.0.2/20"}]
     given_out = plans_of(tmp_path, tree).allocation.management
@@ -311,10 +313,10 @@ def test_names_that_yaml_would_read_as_something_else(name: str, tmp_path: Path)
     ("gateway", "expected"),
     [
         (["10.255.0.1", "fd10::1"], []),
-        ("10.255.0.1", ["FG106 no gateway for the IPv6 addresses"]),
-        (["10.255.0.1", "10.255.0.2"], ["FG105 gateway 10.255.0.2 is no address of 10.255.0.0/20 or fd10::/64"]),
-        (["192.0.2.1", "fd10::1"], ["FG105 gateway 192.0.2.1 is no address of 10.255.0.0/20 or fd10::/64"]),
-        ("here", ["FG105 'here' is no address"]),
+        ("10.255.0.1", ["FG106 the IPv6 addresses have no gateway"]),
+        (["10.255.0.1", "10.255.0.2"], ["FG105 gateway 10.255.0.2 is not an address of 10.255.0.0/20 or fd10::/64"]),
+        (["192.0.2.1", "fd10::1"], ["FG105 gateway 192.0.2.1 is not an address of 10.255.0.0/20 or fd10::/64"]),
+        ("here", ["FG105 'here' is not an address"]),
     ],
 )
 def test_a_gateway_for_each_family_of_the_management_addresses(

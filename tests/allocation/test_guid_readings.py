@@ -44,8 +44,8 @@ def discovered(folder: Path, reading: str, name: str = "compute.ibnetdiscover", 
     return inventory
 
 
-def told(inventory: Path, *but: str) -> list[Finding]:
-    return [finding for finding in make_plans(inventory).findings if finding.code not in but]
+def findings_of(inventory: Path, *ignored: str) -> list[Finding]:
+    return [finding for finding in make_plans(inventory).findings if finding.code not in ignored]
 
 
 def guids_of(bundle: Path) -> dict[str, str]:
@@ -124,11 +124,11 @@ def test_an_export_of_ufm(paged: bool, cli: Cli, subnet: Path, tmp_path: Path) -
     assert after == {key: hardware(guid) for key, guid in guids_of(subnet.parents[1]).items()}
 
 
-def test_without_the_switch_side_ufm_tells_no_node_guid(subnet: Path, tmp_path: Path) -> None:
+def test_ufm_has_no_node_guid_without_switch_ports(subnet: Path, tmp_path: Path) -> None:
     ports = [port for port in ufm_ports((subnet / "topology.ibsim").read_text()) if "Switch" not in port["description"]]
-    (finding,) = told(discovered(tmp_path / "i", json.dumps(ports), "ufm.json"), "FG888")
+    (finding,) = findings_of(discovered(tmp_path / "i", json.dumps(ports), "ufm.json"), "FG888")
     assert (finding.code, finding.severity) == ("FG893", "warning")
-    assert "32 nodes" in finding.message and "its node GUID is not told" in finding.message
+    assert "32 unknown nodes" in finding.message and "the reading does not contain its node GUID" in finding.message
 
 
 def test_systems_of_ufm_are_the_switches(subnet: Path, tmp_path: Path) -> None:
@@ -137,18 +137,19 @@ def test_systems_of_ufm_are_the_switches(subnet: Path, tmp_path: Path) -> None:
         {"type": "switch" if node.kind == "Switch" else "host", "guid": f"{node.guid:016x}", "system_name": node.name}
         for node in nodes
     ]
-    (finding,) = told(discovered(tmp_path / "i", json.dumps(systems), "systems.json"))
+    (finding,) = findings_of(discovered(tmp_path / "i", json.dumps(systems), "systems.json"))
     assert "plane compute: 0 switches and 32 adapters have placeholder GUIDs" in finding.message
 
 
-def test_strangers_are_told_of_once(subnet: Path, tmp_path: Path) -> None:
+def test_unknown_nodes_are_one_warning(subnet: Path, tmp_path: Path) -> None:
     text = hardware((subnet / "topology.ibsim").read_text())
     text = text.replace('"gpu-003 ', '"old-003 ').replace(
         '# "compute-su00-r0-leaf"', '# "Quantum Mellanox Technologies"'
     )
-    findings = told(discovered(tmp_path / "i", text))
+    findings = findings_of(discovered(tmp_path / "i", text))
     assert [(finding.code, finding.severity) for finding in findings] == [("FG893", "warning"), ("FG888", "note")]
-    assert "9 nodes are none of this plane: switch 'Quantum Mellanox" in findings[0].message
+    assert "9 unknown nodes: switch 'Quantum Mellanox" in findings[0].message
+    assert findings[0].message.count("; ") == 3 and findings[0].message.endswith("; …"), "the first three are listed"
     assert "plane compute: 1 switches and 8 adapters" in findings[1].message
 
 
@@ -156,7 +157,7 @@ def test_a_wrong_cable_gives_nobody_its_guid(subnet: Path, tmp_path: Path) -> No
     text = re.sub(r'"(gpu-\d+) rail\d"', r'"\1 HCA-1"', hardware((subnet / "topology.ibsim").read_text()))
     swapped = {"gpu-000": "gpu-001", "gpu-001": "gpu-000"}
     text = re.sub(r'"(gpu-00[01]) ', lambda match: f'"{swapped[match[1]]} ', text)
-    (finding,) = told(discovered(tmp_path / "i", text), "FG888")
+    (finding,) = findings_of(discovered(tmp_path / "i", text), "FG888")
     assert (
         finding.code == "FG893" and "the design has no cable from gpu-001 to port 1 of that switch" in finding.message
     )
@@ -186,7 +187,7 @@ def test_a_swapped_pair_of_any_source_is_refused(subnet: Path, tmp_path: Path) -
         "ufm": discovered(tmp_path / "ufm", json.dumps(ports), "ufm.json"),
     }
     for source, inventory in sources.items():
-        (finding,) = told(inventory, "FG888")
+        (finding,) = findings_of(inventory, "FG888")
         assert (finding.code, finding.severity) == ("FG891", "error"), source
         assert "gpu-000 rail0" in finding.message.replace("gpu/0", "gpu-000") and finding.location, source
 
@@ -195,24 +196,24 @@ def test_the_inventory_and_a_reading_disagree(subnet: Path, tmp_path: Path) -> N
     text = hardware((subnet / "topology.ibsim").read_text())
     tree = {**subnet_tree(), "guids": [row("gpu/0", "rail0", NODE, "0xe8ebd304000000ff")]}
     tree["devices"] = [{"name": "compute-su00-r0-leaf", "guid": "0xe8ebd3030000ffff"}]
-    findings = told(discovered(tmp_path / "i", text, tree=tree))
+    findings = findings_of(discovered(tmp_path / "i", text, tree=tree))
     assert [finding.code for finding in findings] == ["FG894", "FG894"]
     assert {len(finding.related) for finding in findings} == {1}
     assert "two GUIDs for the port of gpu-000 rail0: 0xe8ebd304000000ff" in findings[1].message
     both = {**subnet_tree(), "guids": [row("gpu/0", "rail0", NODE, PORT)]}
-    assert told(discovered(tmp_path / "same", text, tree=both)) == []
+    assert findings_of(discovered(tmp_path / "same", text, tree=both)) == []
 
 
 @pytest.mark.parametrize(
     ("text", "told_of"),
     [("", "neither ibnetdiscover output"), ("[1, 2]", "neither"), ("{", "not JSON"),
-     ('[{"description": "Switch IB Port", "guid": "port7"}]', "no ports as UFM has them")],
+     ('[{"description": "Switch IB Port", "guid": "port7"}]', "not the ports of UFM")],
 )  # fmt: skip
 def test_a_file_that_is_no_reading(text: str, told_of: str, tmp_path: Path) -> None:
-    (finding,) = told(discovered(tmp_path / "i", text), "FG888")
+    (finding,) = findings_of(discovered(tmp_path / "i", text), "FG888")
     assert finding.code == "FG892" and told_of in finding.message
     (tmp_path / "i" / "compute.ibnetdiscover").unlink()
-    (finding,) = told(tmp_path / "i", "FG888")
+    (finding,) = findings_of(tmp_path / "i", "FG888")
     assert finding.code == "FG892" and "No such file" in finding.message
 
 

@@ -1,51 +1,78 @@
-"""Laws of giving out aligned runs."""
+"""Laws of aligned runs, and of address pools without their reserved addresses."""
+
+import ipaddress
 
 import hypothesis.strategies as st
 from hypothesis import given, settings
+from netaddr import IPNetwork, IPSet
 
-from fabricgen.allocation.pools import Run, block_size
+from fabricgen.allocation.pools import Pool, address_pool, block_size
 
 _SIZES = st.lists(st.sampled_from([1, 2, 4, 8, 16]), max_size=40)
+_RANGES = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 20)), max_size=12)
 
 
-def free_of(run: Run, taken: list[tuple[int, int]], size: int) -> int | None:
-    """The slow twin: the first aligned run that nothing touches."""
-    for first in range(run.first + -run.first % size, run.last - size + 2, size):
-        if all(last < first or low > first + size - 1 for low, last in taken):
-            return first
-    return None
+def lowest_free(free: set[int], size: int) -> int | None:
+    """The same result as `Pool.give`, from a set of free numbers."""
+    firsts = (first for first in sorted(free) if first % size == 0)
+    return next((first for first in firsts if free.issuperset(range(first, first + size))), None)
+
+
+def ranges(numbers: set[int]) -> list[tuple[int, int]]:
+    """The numbers as maximal ranges."""
+    firsts = sorted(number for number in numbers if number - 1 not in numbers)
+    lasts = sorted(number for number in numbers if number + 1 not in numbers)
+    return list(zip(firsts, lasts, strict=True))
 
 
 @settings(deadline=None)
-@given(st.integers(0, 300), st.integers(1, 200), _SIZES, st.lists(st.tuples(st.integers(0, 500), st.integers(0, 20))))
-def test_runs_never_overlap_are_aligned_and_the_first_that_is_free(
-    first: int, length: int, sizes: list[int], held: list[tuple[int, int]]
+@given(st.sets(st.integers(0, 300), max_size=250), _RANGES, _SIZES)
+def test_a_pool_gives_the_lowest_aligned_free_run(
+    numbers: set[int], taken: list[tuple[int, int]], sizes: list[int]
 ) -> None:
-    run = Run(first, first + length - 1)
-    taken: list[tuple[int, int]] = []
-    for low, more in held:
-        fits = run.first <= low and low + more <= run.last
-        free = all(last < low or other > low + more for other, last in taken)
-        assert run.take(low, low + more) is (fits and free)
-        if fits and free:
-            taken.append((low, low + more))
+    pool, free = Pool(ranges(numbers)), set(numbers)
+    for first, more in taken:
+        wanted = set(range(first, first + more + 1))
+        assert pool.take(first, first + more) is (wanted <= free)
+        if wanted <= free:
+            free -= wanted
     for size in sizes:
-        expected = free_of(run, taken, size)
-        given_first = run.give(size)
-        assert given_first == expected
-        if given_first is None:
-            continue
-        assert given_first % size == 0
-        taken.append((given_first, given_first + size - 1))
+        first_given = lowest_free(free, size)
+        assert pool.give(size) == first_given
+        if first_given is not None:
+            free -= set(range(first_given, first_given + size))
 
 
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=8), st.sampled_from([1, 2, 4]))
-def test_what_is_kept_back_is_never_given(blocks: list[tuple[int, int]], size: int) -> None:
-    run = Run(0, 63)
-    for low, more in blocks:
-        run.block(low, min(63, low + more))
-    while (first := run.give(size)) is not None:
-        assert all(first > low + more or first + size - 1 < low for low, more in blocks)
+@settings(deadline=None)
+@given(_SIZES, _RANGES)
+def test_numbers_can_be_taken_after_some_were_given(sizes: list[int], taken: list[tuple[int, int]]) -> None:
+    pool, free = Pool([(0, 255)]), set(range(256))
+    for size, (first, more) in zip(sizes, taken, strict=False):
+        wanted = set(range(first, first + more + 1))
+        assert pool.take(first, first + more) is (wanted <= free)
+        free -= wanted if wanted <= free else set()
+        first_given = pool.give(size)
+        assert first_given == lowest_free(free, size)
+        if first_given is not None:
+            free -= set(range(first_given, first_given + size))
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["10.1.2.0/25", "fd00:1::/121"]),
+    st.lists(st.tuples(st.integers(0, 255), st.integers(0, 8)), max_size=6),
+)
+def test_reserved_addresses_are_never_given(prefix: str, reserved: list[tuple[int, int]]) -> None:
+    network = ipaddress.ip_network(prefix)
+    first = int(network.network_address)
+    parts = [
+        ipaddress.ip_network((first + offset, network.max_prefixlen - bits), strict=False) for offset, bits in reserved
+    ]
+    pool = address_pool(IPNetwork(prefix), IPSet(map(str, parts)))
+    given_out = set()
+    while (number := pool.give(1)) is not None:
+        given_out.add(network.network_address + (number - first))
+    assert given_out == {address for address in network if not any(address in part for part in parts)}
 
 
 @given(st.integers(1, 5000))

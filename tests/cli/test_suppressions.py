@@ -111,7 +111,7 @@ def test_an_unused_suppression(cli: Cli) -> None:
     )
     for report in check_and_validate(cli):
         messages = [one["message"] for one in report["findings"] if one["code"] == "FG129"]
-        assert "nothing is found that this suppression of FG513 covers" in messages
+        assert "the suppression of FG513 covers no finding" in messages
         assert "no finding has the code FG777" in messages
         assert any("FG601" in each for each in messages) is ("deadlock" in report)  # only where it was looked for
     chosen = [one["message"] for one in judge(cli, "validate", "b", "--select", "FG244")["findings"]]

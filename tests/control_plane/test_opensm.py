@@ -13,7 +13,7 @@ from fabricgen.control_plane.opensm import Subnet, plan_subnets
 from fabricgen.design.expand import expand
 from fabricgen.findings import Finding
 from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.nodes import read_yaml
+from fabricgen.inventory.read_yaml import read_yaml
 from tests.inventories import GENERIC, Tree, explicit, grid, grouped, rail_optimized, text_of
 
 DRAGONFLY, PLUS = {"switches": 4, "global_links": 2}, {"leaves": 2, "spines": 2, "global_links": 2}
@@ -79,7 +79,7 @@ def test_an_engine_is_taken_where_it_was_measured_free_of_loops(tree: Tree, engi
     else:
         (finding,) = refused
         assert subnet is None and finding.code == "FG228" and f"{engine} cannot keep a" in finding.message
-        assert "measured" in finding.message and "leave `engine` out for " in finding.hint
+        assert "measured" in finding.message and "remove `engine` for " in finding.hint
 
 
 @pytest.mark.parametrize(("name", "tree", "runs"), MEASURED, ids=[name for name, _, _ in MEASURED])
@@ -136,10 +136,10 @@ def test_choices(tree: Tree, vls: int, lmc: int, choice: tuple[str, int, bool]) 
         (T3D, {"engine": "lash", "vls": 4}, "vls", "lash needs 6 VLs on a 3D torus, `vls` is 4"),
         (DF4, {"engine": "dfsssp", "vls": 4}, "vls", "dfsssp needs 8 VLs on a dragonfly, `vls` is 4"),
         (FT2, {"engine": "ftree", "lmc": 1}, "engine", "it refuses LMC 1"),
-        (RING, {"engine": "torus-2QoS"}, "engine", "it routes two and three dimensions only"),
-        (M2D, {"engine": "minhop"}, "engine", "it turns from any dimension into any other"),
-        (PEERS, {"engine": "minhop"}, "engine", "links between equals can close loops"),
-        (DF4, {"engine": "ftree"}, "engine", "not measured to route it"),
+        (RING, {"engine": "torus-2QoS"}, "engine", "it routes only two and three dimensions"),
+        (M2D, {"engine": "minhop"}, "engine", "its paths turn between any two dimensions"),
+        (PEERS, {"engine": "minhop"}, "engine", "links within a tier can close loops"),
+        (DF4, {"engine": "ftree"}, "engine", "it has not been measured to route it"),
     ],
 )
 def test_what_is_asked_for_and_cannot_be(tree: Tree, asked: dict[str, Any], path: str, told: str) -> None:

@@ -54,7 +54,11 @@ INTENT = {"columns": 8, "units": 4, "uplinks": 32, "spine_radix": 64}
         ({"units": 16}, "spine", "16 units x 8 rails = 128 leaves, more than the 64 ports of a spine"),
         ({"spines": 12}, "spine", "12 spine switches cannot take 32 leaves x 32 uplinks"),
         ({"spines": 8}, "spine", "at least 32 x 32 / 64 ports = 16"),
-        ({"units": 16, "core_radix": 64, "cores": 65}, "core", "65 cores cannot be split over the 16 spines of a pod"),
+        (
+            {"units": 16, "core_radix": 64, "cores": 65},
+            "core",
+            "65 cores cannot be divided over the 16 spines",
+        ),
         ({"units": 16, "core_radix": 64, "cores": 32}, "core", "must divide 32 and be at least 8 x 32 / 64"),
         ({"units": 512, "core_radix": 64}, "core", "8 rails x 16 pods = 128 pods, more than the 64 ports of a core"),
     ],
@@ -74,7 +78,7 @@ def test_a_forced_count_is_taken_when_it_fits() -> None:
 def test_more_hosts_than_planned(tmp_path: Path) -> None:
     fabric, (finding,) = design_only(write(tmp_path, rail_optimized(13, 4, 3)))
     assert finding.code == "FG207" and fabric.switches == ()
-    assert finding.message == "13 hosts at 4 to a unit make 4 units, `planned` is 3"
+    assert finding.message == "13 hosts, 4 in a unit, make 4 units, `planned` is 3"
     assert "planned: 4" in finding.hint
 
 

@@ -14,7 +14,7 @@ from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding
 from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.nodes import read_yaml
+from fabricgen.inventory.read_yaml import read_yaml
 from tests.inventories import ARISTA, GENERIC, Tree, rail_optimized
 
 _FAST = settings(max_examples=60, deadline=None)

@@ -236,7 +236,7 @@ PLUS = {"leaves": 2, "spines": 2, "global_links": 2}
         (grouped("dragonfly", {"switches": 6, "global_links": 2}, 4, 4, 2), "FG209",
          "planes.compute.scalable_unit.hosts", "4 hosts x 8 NICs = 32 endpoints of a unit cannot be spread over its 6"),
         (grouped("dragonfly", FOUR, 5, 2, 2), "FG207", "planes.compute.scalable_unit.planned",
-         "5 hosts at 2 to a group make 3 groups, `planned` is 2"),
+         "5 hosts, 2 in a group, make 3 groups, `planned` is 2"),
         (grouped("dragonfly", FOUR, 5, 2, 9, speed="200G"), "FG202", "planes.compute.leaf.platform",
          "no layout for 200G"),
         (grouped("dragonfly", PLUS), "FG106", "planes.compute.dragonfly", "the dragonfly design needs 'switches'"),

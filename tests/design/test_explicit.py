@@ -55,14 +55,14 @@ def test_every_wrong_end_is_found_at_once(tmp_path: Path) -> None:
     assert messages(tree, tmp_path) == [
         "FG204 no device of plane compute is called 'leaf3'",
         "FG204 leaf1 has no port 'Ethernet9999'",
-        "FG205 leaf1:Ethernet0 is plugged in twice",
-        "FG204 'leaf1' names no port",
+        "FG205 leaf1:Ethernet0 has two links",
+        "FG204 'leaf1' has no port",
     ]
 
 
 def test_a_link_from_a_port_to_itself(tmp_path: Path) -> None:
     assert messages(with_links(["leaf1:Ethernet272", "leaf1:Ethernet272"]), tmp_path) == [
-        "FG205 leaf1:Ethernet272 is plugged in twice"
+        "FG205 leaf1:Ethernet272 has two links"
     ]
 
 

@@ -8,7 +8,7 @@ from fabricgen.allocation.lock import Lock
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Link
 from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.nodes import read_yaml
+from fabricgen.inventory.read_yaml import read_yaml
 from fabricgen.resources import resource
 from tests.inventories import rail_optimized, text_of
 

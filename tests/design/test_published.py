@@ -51,7 +51,7 @@ def test_table_a(
     tree["hosts"]["gpu"]["count"] = nodes + 1
     (refusal,) = [each for each in design_only(write(tmp_path, tree))[1] if each.severity == "error"]
     assert refusal.message == (
-        f"{nodes + 1} hosts at 32 to a unit, 1 kept for appliances, make {units + 1} units, `planned` is {units}"
+        f"{nodes + 1} hosts, 32 in a unit, 1 reserved for appliances, make {units + 1} units, `planned` is {units}"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 Config = dict[str, Any]
 Edit = Callable[[str, Config], None]

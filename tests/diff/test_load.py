@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from fabricgen.sonic.load import TableLoader
 
 NAMES = st.sampled_from(["PORT", "A", "B_C", "bgpraw", 'a "quote"', "\n    },\n    ", "{", "}}"])

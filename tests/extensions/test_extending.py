@@ -13,7 +13,7 @@ import pytest
 
 from fabricgen import extensions
 from fabricgen.resources import resource
-from tests.inventories import explicit, write
+from tests.inventories import Tree, explicit, rail_optimized, write
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 BLOCK = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -100,6 +100,44 @@ def test_a_format(site: Path, bundle: Path) -> None:
     assert "csv: a row for each finding, for spreadsheets" in " ".join(
         fabricgen(site, "check", "--help").stdout.split()
     )
+
+
+def islands(hosts: int) -> Tree:
+    tree = rail_optimized(hosts, 4)
+    tree["planes"]["compute"] |= {"design": "islands", "scalable_unit": {"hosts": 4}}
+    del tree["planes"]["compute"]["spine"]
+    return tree
+
+
+def test_a_design(site: Path, tmp_path: Path) -> None:
+    inventory = write(tmp_path / "inventory", islands(8))
+    checked = fabricgen(site, "check", inventory, "--ignore", "FG001")
+    assert checked.returncode == 0 and "0 errors" in checked.stdout, checked.stdout
+    assert fabricgen(site, "render", inventory, "--output", tmp_path / "bundle").returncode == 0
+    wiring = json.loads((tmp_path / "bundle" / "fabric.json").read_text())
+    switch_of = {link["a"][0]: link["b"][0] for link in wiring["links"]}
+    assert len(wiring["links"]) == 8 * 8 and len(switch_of) == 8 and len(set(switch_of.values())) == 2
+    counted = fabricgen(site, "capacity", inventory).stdout
+    assert "leaf switches" in counted and "host-leaf links" in counted and "leaf-spine" not in counted
+
+
+def test_a_design_refuses_what_does_not_fit(site: Path, tmp_path: Path) -> None:
+    tree = islands(40)
+    tree["planes"]["compute"]["scalable_unit"] = {"hosts": 40}
+    checked = fabricgen(site, "check", write(tmp_path / "inventory", tree))
+    assert checked.returncode == 1
+    assert "error FG201  320 endpoints of a unit do not fit the 128 ports of its switch" in checked.stdout
+    del tree["planes"]["compute"]["leaf"]
+    missing = fabricgen(site, "check", write(tmp_path / "without", tree))
+    assert missing.returncode == 1 and "error FG106" in missing.stdout
+
+
+def test_a_first_layout(site: Path, tmp_path: Path) -> None:
+    done = fabricgen(site, "init", tmp_path / "new", "--design", "islands", "--hosts", "8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "design: islands" in (tmp_path / "new" / "fabric.yaml").read_text()
+    checked = fabricgen(site, "check", tmp_path / "new", "--ignore", "FG001")
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_a_handoff(site: Path, bundle: Path, tmp_path: Path) -> None:

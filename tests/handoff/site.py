@@ -20,7 +20,7 @@ from fabricgen.cli.main import run
 from fabricgen.handoff import write_folder
 from fabricgen.handoff.ansible import SHARED_TABLES, ansible_files
 from fabricgen.resources import resource
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from tests.handoff.switch.config_db import Tables
 from tests.handoff.switch.stand_in import StandIn
 
@@ -58,7 +58,7 @@ def filled(tables: Tables, secret: str = SECRET) -> Tables:
 
 
 def older(tables: Tables, *, takes_reload: bool) -> Tables:
-    """What a switch runs before the rendered tables: rows, fields and a table differ, and a secret."""
+    """An older configuration of a switch: rows, fields, a table and a secret differ from the rendered tables."""
     old = filled(tables, OLD_SECRET)
     for port in ("Ethernet256", "Ethernet264"):
         old["PORT"][port]["mtu"] = "1500"
@@ -75,7 +75,7 @@ def older(tables: Tables, *, takes_reload: bool) -> Tables:
 
 
 def assert_holds(found: Tables, tables: Tables, before: Tables) -> None:
-    """Every owned table and field as rendered; all else as before."""
+    """Every owned table and field is as rendered, and all other tables are as before."""
     for table, rows in tables.items():
         if table not in SHARED_TABLES:
             assert found[table] == rows, table
@@ -92,7 +92,7 @@ def assert_holds(found: Tables, tables: Tables, before: Tables) -> None:
 
 
 def seen_by(bundle: Bundle, name: str) -> dict[str, Any]:
-    """What `lldpctl -f json0` says on a switch that is cabled as planned: neighbours announce their ports' aliases."""
+    """The output of `lldpctl -f json0` on a switch with the planned cables: neighbors announce the aliases of ports."""
     ends = [pair for link in bundle.switch_links for pair in ((link.a, link.b), (link.b, link.a)) if pair[0][0] == name]
     interfaces = [
         {
@@ -106,7 +106,7 @@ def seen_by(bundle: Bundle, name: str) -> dict[str, Any]:
 
 
 def ansible_command(name: str) -> str:
-    """A command of Ansible's, of this Python's environment first."""
+    """The path of a command of Ansible, first in the environment of this Python."""
     beside = Path(sys.executable).with_name(name)
     found = str(beside) if beside.exists() else shutil.which(name)
     if found is None:
@@ -126,16 +126,16 @@ class Site:
 
     @property
     def project(self) -> Path:
-        """Where the playbooks are."""
+        """The folder with playbooks/."""
         return self.folder / "project"
 
     def tables(self, name: str) -> Tables:
-        """The rendered tables of a switch, as its file has them."""
+        """The rendered tables of a switch, from its file."""
         found: Tables = json.loads(self.bundle.devices[name].text)
         return found
 
     def reset(self) -> None:
-        """leaf1 differs in what a patch can do, leaf2 in what takes a reload, too; all around them is well."""
+        """leaf1 needs a patch, leaf2 a reload; their neighbors and sessions are as planned."""
         for name, switch in self.switches.items():
             for file in ("mishap", "lose", "down", "storm", "no_group"):
                 (switch.folder / file).unlink(missing_ok=True)
@@ -145,7 +145,7 @@ class Site:
             switch.log()
 
     def play(self, book: str, *options: str, secrets: dict[str, str] | None = None, code: int = 0) -> str:
-        """The output of a run that has to end with `code`. What it says never holds a secret."""
+        """The output of a run, which must end with `code`. The output must not contain a secret."""
         extra = {
             "sonic_config_verify_retries": 0,
             "sonic_config_verify_delay_s": 0,
@@ -176,7 +176,7 @@ class Site:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Site]:
-    """The site, with its switches running."""
+    """The site with running switches."""
     bundle = open_bundle([rendered(folder)])
     with contextmanager(_switches)() as switches:
         site = Site(folder, bundle, switches)
@@ -199,7 +199,7 @@ def _switches() -> Iterator[dict[str, StandIn]]:
 
 
 def counts(output: str, name: str) -> dict[str, int]:
-    """The recap's numbers of a host."""
+    """The numbers of a host in the recap."""
     line = re.search(rf"^{name} +:(.*)$", output, re.MULTILINE)
     assert line, output
     return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", line[1])}

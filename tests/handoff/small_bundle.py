@@ -5,7 +5,7 @@ from typing import Any
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import WiredDevice, WiredLink, WiredPlane, Wiring, dump_wiring
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 SECRET_NAME, SECRET = "snmp/read", 'c0mm"unity\\'
 

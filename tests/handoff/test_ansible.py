@@ -3,17 +3,22 @@
 import ast
 import hashlib
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 import yaml
 
+import fabricgen
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
 from fabricgen.handoff.ansible import ansible_files
 from fabricgen.handoff.management import management_addresses
 from tests.handoff.small_bundle import DEVICES, cabled, device, make_bundle
+
+SOURCE = Path(fabricgen.__file__).parent
+PACKAGE = "roles/sonic_config/module_utils/fabricgen_sonic"
 
 
 def project(folder: Path, *devices: Any, only: str | None = None) -> dict[str, bytes]:
@@ -31,6 +36,21 @@ def plays(files: dict[str, bytes]) -> list[dict[str, Any]]:
     """The plays of apply.yml after the first, which only checks."""
     found: list[dict[str, Any]] = yaml.safe_load(files["playbooks/apply.yml"])
     return found[1:]
+
+
+def imported_modules(path: str, text: bytes) -> Iterator[str]:
+    """The modules that a file imports; those of the role by their path without .py."""
+    common = "ansible.module_utils.fabricgen_sonic."
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            folder = PurePosixPath(path).parents[node.level - 1]
+            names = [node.module.replace(".", "/")] if node.module else [alias.name for alias in node.names]
+            yield from (f"{folder}/{name}" for name in names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            is_own = node.module.startswith(common)
+            yield f"{PACKAGE}/{node.module.removeprefix(common).replace('.', '/')}" if is_own else node.module
 
 
 def test_files_are_the_bundle_s_own_bytes_with_their_digest(tmp_path: Path) -> None:
@@ -84,7 +104,7 @@ def test_plays_go_rail_by_rail_and_then_up(tmp_path: Path) -> None:
     assert {(play["serial"], play["any_errors_fatal"], play["gather_facts"]) for play in found} == {(1, True, False)}
 
 
-def test_a_switch_that_is_not_there_is_left_out_of_the_play(tmp_path: Path) -> None:
+def test_an_absent_switch_is_left_out_of_the_play(tmp_path: Path) -> None:
     devices = [device("a", rail=0), device("b", rail=0, state="planned"), device("c", rail=0, state="drained")]
     files = project(tmp_path, *devices)
     assert plays(files)[0]["hosts"] == "plane_compute_rail_0:!state_planned"
@@ -107,23 +127,23 @@ def test_only_some_devices(tmp_path: Path) -> None:
         project(tmp_path, only="leaf")
 
 
-def test_names_that_would_clash_are_refused(tmp_path: Path) -> None:
+def test_equal_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="plane a_b and plane a-b"):
         project(tmp_path / "planes", device("x", plane="a-b", rail=0), device("y", plane="a_b", rail=0))
     with pytest.raises(UsageError, match="device tier_1"):
         project(tmp_path / "device", device("tier_1"))
-    with pytest.raises(UsageError, match="Ansible's own"):
+    with pytest.raises(UsageError, match="a group of Ansible itself"):
         project(tmp_path / "all", device("all"))
 
 
 def test_a_name_that_is_a_path_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     file.write_text('{"DEVICE_METADATA": {"localhost": {"hostname": "../../etc/x"}}}')
-    with pytest.raises(UsageError, match="cannot stand in other tools' files"):
+    with pytest.raises(UsageError, match="is not allowed in other tools' files"):
         list(ansible_files(open_bundle([file])))
 
 
-def test_the_order_and_the_bytes_never_change(tmp_path: Path) -> None:
+def test_order_and_bytes_do_not_depend_on_the_order_of_devices(tmp_path: Path) -> None:
     one = list(ansible_files(make_bundle(tmp_path / "one")))
     other = list(ansible_files(make_bundle(tmp_path / "other", DEVICES[::-1])))
     assert one == other
@@ -151,27 +171,40 @@ def test_no_compiled_python_travels(tmp_path: Path) -> None:
 
 
 def test_the_role_needs_nothing_but_ansible_and_python(tmp_path: Path) -> None:
-    """The modules of `diff` that it carries, too: they import each other, and what every Python has."""
+    """Each import of its Python files is one of the standard library, of Ansible, or of a file of the role."""
+    role = {path: text for path, text in project(tmp_path).items() if path.endswith(".py")}
+    assert len(role) > 20
+    for path, text in role.items():
+        for module in imported_modules(path, text):
+            if module.startswith(f"{PACKAGE}/"):
+                assert {f"{module}.py", f"{module}/__init__.py"} & role.keys(), (path, module)
+            else:
+                known = module == "ansible.module_utils.basic" or module.partition(".")[0] in sys.stdlib_module_names
+                assert known, (path, module)
+
+
+def test_the_role_has_no_module_that_it_does_not_use(tmp_path: Path) -> None:
+    role = {path: text for path, text in project(tmp_path).items() if path.endswith(".py")}
+    used = {module for path, text in role.items() for module in imported_modules(path, text)}
+    unused = [path for path in role if path.startswith(PACKAGE) and path.removesuffix(".py") not in used]
+    assert [path for path in unused if not path.endswith("/__init__.py")] == []
+
+
+def test_the_role_s_files_are_those_of_the_package(tmp_path: Path) -> None:
     files = project(tmp_path)
-    package, common = "roles/sonic_config/module_utils/fabricgen_sonic/", "ansible.module_utils.fabricgen_sonic"
-    for path, text in files.items():
-        if not path.endswith(".py"):
-            continue
-        for node in ast.walk(ast.parse(text)):
-            if not isinstance(node, ast.Import | ast.ImportFrom):
-                continue
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-            for name in names:
-                known = (
-                    name in (common, "ansible.module_utils.basic") or name.partition(".")[0] in sys.stdlib_module_names
-                )
-                assert known or f"{package}{name.removeprefix(f'{common}.')}.py" in files, (path, name)
-    restore = ast.parse(files[f"{package}restore.py"])  # runs alone on the switch
-    imported = [node for node in ast.walk(restore) if isinstance(node, ast.ImportFrom)]
-    assert not [node.module for node in imported if node.module and node.module.startswith("ansible")]
+    for name in ("deploy/transaction.py", "diff/changes.py", "sonic/updater.py", "__init__.py"):
+        assert files[f"{PACKAGE}/{name}"] == (SOURCE / name).read_bytes()
+    assert files["roles/sonic_config/library/sonic_state.py"] == (SOURCE / "deploy/library/sonic_state.py").read_bytes()
 
 
-def test_a_switch_knows_the_far_ends_of_its_cables(tmp_path: Path) -> None:
+def test_the_file_that_the_timer_runs_needs_only_the_standard_library(tmp_path: Path) -> None:
+    path = f"{PACKAGE}/deploy/restore.py"
+    modules = list(imported_modules(path, project(tmp_path)[path]))
+    assert "json" in modules
+    assert all(module.partition(".")[0] in sys.stdlib_module_names for module in modules)
+
+
+def test_host_variables_have_the_far_ends_of_cables(tmp_path: Path) -> None:
     variables = yaml.safe_load(dict(ansible_files(open_bundle([cabled(tmp_path)])))["host_vars/leaf-r0.yml"])
     assert variables["fabricgen_links"] == {"Ethernet1": {"device": "spine-0", "port": "Ethernet0", "alias": "etp1"}}
     assert variables["fabricgen_absent"] == ["spine-1"]

@@ -1,4 +1,4 @@
-"""Runs that are killed at any moment: the next run, or the switch's timer, ends on the old or the new configuration."""
+"""Runs that are killed at any moment. The next run or the timer ends with the old or the new configuration."""
 
 import fcntl
 import json
@@ -22,20 +22,20 @@ from tests.handoff.switch.stand_in import StandIn
 
 DRIVE = Path(__file__).parent / "switch" / "drive.py"
 ROUTES = ("apply-patch", "reload")
-KILLS = 10  # of each route's runs, at moments spread evenly over a whole one
+KILLS = 10  # for each route, at moments spread evenly over a complete run
 LONG_S = 36000
 
 
 @dataclass
 class Bench:
-    """One switch, and what it is to hold."""
+    """One switch, and the tables of its file."""
 
     switch: StandIn
     role: Path
     tables: Tables
 
     def reset(self, route: str, kill_at: int) -> Tables:
-        """Run the older configuration; the next run is killed at that moment (0: never)."""
+        """Load the older configuration; the next run is killed at moment `kill_at` (0: never)."""
         for file in (*self.switch.folder.glob("etc/fabricgen/*"), *self.switch.folder.glob("moments")):
             file.unlink()
         self.switch.hold(older(self.tables, takes_reload=route == "reload"))
@@ -43,7 +43,7 @@ class Bench:
         return self.switch.running
 
     def run(self, timer_s: int = LONG_S) -> "subprocess.CompletedProcess[str]":
-        """A run, in a process group of its own."""
+        """A run in a new process group."""
         order = {
             "rendered": filled(self.tables),
             "secrets": {},
@@ -63,11 +63,11 @@ class Bench:
         )
 
     def moments(self) -> list[str]:
-        """What the last run did."""
+        """The moments of the last run."""
         return (self.switch.folder / "moments").read_text().splitlines()
 
     def wait_for_timer(self) -> None:
-        """Until all timers are gone, no change is under way, and nobody holds the lock."""
+        """Wait until no timer is left, no change is in progress, and the lock is free."""
         end = time.monotonic() + 60
         while self.switch.timers() or (self.switch.folder / "etc/fabricgen/pending.json").exists():
             assert time.monotonic() < end, [file.read_text() for file in self.switch.folder.glob("units/*.log")]
@@ -90,7 +90,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 @pytest.fixture(scope="module")
 def lengths(bench: Bench) -> dict[str, int]:
-    """How many moments a whole run has, by route."""
+    """The number of moments of a complete run, by route."""
     found = {}
     for route in ROUTES:
         before = bench.reset(route, 0)
@@ -104,7 +104,7 @@ def lengths(bench: Bench) -> dict[str, int]:
 
 @pytest.mark.parametrize("nth", range(KILLS))
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_killed_run_ends_on_the_old_or_the_new_configuration(
+def test_a_killed_run_ends_with_the_old_or_the_new_configuration(
     bench: Bench, lengths: dict[str, int], route: str, nth: int
 ) -> None:
     before = bench.reset(route, 1 + (lengths[route] - 1) * nth // (KILLS - 1))
@@ -115,20 +115,20 @@ def test_a_killed_run_ends_on_the_old_or_the_new_configuration(
         bench.wait_for_timer()
         assert bench.switch.is_whole
         assert bench.switch.running == bench.switch.startup
-        if bench.switch.running != before:  # killed when all was done
+        if bench.switch.running != before:  # killed at the end
             assert_holds(bench.switch.running, filled(bench.tables), before)
         return
     done = bench.run()
     assert done.returncode == 0, done.stderr
     assert_holds(bench.switch.running, filled(bench.tables), before)
     assert bench.switch.startup == bench.switch.running
-    bench.switch.pass_time()  # a timer that the killed run had just set finds nothing to put back
+    bench.switch.pass_time()  # the timer of the killed run has nothing to restore
     bench.wait_for_timer()
     assert_holds(bench.switch.running, filled(bench.tables), before)
 
 
-def test_the_timer_puts_back_what_nobody_confirmed(bench: Bench, lengths: dict[str, int]) -> None:
-    """Management is lost after the change: nobody comes back, and time passes."""
+def test_the_timer_restores_what_is_not_confirmed(bench: Bench, lengths: dict[str, int]) -> None:
+    """The management connection is lost after the change, and time passes."""
     before = bench.reset("reload", lengths["reload"] - 8)
     assert bench.run(timer_s=1).returncode == -signal.SIGKILL
     assert bench.switch.running != before
@@ -137,16 +137,16 @@ def test_the_timer_puts_back_what_nobody_confirmed(bench: Bench, lengths: dict[s
     assert bench.switch.running == bench.switch.startup == before
 
 
-def test_what_the_updater_loses_without_a_word_is_found(bench: Bench) -> None:
+def test_a_write_that_the_updater_loses_is_found(bench: Bench) -> None:
     before = bench.reset("apply-patch", 0)
     (bench.switch.folder / "mishap").write_text("lost write")
     done = bench.run()
-    assert "these tables still differ: BUFFER_PG" in done.stderr
+    assert "these tables differ from the target: BUFFER_PG" in done.stderr
     assert bench.switch.running == bench.switch.startup == before
     assert bench.switch.timers() == []
 
 
-def test_a_session_that_does_not_come_back_undoes_the_change(bench: Bench) -> None:
+def test_a_session_that_stays_down_undoes_the_change(bench: Bench) -> None:
     before = bench.reset("apply-patch", 0)
     peer = next(iter(before["BGP_NEIGHBOR"]))
     (bench.switch.folder / "lose").write_text(peer)
@@ -156,16 +156,16 @@ def test_a_session_that_does_not_come_back_undoes_the_change(bench: Bench) -> No
     assert bench.switch.running == bench.switch.startup == before
 
 
-def test_what_ran_is_put_back_even_where_the_models_refuse_it(bench: Bench, lengths: dict[str, int]) -> None:
-    """A table without a YANG model: neither `config rollback` nor `config reload FILE` takes what ran."""
+def test_a_configuration_that_the_models_refuse_is_restored(bench: Bench, lengths: dict[str, int]) -> None:
+    """With a table without a YANG model `config rollback` and `config reload FILE` refuse the configuration."""
     bench.reset("reload", lengths["reload"] - 8)
     merge(bench.switch.redis, {"SITE_NOTES": {"door": {"code": "1"}}})
     before = bench.switch.running
     names = bench.switch.folder / "yang_tables"
     models = names.read_text()
-    names.write_text(models + " SITE_NOTES")  # the change is taken,
+    names.write_text(models + " SITE_NOTES")  # the change is accepted,
     assert bench.run().returncode == -signal.SIGKILL
-    names.write_text(models)  # the way back is not
+    names.write_text(models)  # the restore is not
     (bench.switch.folder / "kill_at").unlink()
     startup = bench.switch.startup
     bench.switch.pass_time()

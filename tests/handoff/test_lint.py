@@ -1,4 +1,4 @@
-"""ansible-lint over the whole project, in its strictest profile."""
+"""ansible-lint with its strictest profile on the complete project."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The project in the hands of ansible-playbook, over ssh, against stand-ins of real processes."""
+"""The project run by ansible-playbook over ssh, against stand-ins of real processes."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def running_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def site(running_site: Site) -> Site:
-    """Both leaves run something older."""
+    """Both leaves have an older configuration."""
     running_site.reset()
     return running_site
 
@@ -28,7 +28,7 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
     output = site.play("check")
     assert re.search(r'-\s+"mtu": "1500"', output)
     assert re.search(r'\+\s+"mtu": "9100"', output)
-    assert "to be, by config apply-patch, about " in output
+    assert "target configuration, by config apply-patch, about " in output
     assert "2 ports down and up: Ethernet8 Ethernet0" in output or "2 ports down and up: Ethernet0 Ethernet8" in output
     assert "config reload: traffic stops; BUFFER_POOL: the updater refuses every change of a pool" in output
     assert "${secret:snmp/read}" in output
@@ -64,7 +64,7 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
     assert "config apply-patch patch.json" in site.switches["leaf1"].log()
 
 
-def test_a_failing_switch_is_put_back_and_ends_the_run(site: Site) -> None:
+def test_a_failing_switch_is_restored_and_ends_the_run(site: Site) -> None:
     leaf1, leaf2 = (site.switches[name] for name in LEAVES)
     before, second = leaf1.running, leaf2.running
     (leaf1.folder / "mishap").write_text("apply-patch")
@@ -79,25 +79,25 @@ def test_a_failing_switch_is_put_back_and_ends_the_run(site: Site) -> None:
     assert "Apply plane compute rail 1" not in output
 
 
-def test_nothing_is_touched_before_all_files_and_secrets_are_right(site: Site) -> None:
+def test_nothing_is_changed_before_all_files_and_secrets_are_checked(site: Site) -> None:
     assert "fabricgen_secrets has no value for snmp/read" in site.play("apply", secrets={"other": "x"}, code=2)
     file = site.project / "files/leaf2/config_db.json"
     content = file.read_bytes()
     try:
-        file.write_bytes(content + b"\n")  # of the last switch, and only white space
+        file.write_bytes(content + b"\n")  # only white space, in the file of the last switch
         assert "files/leaf2/config_db.json was changed after" in site.play("apply", code=2)
     finally:
         file.write_bytes(content)
     assert [site.switches[name].log() for name in LEAVES] == [[], []]
 
 
-def test_what_takes_a_reload_can_be_refused(site: Site) -> None:
+def test_a_reload_can_be_refused(site: Site) -> None:
     output = site.play("apply", "--limit", "leaf2", "-e", "sonic_config_route=patch", code=2)
-    assert "nothing was touched: BUFFER_POOL: the updater refuses every change of a pool" in output
+    assert "nothing was changed: BUFFER_POOL: the updater refuses every change of a pool" in output
     assert site.switches["leaf2"].log() == []
 
 
-def test_verify_and_collect_find_what_is_wrong_around_a_switch(site: Site) -> None:
+def test_verify_and_collect_find_wrong_sessions_and_cables(site: Site) -> None:
     switch = site.switches["leaf1"]  # leaf2 has drifted
     tables = filled(site.tables("leaf1"))
     switch.hold(tables)
@@ -112,10 +112,10 @@ def test_verify_and_collect_find_what_is_wrong_around_a_switch(site: Site) -> No
     output = site.play("verify", code=2)
     for problem in (
         f"BGP: no session with {peer}",
-        "LLDP: Ethernet256 is to see spine1 etp1a, it sees spine2 etp1a",
-        "PFC watchdog: a storm is going on",
+        "LLDP: the neighbor of Ethernet256 is spine2 etp1a, expected spine1 etp1a",
+        "PFC watchdog: a storm is in progress",
         "lossless priority group Ethernet0|3-4 is not in APPL_DB",
-        "these tables are not as they were rendered: BGP_NEIGHBOR, BUFFER_PG, BUFFER_POOL, DEVICE_NEIGHBOR",
+        "these tables differ from the rendered file: BGP_NEIGHBOR, BUFFER_PG, BUFFER_POOL, DEVICE_NEIGHBOR",
     ):
         assert problem in output
 

@@ -111,11 +111,11 @@ def test_an_unknown_nic_is_a_note_and_a_speed_that_a_nic_lacks_is_an_error(tmp_p
 @pytest.mark.parametrize(
     ("row", "code", "words"),
     [
-        ({**NIC, "name": "rail"}, "FG102", "two NICs are called 'rail'"),
-        ({**NIC, "name": "r-{rank}"}, "FG105", "a NIC cannot be called 'r-{rank}'"),
-        ({**NIC, "rail": 0}, "FG105", "'rail' and 'rails' stand in one row"),
-        ({**NIC, "port": 0, "ports": 2}, "FG105", "'port' and 'ports' stand in one row"),
-        ({**NIC, "gpu": 1}, "FG105", "'gpu' and 'rails' stand in one row"),
+        ({**NIC, "name": "rail"}, "FG102", "two NICs have the name 'rail'"),
+        ({**NIC, "name": "r-{rank}"}, "FG105", "'r-{rank}' is not allowed as the name of a NIC"),
+        ({**NIC, "rail": 0}, "FG105", "'rail' and 'rails' are in one row"),
+        ({**NIC, "port": 0, "ports": 2}, "FG105", "'port' and 'ports' are in one row"),
+        ({**NIC, "gpu": 1}, "FG105", "'gpu' and 'rails' are in one row"),
         ({**NIC, "rdma": ["a", "b"]}, "FG105", "2 rdma texts for 8 NICs"),
         ({**NIC, "pci": "0000:01:00.0"}, "FG105", "1 pci text for 8 NICs"),
         ({**NIC, "speed": "400"}, "FG105", "host_models.own.nics[0].speed"),
@@ -133,7 +133,7 @@ def test_mistakes_of_a_row(row: dict[str, Any], code: str, words: str, tmp_path:
         ([{"rail": 1}, {"rail": 2}], "port 0 of plane compute has the rails 1, 2"),
         ([{"rail": 0}, {"rail": 0}], "port 0 of plane compute has the rails 0, 0"),
         ([{"rail": 0}, {"rail": 1}, {"rail": 3, "port": 1}], "port 1 of plane compute has the rails 3"),
-        ([{"rail": 0, "gpu": 8}], "GPU 8 of a host with 8"),
+        ([{"rail": 0, "gpu": 8}], "GPU 8 does not exist in a host with 8 GPUs"),
     ],
 )
 def test_mistakes_between_rows(rows: list[dict[str, int]], words: str, tmp_path: Path) -> None:
@@ -152,5 +152,5 @@ def test_what_is_wrong_with_a_model_is_told_once(tmp_path: Path) -> None:
 
 def test_an_nvlink_domain_is_whole_hosts(tmp_path: Path) -> None:
     assert codes(tmp_path, {**NIC, "rails": 8}, nvlink_domain=12) == [
-        ("FG105", "an NVLink domain of 12 GPUs is no whole number of hosts with 8 GPUs")
+        ("FG105", "an NVLink domain of 12 GPUs is not a whole number of hosts with 8 GPUs")
     ]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inventory.load import load_inventory
-from fabricgen.inventory.nodes import read_yaml
 from fabricgen.inventory.places import place_of
+from fabricgen.inventory.read_yaml import read_yaml
 from fabricgen.inventory.suppressions import read_suppressions
 from fabricgen.suppressions import Suppression
 from tests.inventories import explicit, write
@@ -74,8 +74,8 @@ def test_several_codes_and_a_last_day() -> None:
         ("ignore[] because", "cannot be read"),
         ("ignore FG512 because", "cannot be read"),
         ("ignroe[FG512] because", "cannot be read"),
-        ("ignore[FG5] because", "'FG5' is no code"),
-        ("ignore[FG512 until 2027-02-30] because", "2027-02-30 is no day"),
+        ("ignore[FG5] because", "'FG5' is not the code"),
+        ("ignore[FG512 until 2027-02-30] because", "2027-02-30 is not a day"),
     ],
 )
 def test_what_is_refused(comment: str, message: str) -> None:

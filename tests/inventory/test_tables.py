@@ -115,14 +115,14 @@ def test_a_table_of_a_spreadsheet(tmp_path: Path) -> None:
     assert plane.switches["leaf"][-1].at("name") == Location("switches.csv", 4, 1)
 
 
-def test_of_two_planes_a_row_says_its_own(tmp_path: Path) -> None:
+def test_a_row_names_its_plane_if_there_are_two(tmp_path: Path) -> None:
     tree = explicit()
     tree["planes"]["storage"] = {**tree["planes"]["compute"], "leaves": [], "links": []}
-    hint = "a row without a plane"
+    hint = "the row has no plane"
     found = messages(tmp_path, tree, switches="plane,role,name\n,leaf,x\ncompute,leaf,y\nbackup,leaf,z\n")
     assert found == [
         ("FG106", hint, "switches.csv:2:1"),
-        ("FG107", "no plane is called 'backup'", "switches.csv:4:1"),
+        ("FG107", "the plane 'backup' is not defined", "switches.csv:4:1"),
     ]
 
 
@@ -143,7 +143,7 @@ def test_an_empty_table_says_nothing(tmp_path: Path) -> None:
 def test_mistakes_in_the_header(tmp_path: Path) -> None:
     assert messages(tmp_path, explicit(), links="a,a,a_port,b,b_port,color\n") == [
         ("FG101", "unknown column 'color'", "links.csv:1"),
-        ("FG102", "the column 'a' stands twice", "links.csv:1"),
+        ("FG102", "the column 'a' is given twice", "links.csv:1"),
     ]
 
 

@@ -10,6 +10,7 @@ from fabricgen.inventory.plane import EcnSpec, LosslessSpec, WatchdogSpec
 from fabricgen.lossless.classes import plan_classes
 from fabricgen.lossless.congestion import plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import find_headroom, whole_metres
+from fabricgen.lossless.hosts import plan_nics
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.render.plans import make_plans
 from tests.inventories import ARISTA, DELL, DELL_LINKS, NVIDIA, Tree, explicit, write
@@ -101,6 +102,18 @@ def test_watchdog_timers_scale_with_the_ports(ports: int, detection_ms: int, pol
         "restoration_time": str(detection_ms),
     }
     assert watchdog.poll == str(poll_ms)
+
+
+@pytest.mark.parametrize(("detection_ms", "stall_ms"), [(100, None), (101, "100"), (400, "100")])
+def test_a_nic_stops_its_pauses_before_the_watchdog_acts(
+    detection_ms: int, stall_ms: str | None, tmp_path: Path
+) -> None:
+    plans = make_plans(write(tmp_path, explicit(lossless={"watchdog": {"detection_ms": detection_ms}})))
+    leaf_plan = plans.planner.plan(plans.fabric.switches[0])
+    plane = plans.fabric.inventory.planes["compute"]
+    assert leaf_plan
+    nics = plan_nics(plane, [leaf_plan], plane.cables["host-leaf"])
+    assert nics and nics.stall_ms == stall_ms
 
 
 def plan(folder: Path, tree: Tree) -> tuple[list[str], list[str]]:

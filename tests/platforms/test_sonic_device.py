@@ -41,7 +41,7 @@ def layout_of(folder: Path) -> Layout:
     return imported(folder)[0].layouts[0]
 
 
-def told(findings: list[Finding], code: str, words: str) -> Finding:
+def reported(findings: list[Finding], code: str, words: str) -> Finding:
     found = [finding for finding in findings if finding.code == code and words in finding.message]
     assert found, [str(finding) for finding in findings]
     return found[0]
@@ -53,7 +53,7 @@ def test_platform_folder() -> None:
     assert platform.onie_platform == "x86_64-acme_box4-r0"
     assert (platform.asic_vendor, platform.buffer_model) == ("broadcom", "traditional")
     assert (platform.asic, platform.cell_bytes, platform.mmu_bytes) == (None, None, None)
-    told(findings, "FG126", "ASIC (--asic), cell size (--cell-bytes), memory of the chip (--mmu-bytes)")
+    reported(findings, "FG126", "ASIC (--asic), cell size (--cell-bytes), memory of the chip (--mmu-bytes)")
     assert platform.capabilities["pfc_to_pg_map"] == ("no",)
     assert [layout.name for layout in platform.layouts] == ["8x400g", "4x800g"]  # the default SKU first
     sources = platform.layouts[0].sources
@@ -109,11 +109,11 @@ def test_buffers_of_each_role() -> None:
     buffers = platform.layouts[0].buffers
     assert buffers["leaf"].pools["ingress_lossless_pool"]["xoff"] == "5000000"
     assert buffers["leaf"].profiles["egress_lossy_profile"]["pool"] == "egress_lossless_pool"
-    told(findings, "FG125", "[BUFFER_POOL|")
+    reported(findings, "FG125", "[BUFFER_POOL|")
     assert buffers["leaf"].lossy_queue_profile == "egress_lossy_profile"  # buffers_config.j2's own
     assert buffers["spine"].lossy_queue_profile == "queue_lossy_profile"  # of the macro
     assert buffers["core"] == buffers["spine"]
-    told(findings, "FG127", "no buffers_defaults_t2.j2: a core takes buffers_defaults_t1.j2")
+    reported(findings, "FG127", "buffers_defaults_t2.j2 is missing: a core uses buffers_defaults_t1.j2")
 
 
 def test_pools_without_the_one_for_headroom(device: Path) -> None:
@@ -121,7 +121,7 @@ def test_pools_without_the_one_for_headroom(device: Path) -> None:
         replaced(file, "ingress_lossless_pool", "ingress_pool")(device)
     platform, findings = imported(device / SKU)
     assert platform.layouts[0].buffers == {}
-    told(findings, "FG124", "no ingress_lossless_pool")
+    reported(findings, "FG124", "no ingress_lossless_pool")
 
 
 def test_fec_of_fast_lanes_is_known(device: Path) -> None:
@@ -150,14 +150,14 @@ def test_dynamic_model_of_nvidia(device: Path) -> None:
     assert platform.capabilities["pfc_to_pg_map"] == ("yes",)
     built_in = switch_platform("nvidia-sn5600")
     assert built_in and platform.capabilities == built_in.capabilities
-    told(findings, "FG121", "Acme-Box4-P4 has no buffers_dynamic.json.j2")
+    reported(findings, "FG121", "Acme-Box4-P4 has no buffers_dynamic.json.j2")
 
 
 def test_a_sku_without_headroom_is_listed_with_the_reason() -> None:
     platform, findings = imported(DEVICE / BOX, "Acme-Box4-P4")
     assert not platform.layouts[0].headroom
-    assert told(findings, "FG123", "refused for lossless planes").severity is Severity.WARNING
-    told(findings, "FG124", "no buffers_defaults_*.j2")
+    assert reported(findings, "FG123", "refused for lossless planes").severity is Severity.WARNING
+    reported(findings, "FG124", "no buffers_defaults_*.j2")
 
 
 def replaced(file: str, old: str, new: str) -> Callable[[Path], None]:
@@ -183,20 +183,20 @@ T0, T1 = "buffers_defaults_t0.j2", "buffers_defaults_t1.j2"
 UNUSUAL = {
     "no lanes": (replaced(PORTS, "13,14,15,16 ", "N/A "), "FG121", "Ethernet12, which has no lanes (N/A)"),
     "one port twice": (replaced(PORTS, "Ethernet12 ", "Ethernet8 "), "FG121", "the name or a lane of a port before"),
-    "backplane": (replaced(PORTS, "Ethernet12 ", "Ethernet-BP12 "), "FG121", "Ethernet-BP12, which is no name of"),
-    "inner role": (replaced(PORTS, "autoneg((.|\n)*?)off", r"role\1Int"), "FG121", "leads to a chip inside the box"),
+    "backplane": (replaced(PORTS, "Ethernet12 ", "Ethernet-BP12 "), "FG121", "Ethernet-BP12, which is not the name of"),
+    "inner role": (replaced(PORTS, "autoneg((.|\n)*?)off", r"role\1Int"), "FG121", "leads to a chip inside the switch"),
     "no number": (replaced(PORTS, "400000  rs", "400G  rs"), "FG121", "Ethernet0 and 7 more ports, which has a speed"),
     "too many values": (replaced(PORTS, "off\nE", "off on\nE"), "FG121", "Ethernet0 has 8 values for 7 columns"),
-    "unknown column": (replaced(PORTS, "autoneg", "colour "), "FG122", "not taken over: colour"),
+    "unknown column": (replaced(PORTS, "autoneg", "colour "), "FG122", "not imported: colour"),
     "no index": (replaced(PORTS, "index", "shelf"), "FG122", "shelf"),
     "bad row": (replaced(ROWS, "300032", "many"), "FG121", "is not speed, cable, size"),
     "row twice": (replaced(ROWS, "40m ", "5m "), "FG121", "a second row for 400000 and 5m"),
-    "no JSON": (written(f"{SKU}/hwsku.json", "{"), "FG121", "hwsku.json is not JSON"),
-    "no object": (written(f"{BOX}/platform.json", "[]"), "FG121", "platform.json is no object"),
+    "not JSON": (written(f"{SKU}/hwsku.json", "{"), "FG121", "hwsku.json is not JSON"),
+    "no object": (written(f"{BOX}/platform.json", "[]"), "FG121", "platform.json is not an object"),
     "bad lanes": (
         written(f"{BOX}/platform.json", '{"interfaces": {"Ethernet0": {"lanes": "a,b"}}}'),
         "FG121",
-        "lanes that are no numbers",
+        "lanes that are not numbers",
     ),
     "syntax error": (replaced(T0, "endmacro", "endmakro"), "FG124", "gives no buffers for a leaf: "),
     "missing include": (replaced(T0, "objects.j2", "things.j2"), "FG124", "it needs buffers_defaults_things.j2"),
@@ -215,7 +215,7 @@ def test_what_is_unusual_is_a_finding(name: str, device: Path) -> None:
     change, code, words = UNUSUAL[name]
     change(device)
     platform, findings = import_device(device / SKU)
-    told(findings, code, words)
+    reported(findings, code, words)
     if platform:
         assert switch_entry_text(platform)
 
@@ -226,7 +226,7 @@ def test_no_index_counts_cages(device: Path) -> None:
     (device / BOX / "platform.json").unlink()
     platform, findings = imported(device / SKU)
     assert [port.index for port in platform.layouts[0].ports] == list(range(1, 10))
-    told(findings, "FG127", "9 ports have no index")
+    reported(findings, "FG127", "9 ports have no index")
 
 
 def test_breakout_mode_is_inferred_only_where_it_is_the_only_one(device: Path) -> None:
@@ -238,7 +238,7 @@ def test_breakout_mode_is_inferred_only_where_it_is_the_only_one(device: Path) -
     (device / BOX / "platform.json").write_text(json.dumps(content))
     platform, findings = imported(device / SKU)
     assert platform.layouts[0].port_by_name["Ethernet8"].breakout_mode == ""
-    told(findings, "FG126", "the breakout mode of 2 ports is not stated")
+    reported(findings, "FG126", "the breakout mode of 2 ports is not stated")
 
 
 def test_links_inside_the_tree(device: Path) -> None:
@@ -266,10 +266,10 @@ def test_links_that_leave_the_tree_are_not_followed(device: Path, tmp_path: Path
     (device / SKU / T0).symlink_to("../nowhere.j2")
     platform, findings = imported(device / SKU)
     assert not platform.layouts[0].headroom
-    told(findings, "FG121", "leaves device/")
+    reported(findings, "FG121", "leaves device/")
     (device / SKU / PORTS).unlink()
     (device / SKU / PORTS).symlink_to("gone.ini")
-    told(import_device(device / SKU)[1], "FG121", "is a link to gone.ini, which is missing")
+    reported(import_device(device / SKU)[1], "FG121", "is a link to gone.ini, which is missing")
 
 
 def test_flat_folder(tmp_path: Path) -> None:
@@ -281,8 +281,8 @@ def test_flat_folder(tmp_path: Path) -> None:
     assert platform.layouts[0].ports == layout_of(DEVICE / SKU).ports
     assert not [finding for finding in findings if "ONIE" in finding.message]
     _, findings = imported(flat)
-    told(findings, "FG126", "vendor of the ASIC (--asic-vendor)")
-    assert "--onie-platform" in told(findings, "FG126", "no ONIE platform").hint
+    reported(findings, "FG126", "vendor of the ASIC (--asic-vendor)")
+    assert "--onie-platform" in reported(findings, "FG126", "not an ONIE platform").hint
 
 
 @pytest.mark.parametrize("folder", [BOX, SKU, f"{BOX}/Acme-Box4-P4"])
@@ -344,7 +344,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert file.read_text() == printed.out
     assert exit_code("import", "sonic-device", str(DEVICE / BOX), "--hwsku", "Acme-Box4-X") == 1
     assert (
-        "error FG120 nothing to import: there is no such SKU, but Acme-Box4-O8, Acme-Box4-P4" in capsys.readouterr().err
+        "error FG120 nothing to import: this SKU does not exist; known: Acme-Box4-O8, Acme-Box4-P4"
+        in capsys.readouterr().err
     )
     assert exit_code("import", "sonic-device", str(DEVICE)) == 1
     assert exit_code("import", "sonic-device", str(DEVICE / "nowhere")) == 2

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fabricgen.inventory.nodes import SecretReference, read_yaml
+from fabricgen.inventory.nodes import SecretReference
+from fabricgen.inventory.read_yaml import read_yaml
 from tests.conftest import Cli
 from tests.inventories import ADDRESSING, DELL, DUAL_STACK, QUICKSTART, Tree, explicit, rail_optimized, write
 

@@ -49,9 +49,9 @@ def test_owned_tables_alone_are_all_there_is(tmp_path: Path) -> None:
     ("content", "problem"),
     [
         (None, "No such file or directory"),
-        ("{", "no JSON"),
-        ("[]", "no JSON object"),
-        ('{"CRM": {"Config": {"polling_interval": 300}}}', "CRM|Config is no row of texts"),
+        ("{", "not JSON"),
+        ("[]", "not a JSON object"),
+        ('{"CRM": {"Config": {"polling_interval": 300}}}', "CRM|Config is not a row of texts"),
     ],
 )
 def test_a_base_file_that_cannot_be_used_is_a_finding(tmp_path: Path, content: str | None, problem: str) -> None:

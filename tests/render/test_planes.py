@@ -101,7 +101,7 @@ def test_the_example_of_planes_together(cli: Cli) -> None:
 def test_the_verdict_says_plainly_that_nothing_is_lossless(cli: Cli, tmp_path: Path) -> None:
     render(cli, write(tmp_path / "i", planes_together()), tmp_path / "b")
     text = cli("simulate", "deadlock", tmp_path / "b").out
-    assert "plane in-band: free, proved: no link between switches is lossless, so nothing can wait\n" in text
+    assert "plane in-band: free, proved: no link between switches is lossless, so no buffer waits for another\n" in text
     assert "FG604" not in text
     alone = json.loads(cli("simulate", "deadlock", tmp_path / "b", "--plane", "in-band", "--format", "json").out)
     assert (alone["deadlock"]["verdict"], alone["deadlock"]["claim"], alone["deadlock"]["priorities"]) == (

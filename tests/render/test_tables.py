@@ -13,7 +13,7 @@ from fabricgen.bundle.write import BundleWriter
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 from fabricgen.sonic.schema import check
 from tests.inventories import ARISTA, DELL, DELL_LINKS, DUAL_STACK, NVIDIA, Tree, explicit, write
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.report.grouping import grouped, numbered
-from fabricgen.report.outcome import Telling
+from fabricgen.report.outcome import Reporter
 from tests.conftest import Cli
 from tests.inventories import rail_optimized, write
 from tests.report.test_formats import found
@@ -29,16 +29,16 @@ def test_what_differs_stays_apart() -> None:
     assert len(grouped(places)) == 2
 
 
-def test_expand_tells_each() -> None:
+def test_expand_reports_each_device() -> None:
     findings = [leaf(n) for n in range(1, 97)]
-    assert len(Telling().outcome(findings).findings) == 1
-    each = Telling(expand=True).outcome(findings).findings
+    assert len(Reporter().outcome(findings).findings) == 1
+    each = Reporter(expand=True).outcome(findings).findings
     assert len({one.device for one in each}) == len(each) == 96 and {one.count for one in each} == {2}
 
 
 def test_fingerprints_outlive_what_changes_around_a_defect() -> None:
-    (alone,) = Telling().outcome([leaf(1)]).findings
-    many = Telling().outcome([leaf(n) for n in range(1, 9)]).findings
+    (alone,) = Reporter().outcome([leaf(1)]).findings
+    many = Reporter().outcome([leaf(n) for n in range(1, 9)]).findings
     moved = replace(leaf(1, "no watchdog on this port"), location=Location("elsewhere/leaf1.json", 99, 5))
     assert {alone.fingerprint} == {one.fingerprint for one in many} == {moved.fingerprint}
     assert len({leaf(1).fingerprint, leaf(2).fingerprint, leaf(1, path="PFC_WD|Ethernet4").fingerprint}) == 3
@@ -54,7 +54,7 @@ def test_two_findings_of_one_place_have_two_fingerprints() -> None:
     assert [one.fingerprint for one in numbered(twins)] == [one.fingerprint for one in numbered(reversed(twins))]
 
 
-def test_a_fabric_tells_a_defect_once(cli: Cli, tmp_path: Path) -> None:
+def test_a_fabric_reports_a_defect_once(cli: Cli, tmp_path: Path) -> None:
     bundle = tmp_path / "b"
     assert cli("render", write(tmp_path / "i", rail_optimized()), "-o", bundle, "-q").code == 0
     leaves = sorted(bundle.glob("sonic/*leaf/config_db.json"))

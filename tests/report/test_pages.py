@@ -1,6 +1,8 @@
 """The pages of codes, as formats for programs show them."""
 
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,7 @@ from fabricgen import __version__
 from fabricgen.codes import codes
 from fabricgen.findings import Finding, Severity
 from fabricgen.report.formats import formats
-from fabricgen.report.pages import page
+from fabricgen.report.pages import PROJECT, page
 from fabricgen.report.run import Run
 
 
@@ -29,6 +31,11 @@ def test_the_address_of_a_page() -> None:
     assert page("FG513").url("1.2.0.dev4").endswith("/blob/main/docs/rules/FG513.md")
     assert page("FG101").url("1.2.0").endswith("/blob/v1.2.0/docs/findings.md")
     assert page("FG001").url("1.2.0") == ""
+
+
+def test_the_project_is_that_of_the_package() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert project["urls"]["Documentation"] == f"{PROJECT}/tree/main/docs"
 
 
 def test_sarif_links_each_rule_to_its_page() -> None:

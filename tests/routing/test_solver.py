@@ -88,3 +88,76 @@ def test_words_per_pass_change_nothing() -> None:
     narrow = solve(network, policy, whole.destinations, words_per_pass=1)
     assert (narrow.nexthops == whole.nexthops).all()
     assert (narrow.ambiguous == whole.ambiguous).all()
+
+
+def shortest_hops(fabric: SmallFabric, origin: int) -> dict[int, frozenset[int]]:
+    """Next hops of shortest paths by the wiring alone."""
+    peers: dict[int, set[int]] = {switch: set() for switch in range(len(fabric.asn))}
+    for a, b in fabric.links:
+        peers[a].add(b)
+        peers[b].add(a)
+    length = {origin: 0}
+    layer = [origin]
+    for switch in layer:
+        for far in sorted(peers[switch] - length.keys()):
+            length[far] = length[switch] + 1
+            layer.append(far)
+    return {u: frozenset(v for v in peers[u] if length.get(v) == length[u] - 1) for u in layer if u != origin}
+
+
+@given(fabrics())
+def test_without_a_refused_path_routes_are_the_shortest_ones(fabric: SmallFabric) -> None:
+    plain = SmallFabric(fabric.asn, fabric.links, fabric.allowas_in)
+    network, routes = solved(plain)
+    if routes.plain:
+        for origin in range(len(fabric.asn)):
+            expected = shortest_hops(plain, origin)
+            for switch in range(len(fabric.asn)):
+                assert sets_of(network, routes, switch, origin) == expected.get(switch, frozenset())
+
+
+def test_a_refused_path_is_noticed() -> None:
+    """Leaf 0 at spine 2 and leaf 1 at spine 3, leaf 4 at both: the spines share an ASN, so 2 refuses the way to 1."""
+    links = [(0, 2), (1, 3), (4, 2), (4, 3)]
+    asn = [10, 11, 1, 1, 12]
+    network, routes = solved(SmallFabric(asn, links, [0] * 5))
+    assert not routes.plain
+    assert sets_of(network, routes, 0, 1) == frozenset()
+    assert sets_of(network, routes, 2, 1) == frozenset()
+    distinct, free = solved(SmallFabric([10, 11, 1, 2, 12], links, [0] * 5))
+    assert free.plain
+    assert sets_of(distinct, free, 0, 1) == {2}
+    lenient, allowed = solved(SmallFabric(asn, links, [0, 0, 1, 0, 0]))
+    assert sets_of(lenient, allowed, 2, 1) == {4}
+    assert sets_of(lenient, allowed, 0, 1) == {2}
+
+
+def test_own_asn_is_allowed_as_often_as_configured() -> None:
+    """A line in which every other switch has ASN 1: the n-th of them needs allowas-in n to hear the first switch."""
+    asn = [9, 1, 20, 1, 21, 1, 22, 1]
+    links = [(number, number + 1) for number in range(len(asn) - 1)]
+    for allowed in range(4):
+        network, routes = solved(SmallFabric(asn, links, [allowed] * len(asn)))
+        heard = [switch for switch in range(1, len(asn)) if sets_of(network, routes, switch, 0)]
+        assert heard == list(range(1, min(len(asn), 2 * allowed + 3)))
+
+
+def test_a_choice_of_history_spreads_and_ends() -> None:
+    """Switch 3 has two equal paths and advertises one of them; whether 4 accepts it depends on which."""
+    links = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 5)]
+    asn = [10, 1, 2, 30, 1, 50]
+    network, routes = solved(SmallFabric(asn, links, [0] * 6))
+    unsure = [switch for switch in range(6) if 0 in bits.columns_of(routes.ambiguous[switch])]
+    assert unsure == [4, 5]
+    assert sets_of(network, routes, 4, 0) == {3}
+    assert sets_of(network, routes, 3, 0) == {1, 2}
+    assert bits.has(routes.reached, 0).all()
+
+
+def test_isolated_switches_announce_their_own_loopbacks() -> None:
+    links = [(0, 1), (1, 2)]
+    for loopbacks in (False, True):
+        network, routes = solved(SmallFabric([1, 2, 3], links, [0] * 3, frozenset({1})), loopbacks)
+        assert sets_of(network, routes, 0, 2) == frozenset(), "nothing passes an isolated switch"
+        assert sets_of(network, routes, 1, 2) == {2}
+        assert sets_of(network, routes, 0, 1) == (frozenset({1}) if loopbacks else frozenset())

@@ -25,7 +25,7 @@ from fabricgen.findings import Finding
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.run import run
-from fabricgen.sonic.canonical import dump
+from fabricgen.sonic.dump import dump
 
 Config = dict[str, dict[str, dict[str, Any]]]
 

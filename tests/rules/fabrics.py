@@ -178,3 +178,18 @@ def low_xoff(configs: Configs) -> None:
 
 def unchanged(configs: Configs) -> None:
     """The wiring in fabric.json differs from the files."""
+
+
+def across_planes(wiring: Wiring) -> Wiring:
+    """A link from the leaf of the in-band plane to a spine of the compute plane."""
+    ends = ("inband1", "Ethernet256"), ("spine1", "Ethernet500")
+    link = WiredLink("across", "in-band", "leaf-spine", *ends, wiring.links[0].speed_mbps, "across")
+    return dataclasses.replace(wiring, links=(*wiring.links, link))
+
+
+def ipv6_sessions(*without: str) -> ConfigChange:
+    """The unnumbered sessions of all leaves with IPv6, except for those of LEAF|PORT in `without`."""
+    row = {"admin_status": "up", "route_map_in": ["PASS"], "route_map_out": ["PASS"]}
+    keys = [(leaf, port) for leaf in LEAVES for port in (256, 260, 264) if f"{leaf}|Ethernet{port}" not in without]
+    rows = (put(row, leaf, "BGP_NEIGHBOR_AF", f"default|Ethernet{port}|ipv6_unicast") for leaf, port in keys)
+    return framework(*rows)

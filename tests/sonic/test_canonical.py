@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from natsort import natsorted
 
-from fabricgen.sonic.canonical import dump, dump_row, natural_key, redis_field
+from fabricgen.sonic.canonical import natural_key, redis_field
+from fabricgen.sonic.dump import dump, dump_row
 
 Config = dict[str, dict[str, dict[str, Any]]]
 names = st.text(st.characters(codec="ascii", exclude_characters="\x00"), min_size=1, max_size=12)
@@ -70,7 +71,7 @@ def test_list_fields_sort_by_their_redis_name() -> None:
     assert list(json.loads(dump_row({"a-b": "1", "a": ["2"], "a0": "3"}))) == ["a-b", "a0", "a"]
 
 
-def test_shared_rows_and_odd_content() -> None:
+def test_equal_rows_and_unusual_content() -> None:
     shared_row = {"profile": "é\u2028"}
     text = dump({"T": {"b": shared_row, "a": shared_row}, "EMPTY": {}, "E": {"x": {}}})
     assert text == (

@@ -55,7 +55,7 @@ def test_default_bgp_status_and_row() -> None:
 def test_router_id_and_unnumbered() -> None:
     tables = config()
     del tables["LOOPBACK_INTERFACE"]["Loopback0|10.0.0.1/32"]
-    assert "no router id" in speaker(tables).neighbors[0].obstacle
+    assert "no router ID" in speaker(tables).neighbors[0].obstacle
     tables["DEVICE_METADATA"]["localhost"]["bgp_router_id"] = "1.1.1.1"
     assert speaker(tables).neighbors[0].obstacle == ""
     tables["BGP_NEIGHBOR"] = {"Ethernet0": {"asn": "65000"}, "Vrf1|10.1.0.1": {"asn": "65000"}}

@@ -1,4 +1,4 @@
-"""The built-in schema check: every kind of violation, every table, and whatever JSON a file may hold."""
+"""The built-in schema check: every kind of violation, every table, and any JSON."""
 
 import copy
 import json
@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.resources import resource
-from fabricgen.sonic.schema import Violation, check, field_names, table_names
+from fabricgen.sonic.dump import dump
+from fabricgen.sonic.load import TableLoader
+from fabricgen.sonic.schema import Clean, Violation, check, field_names, table_names
 from fabricgen.sonic.schema.tables import table_schema
 
 Config = dict[str, dict[str, dict[str, Any]]]
@@ -267,3 +269,26 @@ def test_a_switch_of_128_ports_is_checked_in_time() -> None:
         assert check(config) == []
         durations.append(time.process_time() - start)
     assert min(durations) < 0.05
+
+
+def test_clean_tables_of_one_file_are_not_trusted_in_another_with_other_rows() -> None:
+    """The same text of INTERFACE is valid only where PORT has the ports that it refers to."""
+    loader, clean = TableLoader(), Clean()
+    config = leaf_switch()
+    assert check(loader.load(dump(config)), clean) == []
+    assert clean.tables and clean.musts
+    del config["PORT"]["Ethernet8"]
+    text = dump(config)
+    assert check(loader.load(text), clean) == check(json.loads(text)) != []
+
+
+def test_clean_tables_are_not_checked_again() -> None:
+    loader, clean = TableLoader(), Clean()
+    text = dump(leaf_switch())
+    check(loader.load(text), clean)
+    known = dict(clean.tables)
+    assert "PORT" in {table for table, _ in known}
+    check(loader.load(text), clean)
+    assert clean.tables == known
+    check(TableLoader().load(text), clean)  # another loader, other objects
+    assert len(clean.tables) == 2 * len(known)

@@ -24,8 +24,8 @@ class Cage:
     def aliases_of(self, mode: str) -> Sequence[str]:
         """The ports' aliases in a mode, which hwsku.json may write with other alternative speeds than platform.json."""
         made = split(mode, self.lanes)
-        alike = (aliases for known, aliases in self.aliases.items() if split(known, self.lanes) == made)
-        return self.aliases.get(mode) or next(alike, ())
+        equal = (aliases for known, aliases in self.aliases.items() if split(known, self.lanes) == made)
+        return self.aliases.get(mode) or next(equal, ())
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Split:
 
 
 def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping[int, Cage]:
-    """lane -> cage. Entries without lanes are left out; raises ValueError for lanes that are no numbers."""
+    """lane -> cage. Omits entries without lanes; raises ValueError for lanes that are not numbers."""
     found = {}
     chosen = _interfaces(hwsku)
     for parent, entry in _interfaces(platform).items():

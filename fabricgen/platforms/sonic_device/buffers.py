@@ -52,7 +52,7 @@ def read_buffers(
             continue
         sources[role] = tree.named(file.resolve())
         if file.name != f"buffers_defaults_{topologies[0]}.j2":
-            tree.note("FG127", f"there is no buffers_defaults_{topologies[0]}.j2: a {role} takes {file.name}", file)
+            tree.note("FG127", f"buffers_defaults_{topologies[0]}.j2 is missing: a {role} uses {file.name}", file)
     if not any((sku / f"buffers_defaults_{name}.j2").exists() for name in TOPOLOGIES["leaf"]):
         hint = "copy the file into the folder, or write pools and profiles into the entry"
         message = "no buffers_defaults_*.j2, so pools are not known and lossless planes are refused"

@@ -1,4 +1,4 @@
-"""A device folder to a `SwitchPlatform`. What the folder does not state is asked for by options, or stays unknown."""
+"""A device folder to a `SwitchPlatform`. Options give what the folder does not state; the rest stays unknown."""
 
 import re
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _DYNAMIC_FILE = "buffers_dynamic.json.j2"
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """What a person knows of the device and its folder does not state. Empty or None: unknown."""
+    """Facts of the device that its folder does not state. Empty or None: unknown."""
 
     name: str = ""
     onie_platform: str = ""
@@ -84,7 +84,7 @@ class _Import:
             known = ", ".join(self.device.skus)
             message = "no SKU has a port that can be used"
             if not skus:
-                message = f"there is no such SKU, but {known}" if known else "no folder in it has ports"
+                message = f"this SKU does not exist; known: {known}" if known else "no folder in it has ports"
             message, hint = f"nothing to import: {message}", "a SKU's folder holds port_config.ini or hwsku.json"
             self.tree.report("FG120", Severity.ERROR, message, self.device.folder, hint=hint)
             return None
@@ -158,14 +158,14 @@ class _Import:
         return self.tree.text(sku / _DYNAMIC_FILE) is not None
 
     def _asic_vendor(self, skus: Mapping[str, Path]) -> str:
-        """As asked; else what platform_asic says; else by files that only one vendor's SAI reads."""
+        """The option; else platform_asic; else the vendor whose SAI alone reads some of the files."""
         word = self.facts.asic_vendor or (self.tree.text(self.device.platform / "platform_asic") or "").strip()
         if not word and any(file.suffix == ".bcm" for sku in skus.values() for file in sku.iterdir()):
             word = "broadcom"
         return _ASIC_VENDORS.get(word.partition("-")[0], word)
 
     def _asic(self, skus: Mapping[str, Path]) -> str:
-        """As asked; else the chip that the names of the SKUs' chip files state, where they agree."""
+        """The option; else the chip in the names of the SKUs' chip files, if they agree."""
         names = [
             file.name for sku in skus.values() for file in sku.iterdir() if file.suffix in (".bcm", ".yml", ".xml")
         ]
@@ -176,7 +176,7 @@ class _Import:
         name = self.facts.onie_platform or self.device.platform.name
         if not self.facts.onie_platform and not _ONIE_NAME.fullmatch(name):
             message = (
-                f"the platform's folder is called {name}, which is no ONIE platform such as x86_64-vendor_model-r0"
+                f"the platform's folder is called {name}, which is not an ONIE platform such as x86_64-vendor_model-r0"
             )
             hint = "name it with --onie-platform: DEVICE_METADATA takes it"
             self.tree.report("FG126", Severity.WARNING, message, self.device.platform, hint=hint)

@@ -25,12 +25,12 @@ Row = dict[str, str]
 
 
 def read_ports(tree: DeviceTree, sku: Path, platform: Path) -> tuple[PlatformPort, ...]:
-    """All front-panel ports in the file's order; empty, with findings, where none can be told."""
+    """All front-panel ports in the file's order; empty, with findings, if the ports are unknown."""
     platform_json, hwsku_json = tree.json(platform / "platform.json"), tree.json(sku / "hwsku.json")
     try:
         cages = read_cages(platform_json, hwsku_json)
     except ValueError as problem:
-        tree.report("FG121", Severity.WARNING, f"platform.json has lanes that are no numbers: {problem}", platform)
+        tree.report("FG121", Severity.WARNING, f"platform.json has lanes that are not numbers: {problem}", platform)
         cages = {}
     text = tree.text(sku / FILE)
     rows = _rows(tree, sku / FILE, text) if text else list(_rows_of_modes(tree, sku / "hwsku.json", cages))
@@ -47,7 +47,7 @@ def _rows(tree: DeviceTree, file: Path, text: str) -> list[tuple[int, Row]]:
             if "name" in words and "lanes" in words:
                 columns = words
                 if ignored := [word for word in words if word not in _USED]:
-                    tree.note("FG122", f"columns that are not taken over: {', '.join(ignored)}", file, number)
+                    tree.note("FG122", f"columns that are not imported: {', '.join(ignored)}", file, number)
             continue
         cells = line.split()
         if not cells:
@@ -101,7 +101,7 @@ class _Completion:
                 cage = self.cages.get(lanes[0])
                 speed = self._speed(row, lanes, mode)
                 if speed is None:
-                    self._leave_out(0, row["name"], "has no speed and no breakout mode that tells it")
+                    self._leave_out(0, row["name"], "has neither a speed nor a breakout mode with one")
                     continue
                 subport = int(row["subport"]) if row.get("subport", "").isdecimal() else nth if len(members) > 1 else 0
                 found[row["name"]] = PlatformPort(
@@ -135,15 +135,15 @@ class _Completion:
         name, text = row["name"], row.get("lanes", "")
         problem = ""
         if not PORT_NAME.fullmatch(name):
-            problem = "is no name of a front-panel port"
+            problem = "is not the name of a front-panel port"
         elif row.get("role", "") not in _FRONT_PANEL_ROLES:
-            problem = f"leads to a chip inside the box ({row['role']})"
+            problem = f"leads to a chip inside the switch ({row['role']})"
         elif not text or not all(lane.isdecimal() for lane in text.split(",")):
             problem = f"has no lanes ({text or 'nothing'})"
         elif not row.get("speed", "1").isdecimal():
-            problem = f"has a speed that is no number ({row['speed']})"
+            problem = f"has a speed that is not a number ({row['speed']})"
         elif not (row.get("alias", name).isascii() and row.get("alias", name).isprintable()):
-            problem = "has an alias that is no plain text"
+            problem = "has an alias that is not plain text"
         if problem:
             self._leave_out(line, name, problem)
             return ()
@@ -195,5 +195,5 @@ def _with_service_ports(tree: DeviceTree, file: Path, ports: tuple[PlatformPort,
         slow += at_speed
     if not slow or len(slow) * 2 >= len(ports):
         return ports
-    tree.note("FG127", f"taken for service ports, outside the radix: {', '.join(slow)}", file)
+    tree.note("FG127", f"treated as service ports, outside the radix: {', '.join(slow)}", file)
     return tuple(replace(port, kind="service") if port.name in slow else port for port in ports)

@@ -15,7 +15,7 @@ Tables = Mapping[str, Any]
 
 
 class TemplateRefusedError(Exception):
-    """A template that cannot be expanded, or whose text is no table."""
+    """A template that cannot be expanded, or whose text is not a table."""
 
 
 class BufferTemplate:
@@ -36,7 +36,7 @@ class BufferTemplate:
         try:
             self._module = environment.get_template(file.name).make_module(given)
         except Exception as problem:  # a template may raise whatever its expressions raise
-            raise TemplateRefusedError(_told(problem)) from problem
+            raise TemplateRefusedError(_text_of(problem)) from problem
 
     def tables(self, macros: Mapping[str, int], port: str) -> Tables:
         """The tables of the first of these macros that the template has; empty where it has none of them.
@@ -51,12 +51,12 @@ class BufferTemplate:
                 text = str(macro(*{0: (), 1: (port,), 2: (port, ""), -1: ("",)}[takes]))
                 content = json.loads("{" + text.strip().rstrip(",") + "}")
             except Exception as problem:
-                raise TemplateRefusedError(f"{name}: {_told(problem)}") from problem
+                raise TemplateRefusedError(f"{name}: {_text_of(problem)}") from problem
             return {table: rows for table, rows in content.items() if isinstance(rows, dict)}
         return {}
 
 
-def _told(problem: Exception) -> str:
+def _text_of(problem: Exception) -> str:
     if isinstance(problem, jinja2.TemplateNotFound):
         return f"it needs {problem.name}, which is missing"
     return str(problem) or type(problem).__name__

@@ -40,7 +40,7 @@ class DeviceTree:
             return None
 
     def json(self, file: Path) -> Mapping[str, Any]:
-        """A JSON object; empty where there is none, with a finding where it is no object."""
+        """A JSON object; empty if the file is missing, with a finding if it is not an object."""
         text = self.text(file)
         if text is None:
             return {}
@@ -50,7 +50,7 @@ class DeviceTree:
             self.report("FG121", Severity.WARNING, f"{file.name} is not JSON: {problem}", file)
             return {}
         if not isinstance(content, dict):
-            self.report("FG121", Severity.WARNING, f"{file.name} is no object", file)
+            self.report("FG121", Severity.WARNING, f"{file.name} is not an object", file)
             return {}
         return content
 
@@ -101,7 +101,7 @@ class DeviceFolder:
 
     @cached_property
     def default_sku(self) -> str:
-        """The SKU that SONiC takes where nobody says otherwise; "" where the folder names none."""
+        """The default SKU of SONiC; "" if the folder has none."""
         words = (self.tree.text(self.platform / "default_sku") or "").split()
         return words[0] if words else ""
 

@@ -23,4 +23,4 @@ def _write(run: Run) -> str:
     return concise_report(run.findings, run.color)
 
 
-FORMAT = Format("concise", "one line for each finding, for editors and grep", _write)
+FORMAT = Format("concise", "one line for each finding", _write)

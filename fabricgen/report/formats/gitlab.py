@@ -36,4 +36,4 @@ def _write(run: Run) -> str:
     return as_json(gitlab_list(run))
 
 
-FORMAT = Format("gitlab", "GitLab code quality, for merge requests", _write, annotates_files=True)
+FORMAT = Format("gitlab", "GitLab code quality", _write, annotates_files=True)

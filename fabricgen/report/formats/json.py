@@ -55,4 +55,4 @@ def _write(run: Run) -> str:
     return as_json(json_object(run.version, run.findings, run.counts, **run.own))
 
 
-FORMAT = Format("json", "for pipelines: findings and results by schemas/findings.schema.json", _write)
+FORMAT = Format("json", "for programs, by schemas/findings.schema.json", _write)

@@ -71,4 +71,4 @@ def _clean(text: str) -> str:
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-FORMAT = Format("junit", "JUnit XML, for Jenkins and other test reports", junit_report, annotates_files=True)
+FORMAT = Format("junit", "JUnit XML", junit_report, annotates_files=True)

@@ -108,4 +108,4 @@ def _write(run: Run) -> str:
     return as_json(sarif_object(run))
 
 
-FORMAT = Format("sarif", "SARIF 2.1.0, for GitHub code scanning and editors", _write, annotates_files=True)
+FORMAT = Format("sarif", "SARIF 2.1.0", _write, annotates_files=True)

@@ -63,4 +63,4 @@ def _write(run: Run) -> str:
     return "\n".join([*run.lines, report])
 
 
-FORMAT = Format("text", "for people: each finding with its source line, related places and hint", _write)
+FORMAT = Format("text", "for people", _write)

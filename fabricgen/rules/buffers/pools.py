@@ -1,4 +1,4 @@
-"""Pools and profiles that cannot work on any platform, whatever its templates say."""
+"""Rules on pools and profiles that hold for every platform."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ def _is_voq(qos: QosTables) -> bool:
 
 @rule("FG528", Severity.WARNING, "Alpha of lossless groups differs within a tier")
 def alpha_of_tier(fabric: Fabric) -> Iterator[Defect]:
-    """What: the switches of a plane and role have one dynamic_th in their headroom profiles, also where their SKUs
-    differ. Where both values are those of the SKU's own tables it is a note.
+    """What: the switches of a plane and role have one dynamic_th in their headroom profiles, even if their SKUs differ.
+    If both values come from the SKUs' own tables, the finding is a note.
 
-    Why: alpha decides how much of the pool a group takes before it pauses. A new model with a smaller one pauses far
-    earlier than the old one beside it, and pauses spread.
+    Why: alpha determines how much of the pool a group uses before it pauses. A new model with a smaller alpha pauses
+    much earlier than the old model, and pauses spread.
 
     Example: the old leaves have alpha 1/16, those of the new SKU 1/64.
 
@@ -44,23 +44,23 @@ def alpha_of_tier(fabric: Fabric) -> Iterator[Defect]:
         usual, example, its_profile = {alpha for _, _, alpha in skus[most]}, *skus[most][0][:2]
         for qos, name, alpha in (one for rows in skus.values() for one in rows if one[2] not in usual):
             severity = Severity.NOTE if qos.layout and example.layout else None
-            message = f"dynamic_th is {alpha}, {most} beside it has {', '.join(sorted(usual))}"
+            message = f"dynamic_th is {alpha}, but {most} in the same tier has {', '.join(sorted(usual))}"
             for switch in qos.switches:
                 related = ((most, example.switches[0].place(_PROFILE, its_profile, "dynamic_th")),)
                 place = switch.place(_PROFILE, name, "dynamic_th")
-                yield Defect(place, message, "use one value in the tier", related, severity)
+                yield Defect(place, message, "use one dynamic_th in the tier", related, severity)
 
 
-@rule("FG529", Severity.WARNING, "A static threshold caps a group below its dynamic pool")
+@rule("FG529", Severity.WARNING, "A static threshold limits a group of a dynamic pool")
 def static_cap(fabric: Fabric) -> Iterator[Defect]:
-    """What: a profile of a dynamic pool has no static_th that is smaller than the pool, unless the SKU's own has it.
+    """What: a profile of a dynamic pool has no static_th below the pool's size, unless the SKU's own profile has it.
 
-    Why: the group stops at the cap while the pool is empty: lossy traffic drops, lossless traffic pauses, and nothing
-    shows why.
+    Why: the group stops at the limit while the pool is empty: lossy traffic drops, lossless traffic pauses, and no
+    counter shows the cause.
 
     Example: static_th 1048576 in a dynamic pool of 40 MB.
 
-    Fix: use dynamic_th, or raise the cap to the pool's size.
+    Fix: use dynamic_th, or raise static_th to the pool's size.
 
     Source: sonic-buildimage pull request 28277.
     """
@@ -70,15 +70,15 @@ def static_cap(fabric: Fabric) -> Iterator[Defect]:
             pool = qos.row(_POOL, str(row.get("pool")))
             cap, size = number(row.get("static_th")), number(pool.get("size"))
             if pool.get("mode") == "dynamic" and cap is not None and size is not None and cap < size:
-                message = f"static_th of {name} is {cap}, its dynamic pool has {size} bytes"
-                yield from qos.defects(_PROFILE, name, "static_th", message, "use dynamic_th")
+                message = f"static_th of {name} is {cap} bytes, but its dynamic pool has {size} bytes"
+                yield from qos.defects(_PROFILE, name, "static_th", message, "replace static_th by dynamic_th")
 
 
-@rule("FG535", Severity.WARNING, "The shared headroom is given twice")
+@rule("FG535", Severity.WARNING, "The shared headroom is configured twice")
 def headroom_twice(fabric: Fabric) -> Iterator[Defect]:
-    """What: not both xoff of ingress_lossless_pool and over_subscribe_ratio are set.
+    """What: only one of xoff of ingress_lossless_pool and over_subscribe_ratio is set.
 
-    Why: xoff wins, and the ratio that somebody chose has no effect.
+    Why: xoff overrides the ratio, which then has no effect.
 
     Example: xoff 3000000 in the pool and over_subscribe_ratio 2.
 
@@ -92,19 +92,21 @@ def headroom_twice(fabric: Fabric) -> Iterator[Defect]:
         for name in qos.tables[table] if xoff else ():
             ratio = number(qos.row(table, name).get("over_subscribe_ratio"))
             if ratio:
-                message = f"over_subscribe_ratio is {ratio}, the pool's xoff of {xoff} bytes wins over it"
+                message = f"over_subscribe_ratio is {ratio}, but the pool's xoff of {xoff} bytes overrides it"
                 related = (("the pool", _POOL, "ingress_lossless_pool"),)
-                yield from qos.defects(table, name, "over_subscribe_ratio", message, "remove one of them", related)
+                hint = "remove over_subscribe_ratio, or xoff of the pool"
+                yield from qos.defects(table, name, "over_subscribe_ratio", message, hint, related)
 
 
-@rule("FG536", Severity.ERROR, "A profile counts on shared headroom that the pool does not have")
+@rule("FG536", Severity.ERROR, "A profile needs shared headroom that its pool does not have")
 def no_shared_headroom(fabric: Fabric) -> Iterator[Defect]:
-    """What: where a headroom profile's size equals its xon, so that its xoff comes from the shared headroom, the pool
-    has an xoff.
+    """What: if a headroom profile's size equals its xon, its xoff comes from the shared headroom. The pool then has an
+    xoff.
 
-    Why: there is no room for what arrives after the pause. The SAI refuses the profile, and orchagent stops.
+    Why: without it there is no space for data that arrives after the pause. The SAI rejects the profile, and orchagent
+    stops.
 
-    Example: size 18432, xon 18432, xoff 165888, and ingress_lossless_pool without xoff.
+    Example: size 18432, xon 18432, xoff 165888, and no xoff in ingress_lossless_pool.
 
     Fix: set xoff of the pool, or size of the profile to xon plus xoff.
 
@@ -116,15 +118,15 @@ def no_shared_headroom(fabric: Fabric) -> Iterator[Defect]:
             pool = qos.row(_POOL, str(row.get("pool")))
             shares = row.get("size") == row.get("xon") and number(row.get("xoff"))
             if shares and pool and not number(pool.get("xoff")):
-                message = f"{name} has no headroom of its own, and its pool has no xoff"
+                message = f"size of {name} equals its xon, but its pool has no xoff"
                 yield from qos.defects(_PROFILE, name, "size", message, "set size to xon plus xoff")
 
 
-@rule("FG537", Severity.ERROR, "A pool has a type that the chip's architecture does not have")
+@rule("FG537", Severity.ERROR, "A pool has a type that the chip does not support")
 def voq_pool(fabric: Fabric) -> Iterator[Defect]:
     """What: on switches with virtual output queues (switch_type voq) pools are of type both.
 
-    Why: such a chip has one buffer for both directions, and its SAI refuses ingress and egress pools.
+    Why: such a chip has one buffer for both directions, and its SAI rejects ingress and egress pools.
 
     Example: BUFFER_POOL type ingress, switch_type voq.
 
@@ -137,16 +139,20 @@ def voq_pool(fabric: Fabric) -> Iterator[Defect]:
             kind = qos.row(_POOL, name).get("type")
             if kind != "both":
                 yield from qos.defects(
-                    _POOL, name, "type", f"type is {kind}, this chip has one buffer", "set it to both"
+                    _POOL,
+                    name,
+                    "type",
+                    f"type is {kind}, but this chip has one buffer for both directions",
+                    "set type to both",
                 )
 
 
-@rule("FG538", Severity.ERROR, "A headroom profile cannot hold anything")
+@rule("FG538", Severity.ERROR, "A headroom profile is unusable or unused")
 def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
-    """What: a profile with xoff has one above zero and a size that is not below its xon; static ones are used by some
-    priority group (else a warning).
+    """What: a profile with xoff has an xoff above zero and a size of at least its xon. A priority group uses each
+    static profile (else a warning).
 
-    Why: such rows are left over from tests. The SAI refuses them, and orchagent retries or stops.
+    Why: such rows remain from tests. The SAI rejects them, and orchagent retries or stops.
 
     Example: BUFFER_PROFILE|test_profile with size 0 and xoff 1000000.
 
@@ -154,9 +160,9 @@ def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-mgmt issue 25395.
     """
-    used: dict[int, set[str]] = defaultdict(set)
+    used: dict[QosTables, set[str]] = defaultdict(set)
     for ports in port_classes(fabric):
-        used[id(ports.qos)].update(profile for _, profile in ports.profiles("BUFFER_PG").values())
+        used[ports.qos].update(profile for _, profile in ports.profiles("BUFFER_PG").values())
     for qos in qos_tables(fabric):
         for name in qos.tables[_PROFILE]:
             row = qos.row(_PROFILE, name)
@@ -167,16 +173,16 @@ def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
             if xoff == 0 or (size is not None and xon is not None and size < xon):
                 field = "xoff" if xoff == 0 else "size"
                 yield from qos.defects(_PROFILE, name, field, f"{field} of {name} is {row[field]}", "remove the row")
-            elif name not in used[id(qos)] and not qos.is_dynamic:
+            elif name not in used[qos] and not qos.is_dynamic:
                 message = f"no priority group uses {name}"
                 yield from qos.defects(_PROFILE, name, "", message, "remove the row", (), Severity.WARNING)
 
 
-@rule("FG517", Severity.ERROR, "Packets of a lossless class are trimmed")
+@rule("FG517", Severity.ERROR, "A profile of lossless traffic trims packets")
 def trimmed(fabric: Fabric) -> Iterator[Defect]:
     """What: profiles of lossless groups and queues do not have packet_discard_action trim.
 
-    Why: a trimmed RDMA packet has lost its payload: the receiver asks for all of it again.
+    Why: a trimmed RDMA packet has no payload, so the receiver requests it again.
 
     Example: egress_lossless_profile with packet_discard_action trim.
 
@@ -184,14 +190,15 @@ def trimmed(fabric: Fabric) -> Iterator[Defect]:
 
     Source: SONiC HLD packet trimming; sonic-buildimage sonic-buffer-profile.yang.
     """
-    told = set()
+    reported = set()
     for ports in port_classes(fabric):
         wanted = {"BUFFER_PG": map(ports.group_of, ports.lossless), "BUFFER_QUEUE": map(ports.queue_of, ports.lossless)}
         for table, numbers in wanted.items():
             profiles = ports.profiles(table)
             for name in sorted({profiles[n][1] for n in numbers if n in profiles}):
                 is_trimmed = ports.qos.row(_PROFILE, name).get("packet_discard_action") == "trim"
-                if is_trimmed and (id(ports.qos), name) not in told:
-                    told.add((id(ports.qos), name))
-                    message = f"{name} trims packets, and lossless traffic uses it"
-                    yield from ports.qos.defects(_PROFILE, name, "packet_discard_action", message, "remove the field")
+                if is_trimmed and (ports.qos, name) not in reported:
+                    reported.add((ports.qos, name))
+                    message = f"{name} trims packets, but lossless traffic uses it"
+                    hint = "remove packet_discard_action"
+                    yield from ports.qos.defects(_PROFILE, name, "packet_discard_action", message, hint)

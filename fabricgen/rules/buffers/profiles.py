@@ -1,4 +1,4 @@
-"""Buffer pools and profiles against the SKU's own tables."""
+"""Rules that compare buffer pools and profiles with the SKU's own tables."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,14 +13,14 @@ from fabricgen.sonic.tables import Row
 _HEADROOM_PREFIX = "pg_lossless_"
 
 
-@rule("FG521", Severity.ERROR, "A buffer pool is not the SKU's")
+@rule("FG521", Severity.ERROR, "A buffer pool differs from the SKU's")
 def pools(fabric: Fabric) -> Iterator[Defect]:
     """What: BUFFER_POOL has the pools of the SKU's own template with their size, xoff, mode and type.
 
-    Why: the sizes add up to the chip's memory. A larger pool is refused, and a cold boot then silently leaves the
-    lossless groups out; a smaller one wastes memory and pauses early.
+    Why: the sizes add up to the chip's memory. The chip rejects a larger pool, and after a cold boot the lossless
+    groups are missing without an error; a smaller pool wastes memory and pauses early.
 
-    Example: ingress_lossless_pool size 186115492, the SKU says 166115492.
+    Example: ingress_lossless_pool has size 186115492, the SKU has 166115492.
 
     Fix: copy the row from the SKU's buffers_defaults template.
 
@@ -31,16 +31,16 @@ def pools(fabric: Fabric) -> Iterator[Defect]:
             yield from _against(qos, "BUFFER_POOL", qos.defaults.pools, "")
 
 
-@rule("FG522", Severity.ERROR, "A buffer profile is not the SKU's")
+@rule("FG522", Severity.ERROR, "A buffer profile differs from the SKU's")
 def profiles(fabric: Fabric) -> Iterator[Defect]:
     """What: BUFFER_PROFILE has the profiles of the SKU's own template with their pool, size and threshold.
 
-    Why: the threshold decides how much of the shared pool one queue may take. One wrong alpha, carried to many
-    switches, has caused pause storms in production.
+    Why: the threshold determines how much of the shared pool one queue can use. One wrong alpha on many switches has
+    caused pause storms in production.
 
-    Example: egress_lossy_profile dynamic_th 3, the SKU says 0.
+    Example: egress_lossy_profile has dynamic_th 3, the SKU has 0.
 
-    Fix: copy the row from the SKU's template. Headroom profiles (pg_lossless_…) are FG524's.
+    Fix: copy the row from the SKU's template. FG524 covers headroom profiles (pg_lossless_…).
 
     Source: sonic-buildimage device/…/buffers_defaults_*.j2; Guo et al., SIGCOMM 2016 (alpha 1/16 and 1/64).
     """
@@ -52,7 +52,8 @@ def profiles(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _is_idle(qos: QosTables, profile: str) -> bool:
-    """Whether a profile may be missing: that of lossless queues on a plane without PFC, where no port's list has it."""
+    """Whether a profile may be missing: that of lossless queues on a plane without PFC, if no port's list contains
+    it."""
     if qos.defaults is None or not qos.is_lossy:
         return False
     listed = ",".join(qos.defaults.port_profile_lists.values()).split(",")
@@ -60,11 +61,11 @@ def _is_idle(qos: QosTables, profile: str) -> bool:
 
 
 def _against(qos: QosTables, table: str, expected: Mapping[str, Row], own_prefix: str) -> Iterator[Defect]:
-    """Rows of a table that differ from the SKU's; rows with `own_prefix` are not its business."""
+    """Rows of a table that differ from the SKU's. Rows with `own_prefix` are not compared."""
     rows, sku = qos.tables[table], qos.layout.hwsku if qos.layout else ""
     for key, row in expected.items():
         if key not in rows:
-            yield from qos.defects(table, key, "", f"{key} of hwsku {sku} is missing", "add the SKU's row")
+            yield from qos.defects(table, key, "", f"{key} is missing, hwsku {sku} has it", "add the SKU's row")
             continue
         found = qos.row(table, key)
         for field in dict.fromkeys((*row, *found)):
@@ -73,7 +74,7 @@ def _against(qos: QosTables, table: str, expected: Mapping[str, Row], own_prefix
                 yield from qos.defects(table, key, field, message, _hint(field, row.get(field)))
     for key in rows.keys() - expected.keys():
         if not (own_prefix and key.startswith(own_prefix)):
-            message = f"hwsku {sku} has no {key}"
+            message = f"{key} is unknown to hwsku {sku}"
             yield from qos.defects(table, key, "", message, "remove the row", (), Severity.WARNING)
 
 
@@ -85,16 +86,16 @@ def _shown(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-@rule("FG523", Severity.ERROR, "A priority group uses the other buffer model")
+@rule("FG523", Severity.ERROR, "A priority group uses a profile of the other buffer model")
 def mixed_models(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a traditional switch no priority group has the profile NULL; on a dynamic one the lossless groups do,
-    unless a static profile is meant.
+    """What: on a traditional switch no priority group has the profile NULL. On a dynamic switch the lossless groups
+    have it, unless a static profile is intended.
 
-    Why: NULL asks buffermgrd to compute the headroom, which the traditional model does not do: the group gets none.
+    Why: NULL lets buffermgrd compute the headroom. The traditional model does not compute it, so the group has none.
 
     Example: BUFFER_PG|Ethernet0|3-4 with profile NULL, buffer_model traditional.
 
-    Fix: name the headroom profile (traditional), or NULL (dynamic).
+    Fix: use the headroom profile (traditional), or NULL (dynamic).
 
     Source: sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp; pull requests 1956 and 1975.
     """
@@ -102,30 +103,30 @@ def mixed_models(fabric: Fabric) -> Iterator[Defect]:
         for rest, row in ports.rows["BUFFER_PG"].items():
             profile = row.get("profile")
             if profile == "NULL" and not ports.qos.is_dynamic:
-                message = "profile NULL leaves the headroom to the dynamic model, this switch is traditional"
-                yield from ports.defects("BUFFER_PG", rest, "profile", message, "name the headroom profile")
+                message = "profile NULL needs the dynamic model, but this switch uses the traditional model"
+                yield from ports.defects("BUFFER_PG", rest, "profile", message, "bind the headroom profile")
             elif ports.qos.is_dynamic and str(profile).startswith(_HEADROOM_PREFIX):
-                message = f"profile {profile} fixes headroom that the dynamic model would compute"
-                hint = "use NULL"
+                message = f"profile {profile} has fixed headroom, but this switch uses the dynamic model"
+                hint = "set profile to NULL"
                 yield from ports.defects("BUFFER_PG", rest, "profile", message, hint, (), Severity.WARNING)
 
 
-@rule("FG524", Severity.ERROR, "A headroom profile is not the SKU's")
+@rule("FG524", Severity.ERROR, "A headroom profile differs from the SKU's")
 def headroom_profiles(fabric: Fabric) -> Iterator[Defect]:
     """What: a profile pg_lossless_<speed>_<cable>_profile has size, xon, xoff, threshold and xon_offset of the SKU's
-    row for this speed and cable, and lies in ingress_lossless_pool.
+    row for this speed and cable, and belongs to ingress_lossless_pool.
 
-    Why: the row is what the vendor measured for this chip. Too small an xoff drops what still arrives after the pause;
-    buffermgrd overwrites other values at the next link event anyway.
+    Why: the vendor measured the row on this chip. With a smaller xoff the data that arrives after the pause drops, and
+    buffermgrd overwrites other values at the next link event.
 
-    Example: xoff 512140, the SKU's row for 400G and 40m has 612140.
+    Example: xoff is 512140, the SKU's row for 400G and 40m has 612140.
 
     Fix: copy the row of pg_profile_lookup.ini.
 
     Source: sonic-buildimage device/…/pg_profile_lookup.ini; sonic-swss cfgmgr/buffermgr.cpp.
     """
     for qos, name in _missing_headroom(fabric):
-        message = f"{name} is missing, and priority groups use it"
+        message = f"{name} is missing, but priority groups use it"
         yield from qos.defects("BUFFER_PROFILE", name, "", message, "add the SKU's row for this speed and cable")
     for qos in qos_tables(fabric):
         for name in qos.tables["BUFFER_PROFILE"] if qos.layout and not qos.is_dynamic else ():
@@ -135,7 +136,8 @@ def headroom_profiles(fabric: Fabric) -> Iterator[Defect]:
             found = qos.row("BUFFER_PROFILE", name)
             if not expected:
                 message = f"the SKU has no headroom row for {name}"
-                yield from qos.defects("BUFFER_PROFILE", name, "", message, "use a speed and cable that it has")
+                hint = "use a speed and cable length that the SKU has"
+                yield from qos.defects("BUFFER_PROFILE", name, "", message, hint)
             for field in dict.fromkeys((*expected, *found)) if expected else ():
                 if found.get(field) != expected.get(field) and field not in ("headroom_type", "packet_discard_action"):
                     message = (
@@ -146,12 +148,12 @@ def headroom_profiles(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _missing_headroom(fabric: Fabric) -> Iterator[tuple[QosTables, str]]:
-    """Headroom profiles that groups name and the file lacks, where the SKU has a row for them."""
+    """Headroom profiles that groups use and that are missing in the file, if the SKU has a row for them."""
     seen = set()
     for ports in port_classes(fabric):
         for name in {profile for _, profile in ports.profiles("BUFFER_PG").values()}:
-            if name not in ports.qos.tables["BUFFER_PROFILE"] and (id(ports.qos), name) not in seen:
-                seen.add((id(ports.qos), name))
+            if name not in ports.qos.tables["BUFFER_PROFILE"] and (ports.qos, name) not in seen:
+                seen.add((ports.qos, name))
                 if expected_headroom(ports.qos, name):
                     yield ports.qos, name
 
@@ -176,15 +178,15 @@ def expected_headroom(qos: QosTables, name: str) -> Mapping[str, str] | None:
     return fields if row.xon_offset_bytes is None else {**fields, "xon_offset": str(row.xon_offset_bytes)}
 
 
-@rule("FG525", Severity.ERROR, "The port's profile lists are not the platform's")
+@rule("FG525", Severity.ERROR, "The profile lists of a port differ from the platform's")
 def profile_lists(fabric: Fabric) -> Iterator[Defect]:
-    """What: where the platform's templates have BUFFER_PORT_INGRESS_PROFILE_LIST and the egress one, each wired port
-    has its row; elsewhere there are none.
+    """What: if the platform's templates have BUFFER_PORT_INGRESS_PROFILE_LIST and BUFFER_PORT_EGRESS_PROFILE_LIST, each
+    wired port has its rows; on other platforms no port has them.
 
-    Why: on NVIDIA switches a port without the lists takes nothing from the shared pools. Broadcom's SAI does not know
+    Why: on NVIDIA switches a port without the lists gets no space in the shared pools. Broadcom's SAI does not support
     them.
 
-    Example: an SN5600 port that is absent from BUFFER_PORT_INGRESS_PROFILE_LIST.
+    Example: BUFFER_PORT_INGRESS_PROFILE_LIST has no row for a port of an SN5600.
 
     Fix: give the port the platform's list.
 
@@ -197,19 +199,20 @@ def profile_lists(fabric: Fabric) -> Iterator[Defect]:
             table = f"BUFFER_PORT_{direction.upper()}_PROFILE_LIST"
             row, expected = ports.rows[table].get(""), ports.qos.defaults.port_profile_lists.get(direction)
             if row is None and expected:
-                yield from ports.defects(table, "", "", f"a wired port has no {table} row", "add the platform's list")
+                hint = "add the platform's list"
+                yield from ports.defects(table, "", "", f"the port has a cable but no {table} row", hint)
             elif row is not None and row.get("profile_list") != expected:
                 message = f"profile_list is {row.get('profile_list')}, the platform has {expected or 'none'}"
                 yield from ports.defects(table, "", "profile_list", message, _hint("profile_list", expected))
 
 
-@rule("FG526", Severity.WARNING, "The dynamic model counts with too small RoCE packets")
+@rule("FG526", Severity.WARNING, "The dynamic model assumes RoCE packets that are too small")
 def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
     """What: on a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, and
     DEFAULT_LOSSLESS_BUFFER_PARAMETER exists.
 
-    Why: the vendor's Lua counts the packet in flight with this size; a smaller one gives too little headroom. Without
-    the default parameter buffermgrd makes no lossless profile.
+    Why: the vendor's Lua script uses this size for packets in flight; a smaller size gives too little headroom. Without
+    the default parameter buffermgrd creates no lossless profile.
 
     Example: mtu 1024 (SONiC's template) with a RoCE MTU of 4096.
 
@@ -223,11 +226,11 @@ def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
         for name, row in qos.tables["LOSSLESS_TRAFFIC_PATTERN"].items():
             mtu = number(row.get("mtu"))
             if mtu is not None and qos.plane.roce_mtu and mtu < qos.plane.roce_mtu:
-                message = f"lossless packets are counted as {mtu} bytes, RoCE's MTU is {qos.plane.roce_mtu}"
+                message = f"mtu of lossless packets is {mtu} bytes, but the RoCE MTU is {qos.plane.roce_mtu} bytes"
                 yield from qos.defects(
                     "LOSSLESS_TRAFFIC_PATTERN", name, "mtu", message, _hint("mtu", qos.plane.roce_mtu)
                 )
         for table in ("LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
             if not qos.tables[table]:
-                message = f"{table} has no row, the dynamic model cannot compute headroom"
+                message = f"{table} has no row, so the dynamic model cannot compute headroom"
                 yield from qos.defects(table, "AZURE", "", message, "add the row")

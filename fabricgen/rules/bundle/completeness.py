@@ -1,4 +1,4 @@
-"""manifest.json: what was rendered is there to be judged."""
+"""Rules on manifest.json: every rendered file exists."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from fabricgen.rules.view.fabric import Fabric
 
 @dataclass(frozen=True)
 class _Listed:
-    """A switch, subnet or group of hosts as the manifest has it: by its files."""
+    """A switch, subnet or group of hosts of which only the file names in the manifest are known."""
 
     name: str
     manifest: Path
@@ -26,16 +26,16 @@ class _Listed:
         return Location(str(self.manifest), before.count(b"\n") + 1, 1)
 
 
-@rule("FG220", Severity.ERROR, "A file of the bundle is gone")
-def gone(fabric: Fabric) -> Iterator[Defect]:
-    """What: every config_db.json and opensm.conf that manifest.json lists is in the bundle, and some file of each
-    group of hosts.
+@rule("FG220", Severity.ERROR, "A file of the bundle is missing")
+def missing_files(fabric: Fabric) -> Iterator[Defect]:
+    """What: the bundle contains every config_db.json and opensm.conf that manifest.json lists, and at least one file of
+    each group of hosts.
 
-    Why: a switch without its file is not judged at all, and would look as sound as the others.
+    Why: a switch without a file is not checked, so it would appear correct.
 
     Example: sonic/leaf7/config_db.json was lost in a merge.
 
-    Fix: restore the file, or render again. A bundle that `render --only` made lists the chosen switches alone.
+    Fix: restore the file, or render again. A bundle of `render --only` lists only the chosen switches.
 
     Source: the format of the bundle.
     """
@@ -57,4 +57,4 @@ def gone(fabric: Fabric) -> Iterator[Defect]:
 
 def _defect(owner: str, root: Path, path: str) -> Defect:
     place = Place(_Listed(owner, root / NAME), path)
-    return Defect(place, f"{path} is not there", "restore it, or run `fabricgen render` again")
+    return Defect(place, f"{path} is missing", "restore the file, or run `fabricgen render` again")

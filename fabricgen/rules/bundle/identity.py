@@ -1,4 +1,4 @@
-"""DEVICE_METADATA: the switch is the one that was meant, and its platform is known."""
+"""Rules on DEVICE_METADATA: the switch is the planned one, and its platform is known."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from fabricgen.sonic.device_types import DEVICE_TYPES, ROLES
 _ROW = ("DEVICE_METADATA", "localhost")
 
 
-@rule("FG221", Severity.ERROR, "The hostname is not the device's name")
+@rule("FG221", Severity.ERROR, "The hostname differs from the device's name")
 def hostname(fabric: Fabric) -> Iterator[Defect]:
-    """What: DEVICE_METADATA.hostname equals the name under which the bundle keeps the device.
+    """What: DEVICE_METADATA.hostname equals the name of the device in the bundle.
 
-    Why: neighbours, LLDP and every delivery tool find a switch by its name. A file with another switch's hostname is
-    usually another switch's file.
+    Why: neighbors, LLDP and deployment tools identify a switch by its name. A file with another switch's hostname is
+    usually the file of that switch.
 
-    Example: sonic/leaf1/config_db.json says hostname leaf2.
+    Example: sonic/leaf1/config_db.json has hostname leaf2.
 
     Fix: set hostname to the device's name, or rename the folder.
 
@@ -27,23 +27,23 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
     """
     for switch in fabric.switches.values():
         found = switch.device.text_of(*_ROW, "hostname")
-        is_loose = switch.device.wired is None and not found  # nothing names this device but its file
-        asic = switch.device.text_of(*_ROW, "asic_name")  # one of several, each with a file under the same hostname
+        is_loose = switch.device.wired is None and not found  # only the file name identifies this device
+        asic = switch.device.text_of(*_ROW, "asic_name")  # one of several ASICs, each with a file and the same hostname
         if switch.name not in (found, f"{found}-{asic}") and not is_loose:
-            message = f"hostname is {found!r}, the device is {switch.name}"
+            message = f"hostname is {found!r}, but the device is {switch.name}"
             yield Defect(switch.place(*_ROW, "hostname"), message, f"set hostname to {switch.name}")
 
 
-@rule("FG222", Severity.ERROR, "Two switches have one MAC address")
+@rule("FG222", Severity.ERROR, "Two switches have the same MAC address")
 def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.mac is different on every switch.
 
-    Why: routed ports answer ARP with this address. Two switches that share it and a neighbour make its packets go to
-    either.
+    Why: routed ports answer ARP with this address. If two switches with a common neighbor share it, packets reach
+    either of them.
 
     Example: leaf1 and leaf2 both have mac 02:00:00:00:00:01 after a copied file.
 
-    Fix: give each switch the base MAC of its own EEPROM, or leave the field out.
+    Fix: give each switch the base MAC of its own EEPROM, or remove the field.
 
     Source: sonic-buildimage sonic-device_metadata.yang; sonic-swss orchagent reads it as the router MAC.
     """
@@ -55,15 +55,16 @@ def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
         for switch in switches if len(switches) > 1 else ():
             other = next(one for one in switches if one is not switch)
             related = (("the other switch", other.place(*_ROW, "mac")),)
-            yield Defect(switch.place(*_ROW, "mac"), f"mac {mac} is that of {other.name}, too", "", related)
+            hint = "set mac to the base MAC of this switch, or remove it"
+            yield Defect(switch.place(*_ROW, "mac"), f"{other.name} has the same mac {mac}", hint, related)
 
 
-@rule("FG223", Severity.ERROR, "The hwsku is not the one that was planned")
+@rule("FG223", Severity.ERROR, "The hwsku differs from the planned one")
 def planned_hwsku(fabric: Fabric) -> Iterator[Defect]:
-    """What: DEVICE_METADATA.hwsku is the one that fabric.json has for the device.
+    """What: DEVICE_METADATA.hwsku is that of the device in fabric.json.
 
-    Why: the hwsku selects port lanes, buffer tables and SerDes settings of the whole switch. A wrong one boots with
-    other ports than the cables were planned for.
+    Why: the hwsku selects port lanes, buffer tables and SerDes settings of the whole switch. With a wrong hwsku the
+    ports do not match the cables.
 
     Example: fabric.json plans Arista-7060X6-64PE-O128S2, the file has Arista-7060X6-64PE-64x400G.
 
@@ -74,16 +75,15 @@ def planned_hwsku(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         planned = switch.device.wired.hwsku if switch.device.wired else ""
         if planned and switch.hwsku != planned:
-            message = f"hwsku is {switch.hwsku or 'missing'}, planned is {planned}"
+            message = f"hwsku is {switch.hwsku or 'missing'}, but {planned} is planned"
             yield Defect(switch.place(*_ROW, "hwsku"), message, f"set hwsku to {planned}")
 
 
 @rule("FG224", Severity.ERROR, "The platform does not belong to the hwsku")
 def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
-    """What: DEVICE_METADATA.platform is the ONIE platform whose folder holds the hwsku.
+    """What: DEVICE_METADATA.platform is the ONIE platform whose folder contains the hwsku.
 
-    Why: SONiC looks the hwsku up below the platform's folder. A pair that does not exist leaves the switch without
-    ports.
+    Why: SONiC finds the hwsku in the platform's folder. With a wrong pair the switch has no ports.
 
     Example: hwsku Mellanox-SN5600-O128 with platform x86_64-mlnx_msn4700-r0.
 
@@ -95,16 +95,16 @@ def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
         found = switch.device.text_of(*_ROW, "platform")
         if switch.platform and found != switch.platform.onie_platform:
             expected = switch.platform.onie_platform
-            message = f"platform is {found or 'missing'}, hwsku {switch.hwsku} belongs to {expected}"
+            message = f"platform is {found or 'missing'}, but hwsku {switch.hwsku} belongs to {expected}"
             yield Defect(switch.place(*_ROW, "platform"), message, f"set platform to {expected}")
 
 
-@rule("FG225", Severity.ERROR, "The buffer model is not the platform's")
+@rule("FG225", Severity.ERROR, "The buffer model differs from the platform's")
 def buffer_model(fabric: Fabric) -> Iterator[Defect]:
-    """What: DEVICE_METADATA.buffer_model is the one that the platform's image runs: dynamic only where it has Lua.
+    """What: DEVICE_METADATA.buffer_model is that of the platform's image: dynamic only if it has Lua scripts.
 
-    Why: in the dynamic model buffermgrd computes pools and headroom with a vendor's Lua file. Without one there is no
-    headroom at all; and a traditional file on a dynamic switch crashes orchagent with a pool that has no size.
+    Why: in the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them there
+    is no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size.
 
     Example: buffer_model "dynamic" on a Broadcom switch.
 
@@ -116,15 +116,15 @@ def buffer_model(fabric: Fabric) -> Iterator[Defect]:
         found = switch.device.text_of(*_ROW, "buffer_model") or "traditional"
         if switch.platform and found != switch.platform.buffer_model:
             expected = switch.platform.buffer_model
-            message = f"buffer_model is {found}, {switch.platform.name} runs {expected}"
+            message = f"buffer_model is {found}, but {switch.platform.name} uses {expected}"
             yield Defect(switch.place(*_ROW, "buffer_model"), message, f"set buffer_model to {expected}")
 
 
-@rule("FG226", Severity.NOTE, "Nothing is known of the hwsku")
+@rule("FG226", Severity.NOTE, "The hwsku is unknown")
 def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
     """What: the catalog has no platform with this hwsku, so some checks are not done for the switch.
 
-    Why: lanes, aliases, pool sizes and headroom are facts of the hardware. fabricgen does not guess them.
+    Why: lanes, aliases, pool sizes and headroom are facts about the hardware. fabricgen does not guess them.
 
     Example: hwsku MyLab-64x400G.
 
@@ -135,21 +135,22 @@ def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         if not switch.layout:
             message = (
-                f"nothing is known of hwsku {switch.hwsku or '(none)'}: lanes, aliases, breakout, pools, profiles, "
+                f"hwsku {switch.hwsku or '(none)'} is unknown: lanes, aliases, breakout, pools, profiles, "
                 "headroom and buffer model are not checked"
             )
-            yield Defect(switch.place(*_ROW, "hwsku"), message, "import the SKU's device folder")
+            hint = "import the SKU's device folder with `fabricgen import sonic-device`"
+            yield Defect(switch.place(*_ROW, "hwsku"), message, hint)
 
 
-@rule("FG227", Severity.ERROR, "The type does not fit the tier")
+@rule("FG227", Severity.ERROR, "The device type does not match the tier")
 def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.type is present, differs between the tiers, and is never ToRRouter above the leaves.
 
-    Why: without a type no BGP session starts. The type sets the ECMP hash seed, so two tiers of one type hash alike
-    and polarise. ToRRouter accepts its own ASN once in a path: above the leaves that re-opens valley routes, and with
-    them cyclic buffer dependencies.
+    Why: without a type no BGP session starts. The type sets the ECMP hash seed, so two tiers with one type use the same
+    hash, and traffic polarizes. ToRRouter accepts its own ASN once in a path: above the leaves this allows valley
+    routes and thus cyclic buffer dependencies.
 
-    Example: a spine of type ToRRouter, or leaves and spines both LeafRouter.
+    Example: a spine has type ToRRouter, or leaves and spines both have LeafRouter.
 
     Fix: leaf ToRRouter, spine LeafRouter, core SpineRouter.
 
@@ -163,11 +164,11 @@ def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
         usual = DEVICE_TYPES.get(switch.role, "")
         hint = f"set type to {usual}" if usual else "set type"
         if not found:
-            yield Defect(place, "type is missing: no BGP session starts without it", hint)
+            yield Defect(place, "type is missing, so no BGP session starts", hint)
         elif not switch.device.wired or found == usual:
             continue
         elif found == "ToRRouter":
-            yield Defect(place, f"a {switch.role} of type ToRRouter accepts routes with its own ASN", hint)
+            yield Defect(place, f"type is ToRRouter, so this {switch.role} accepts routes with its own ASN", hint)
         elif any(found in kinds for role, kinds in types.items() if role != switch.role and ROLES.get(found) == role):
-            message = f"a {switch.role} of type {found} hashes like the {ROLES[found]}s, whose type that is"
+            message = f"type is {found}, so this {switch.role} uses the same hash as the {ROLES[found]}s"
             yield Defect(place, message, hint)

@@ -1,4 +1,4 @@
-"""Wiring as built: NICs on the leaf of their rail, and leaves that are no worse off than their neighbours."""
+"""Rules on the wiring: NICs on the leaf of their rail, and leaves with as many uplinks as the others."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -13,17 +13,17 @@ _FABRIC_KINDS = ("leaf", "spine", "core")
 _MUCH_WORSE = 1.25  # times the usual oversubscription
 
 
-@rule("FG251", Severity.ERROR, "A NIC is plugged into the leaf of another rail")
+@rule("FG251", Severity.ERROR, "A NIC is cabled to a leaf of another rail")
 def rail_wiring(fabric: Fabric) -> Iterator[Defect]:
-    """What: in a plane whose leaves have rails, the NIC of rail r is plugged into a leaf of rail r. Where leaves serve
-    groups of rails, the leaf's rail is the first of its group.
+    """What: in a plane whose leaves have rails, the NIC of rail r is cabled to a leaf of rail r. If leaves serve groups
+    of rails, the leaf's rail is the first of its group.
 
-    Why: collectives send between equal ranks, and NCCL counts on equal ranks being one hop apart. A NIC on the wrong
-    leaf crosses the spines for every message, and takes the place of the NIC that belongs there.
+    Why: collectives send between equal ranks, and NCCL expects equal ranks to be one hop apart. Every message of a NIC
+    on the wrong leaf crosses the spines, and the NIC uses the port of another NIC.
 
-    Example: the cable of gpu3 rail5 ends in su0-rail4-leaf.
+    Example: the cable of rail5 of gpu3 ends at su0-rail4-leaf.
 
-    Fix: move the cable, or correct the plan.
+    Fix: move the cable, or correct the inventory.
 
     Source: fabric.json (rails of leaves and NICs); NVIDIA DGX SuperPOD reference architecture (rail-optimized).
     """
@@ -37,12 +37,12 @@ def rail_wiring(fabric: Fabric) -> Iterator[Defect]:
             continue
         expected = max((first for first in rails[wired.plane] if first <= rail), default=wired.rail)
         if wired.rail != expected:
-            message = f"the NIC is on rail {rail}, the leaf serves rail {wired.rail}"
-            yield Defect(end.place("DEVICE_NEIGHBOR"), message, f"plug it into a leaf of rail {expected}")
+            message = f"the NIC is on rail {rail}, but the leaf serves rail {wired.rail}"
+            yield Defect(end.place("DEVICE_NEIGHBOR"), message, f"move the cable to a leaf of rail {expected}")
 
 
 def _rails(fabric: Fabric) -> Mapping[str, set[int]]:
-    """plane -> the rails of its leaves; planes with a leaf that has none are left out."""
+    """Plane -> the rails of its leaves; planes with a leaf without a rail are left out."""
     found: dict[str, set[int | None]] = defaultdict(set)
     for switch in fabric.switches.values():
         if switch.device.wired and switch.role == "leaf":
@@ -50,17 +50,17 @@ def _rails(fabric: Fabric) -> Mapping[str, set[int]]:
     return {plane: {rail for rail in rails if rail is not None} for plane, rails in found.items() if None not in rails}
 
 
-@rule("FG252", Severity.WARNING, "A leaf is oversubscribed much more than its neighbours")
+@rule("FG252", Severity.WARNING, "A leaf has a much higher oversubscription than its peers")
 def oversubscription(fabric: Fabric) -> Iterator[Defect]:
     """What: the bandwidth of a leaf's host ports over that of its uplinks is at most 1.25 times the median of the
     leaves of its plane and platform, of which there are at least three.
 
-    Why: hosts below such a leaf share less of the fabric. In a collective everybody waits for them, and their
-    congestion pauses the rest.
+    Why: hosts below such a leaf get less bandwidth. In a collective all hosts wait for them, and their congestion
+    pauses the others.
 
     Example: fifteen leaves have 16 uplinks for 16 hosts, leaf7 has 8.
 
-    Fix: plug in the missing uplinks, or move hosts away.
+    Fix: add the missing uplinks, or move hosts to other leaves.
 
     Source: derived from the wiring; Gangidi et al., SIGCOMM 2024 (spine capacity and pauses).
     """
@@ -109,5 +109,7 @@ def uneven_striping(fabric: Fabric) -> Iterator[Defect]:
         even = [switch for switch, spread in leaves if spread <= 1]
         for switch, spread in leaves if len(leaves) >= 3 and 2 * len(even) > len(leaves) else ():
             if spread > 1:
-                message = f"one spine has {spread} more links to this leaf than another, most leaves have them even"
-                yield Defect(switch.place("DEVICE_NEIGHBOR"), message, "spread the cables evenly")
+                message = (
+                    f"one spine has {spread} more links to this leaf than another, but most leaves have an even number"
+                )
+                yield Defect(switch.place("DEVICE_NEIGHBOR"), message, "distribute the cables evenly over the spines")

@@ -11,9 +11,9 @@ from fabricgen.opensm.partitions_conf import (
     Entry,
     Membership,
     PartitionEntry,
+    expanded,
     guid_of,
     key_of,
-    taken_as,
 )
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -39,7 +39,7 @@ def membership_of(partition: PartitionEntry, member: Entry) -> Membership:
     """The membership as OpenSM reads it."""
     usual = partition.flag("defmember")
     word = member.value or (usual.value if usual else None)
-    return (taken_as(word.text, Membership) if word else None) or Membership.LIMITED
+    return (expanded(word.text, Membership) if word else None) or Membership.LIMITED
 
 
 @rule("FG819", Severity.ERROR, "OpenSM rejects partitions.conf", Basis.SCHEMA)
@@ -149,7 +149,7 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
         for partition in subnet.partitions:
             seen: dict[str, Entry] = {}
             for flag in partition.flags:
-                known = taken_as(flag.name.text, FLAGS)
+                known = expanded(flag.name.text, FLAGS)
                 if flag.name.text not in FLAGS:
                     effect = f"reads the flag {flag.name} as {known}" if known else f"ignores the flag {flag.name}"
                     message, hint = f"{partition.name}: OpenSM {effect}", "write the complete name of the flag"
@@ -157,7 +157,7 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
                 elif flag.name.text == "defmember":
                     yield from _membership_word(subnet, file, partition, flag)
             for member in partition.members:
-                known = taken_as(member.name.text, GROUPS)
+                known = expanded(member.name.text, GROUPS)
                 if known and known != member.name.text:
                     message = f"{partition.name}: OpenSM reads {member.name} as {known}"
                     yield Defect(subnet.place(file, member.name), message, f"write {known}")
@@ -174,7 +174,7 @@ def _membership_word(subnet: ManagedSubnet, file: str, partition: PartitionEntry
     if entry.value is None:
         return
     text = entry.value.text
-    known = taken_as(text, Membership)
+    known = expanded(text, Membership)
     if text not in tuple(Membership):
         message = f"{partition.name}: OpenSM reads the membership {text!r} as {known or 'limited'}"
         hint = f"write one of {', '.join(Membership)}"
@@ -203,7 +203,7 @@ def full_tables(fabric: Fabric) -> Iterator[Defect]:
         keys: Counter[int] = Counter()
         last: dict[int, Entry] = {}
         for partition in subnet.partitions:
-            words = {taken_as(member.name.text, GROUPS) for member in partition.members}
+            words = {expanded(member.name.text, GROUPS) for member in partition.members}
             switches += bool(words & {"ALL", "ALL_SWITCHES"})
             if words & set(ALL_ADAPTERS):
                 both = any(

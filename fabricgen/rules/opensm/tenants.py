@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.options import MTU_CODES, RATE_CODES
-from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, guid_of, key_of, taken_as
+from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, expanded, guid_of, key_of
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import ALL_ADAPTERS, membership_of, with_partitions
 from fabricgen.rules.rule import rule
@@ -104,7 +104,7 @@ def _default_members(
     groups = []
     for partition in default:
         for member in partition.members:
-            name = taken_as(member.name.text, GROUPS) or guid_of(member)
+            name = expanded(member.name.text, GROUPS) or guid_of(member)
             if membership_of(partition, member) in (Membership.FULL, Membership.BOTH):
                 full.add(name)
             if name in ALL_ADAPTERS:
@@ -173,7 +173,7 @@ def _code_problem(flag: Entry) -> tuple[str, str] | None:
 
 
 def _too_fast(subnet: ManagedSubnet, file: str, partition: PartitionEntry, code: int, rate: Entry) -> Iterator[Defect]:
-    names = {taken_as(member.name.text, GROUPS) for member in partition.members}
+    names = {expanded(member.name.text, GROUPS) for member in partition.members}
     guids = {guid_of(member) for member in partition.members}
     members = [
         (nic.speed_mbps, f"{host.name} {nic.name}")

@@ -1,4 +1,4 @@
-"""Ports, sessions and interfaces that should be alike."""
+"""Rules that compare ports, sessions and interfaces of one kind."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Row
 
-# Rows whose keys name a switch's own things: compared by their fields alone.
+# Rows whose keys belong to one switch: only their fields are compared.
 _POPULATIONS = (
     "DEVICE_NEIGHBOR_METADATA",
     "BGP_NEIGHBOR",
@@ -38,17 +38,17 @@ _POPULATIONS = (
 )
 
 
-@rule("FG593", Severity.WARNING, "A port is configured unlike its peers", Basis.PEERS)
-def odd_port(fabric: Fabric) -> Iterator[Defect]:
+@rule("FG593", Severity.WARNING, "The configuration of a port differs from its peers", Basis.PEERS)
+def port_deviation(fabric: Fabric) -> Iterator[Defect]:
     """What: wired ports of one kind (plane, role, hwsku, speed, length of cable and role of the far end) have the same
     MTU, FEC, cable length, QoS maps, buffers, schedulers and watchdog; more than half of at least three must agree.
     Unused ports of a switch model are compared, too.
 
-    Why: as with switches: an odd port is a slip, and the flows that hash onto it are the slow ones.
+    Why: an unplanned difference is usually a mistake, and the flows that use the port are slow.
 
     Example: all uplinks have QUEUE|…|3 with scheduler.1, leaf2's Ethernet260 has scheduler.0.
 
-    Fix: make it equal, or suppress the finding with the reason.
+    Fix: use the same configuration, or suppress the finding with the reason.
 
     Source: derived from the bundle itself.
     """
@@ -59,24 +59,24 @@ def odd_port(fabric: Fabric) -> Iterator[Defect]:
                 by_kind[end.kind].append((ports, switch, port))
     for kind, members in by_kind.items():
         peers = f"most ports from {plural(str(kind[1]))} to {plural(str(kind[3]))}"
-        yield from _odd_qos(members, peers)
+        yield from _qos_deviations(members, peers)
         ports_alone = [(switch, port) for _, switch, port in members]
         for table in ("PORT", "CABLE_LENGTH"):
-            yield from _odd_own_rows(ports_alone, table, peers)
+            yield from _own_row_deviations(ports_alone, table, peers)
     unused: dict[tuple[object, ...], list[tuple[Switch, str]]] = defaultdict(list)
     for switch in fabric.switches.values():
         wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
         for port in switch.device.table("PORT").keys() - wired.keys():
             row = switch.device.row("PORT", port)
             kind_of_row = f"{row.get('speed')} on {str(row.get('lanes')).count(',') + 1} lanes"
-            use = known[port].kind if port in known else kind_of_row  # of an unknown SKU, the row itself tells
+            use = known[port].kind if port in known else kind_of_row  # for an unknown SKU, the row itself
             unused[switch.network, switch.role, switch.hwsku, use].append((switch, port))
     for idle in unused.values():
-        yield from _odd_own_rows(idle, "PORT", "most unused ports")
+        yield from _own_row_deviations(idle, "PORT", "most unused ports")
 
 
-def _odd_qos(members: Sequence[tuple[PortClass, Switch, str]], peers: str) -> Iterator[Defect]:
-    """Deviation QoS rows among the ports of one kind: distinct contents are compared, each counted by its ports."""
+def _qos_deviations(members: Sequence[tuple[PortClass, Switch, str]], peers: str) -> Iterator[Defect]:
+    """QoS rows that differ among the ports of one kind: distinct contents are compared, each counted by its ports."""
     contents = {ports: orjson.dumps(ports.rows) for ports, _, _ in members}
     counts = Counter(contents[ports] for ports, _, _ in members)
     most, count = counts.most_common(1)[0]
@@ -97,8 +97,8 @@ def _odd_qos(members: Sequence[tuple[PortClass, Switch, str]], peers: str) -> It
     yield from deviation_defects(found, dict.fromkeys(switch for _, switch, _ in members), peers)
 
 
-def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str) -> Iterator[Defect]:
-    """Deviation fields of the ports' rows in PORT, or odd values of CABLE_LENGTH, where a port is a field."""
+def _own_row_deviations(members: Sequence[tuple[Switch, str]], table: str, peers: str) -> Iterator[Defect]:
+    """Fields that differ in the ports' rows of PORT, or in CABLE_LENGTH, which has a field for each port."""
     skip = OWN_FIELDS.get(table, NO_FIELDS)
     if table == "PORT":
         rows: list[Row] = [switch.device.row(table, port) for switch, port in members]
@@ -116,16 +116,16 @@ def _odd_own_rows(members: Sequence[tuple[Switch, str]], table: str, peers: str)
 
 
 @rule("FG594", Severity.WARNING, "A session, route or interface has unusual options", Basis.PEERS)
-def odd_row(fabric: Fabric) -> Iterator[Defect]:
+def row_deviation(fabric: Fabric) -> Iterator[Defect]:
     """What: the rows of BGP_NEIGHBOR, BGP_NEIGHBOR_AF, DEVICE_NEIGHBOR_METADATA, STATIC_ROUTE, INTERFACE,
     LOOPBACK_INTERFACE and MGMT_INTERFACE of switches of one plane and role have the same options, apart from names,
     numbers and addresses; all have a management address if most have one, and unnumbered sessions the same families.
 
-    Why: one session with other timers, or one interface in another VRF, fails alone and at the worst time.
+    Why: one session with other timers, or one interface in another VRF, fails while its peers work.
 
-    Example: all sessions have holdtime 9, leaf1's session with spine2 has 180.
+    Example: all sessions have holdtime 9, but leaf1's session with spine2 has 180.
 
-    Fix: make it equal, or suppress the finding with the reason.
+    Fix: use the same configuration, or suppress the finding with the reason.
 
     Source: derived from the bundle itself.
     """
@@ -143,18 +143,21 @@ def odd_row(fabric: Fabric) -> Iterator[Defect]:
                         by_form[_form(fabric, switch, table, key, shared[key] > 1)].append((switch, key, row))
             peers = f"most {table} rows of {plural(role)}"
             for members in by_form.values():
-                yield from _odd_population(members, table, skip, peers)
+                yield from _population_deviations(members, table, skip, peers)
         yield from _missing_families(switches, plural(role))
         managed = [bool(switch.device.table("MGMT_INTERFACE")) for switch in switches]
         if len(switches) >= 3 and 2 * sum(managed) > len(switches):
             for switch, has_address in zip(switches, managed, strict=True):
                 if not has_address:
-                    yield Defect(switch.place("MGMT_INTERFACE"), "the switch has no management address, its peers have")
+                    hint = "add the address"
+                    hint = "the switch has no management address, but its peers have one"
+                    yield Defect(switch.place("MGMT_INTERFACE"), hint, hint)
 
 
 def _form(fabric: Fabric, switch: Switch, table: str, key: str, shared: bool) -> object:
-    """Rows of one form are comparable: by number of key parts, neighbours and ports by what they are, sessions by what
-    names the far end, routes by whether others have them and whether they lead on."""
+    """Rows of one form are comparable. The form is the number of key parts and: for neighbors and ports their role, for
+    sessions how they identify the far end, for routes whether other switches have them and whether they have a next
+    hop."""
     parts = key.count("|")
     if table == "DEVICE_NEIGHBOR_METADATA":
         return fabric.switches[key].role if key in fabric.switches else switch.declared_role(key) == OUTSIDE_ROLE
@@ -173,7 +176,7 @@ def _form(fabric: Fabric, switch: Switch, table: str, key: str, shared: bool) ->
 
 
 def _missing_families(switches: Sequence[Switch], peers: str) -> Iterator[Defect]:
-    """Unnumbered sessions without the row of a family that most sessions have."""
+    """Unnumbered sessions without the row of an address family that most sessions have."""
     sessions = [
         (switch, key)
         for switch in switches
@@ -182,13 +185,13 @@ def _missing_families(switches: Sequence[Switch], peers: str) -> Iterator[Defect
     ]
     families = {key.rpartition("|")[2] for switch in switches for key in switch.device.table("BGP_NEIGHBOR_AF")}
     for family in sorted(families) if len(sessions) >= 3 else ():
-        lacking = [(one, key) for one, key in sessions if f"{key}|{family}" not in one.device.table("BGP_NEIGHBOR_AF")]
-        for switch, key in lacking if 2 * len(lacking) < len(sessions) else ():
-            message = f"the row is missing, most sessions of {peers} have one for {family}"
-            yield Defect(switch.place("BGP_NEIGHBOR_AF", f"{key}|{family}"), message)
+        without = [(one, key) for one, key in sessions if f"{key}|{family}" not in one.device.table("BGP_NEIGHBOR_AF")]
+        for switch, key in without if 2 * len(without) < len(sessions) else ():
+            message = f"the row is missing, but most sessions of {peers} have one for {family}"
+            yield Defect(switch.place("BGP_NEIGHBOR_AF", f"{key}|{family}"), message, "add the row")
 
 
-def _odd_population(
+def _population_deviations(
     members: Sequence[tuple[Switch, str, Row]], table: str, skip: frozenset[str], peers: str
 ) -> Iterator[Defect]:
     rows = [row for _, _, row in members]

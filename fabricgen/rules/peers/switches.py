@@ -1,4 +1,4 @@
-"""Switches that should be alike: the odd one out is named, with what most others have."""
+"""Rules that compare switches of one kind and report those that differ from most others."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -24,7 +24,7 @@ from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Table
 
 _MAPS = ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE")
-# Rows that belong to one switch or one port; what they have in common is compared by FG593 and FG594.
+# Rows that belong to one switch or one port. FG593 and FG594 compare what these have in common.
 _OWN_TABLES = frozenset({
     "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "MGMT_INTERFACE",
     "BGP_NEIGHBOR", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "CABLE_LENGTH", "STATIC_ROUTE", "VLAN",
@@ -38,10 +38,10 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_PRIORITY_GROUP_MAP and MAP_PFC_PRIORITY_TO_QUEUE are the same on
     every switch of a plane, leaf or spine.
 
-    Why: a packet is classified again on every hop. One switch with another map turns a class lossy, or mixes it with
-    others, for everything that crosses it.
+    Why: every hop classifies a packet again. One switch with another map makes a class lossy, or mixes it with others,
+    for all traffic that crosses it.
 
-    Example: all switches send DSCP 46 to TC 5, spine2 to TC 1.
+    Example: all switches map DSCP 46 to TC 5, but spine2 maps it to TC 1.
 
     Fix: use one set of maps.
 
@@ -50,21 +50,22 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
     for ((plane, *_),), switches in groups(fabric, lambda switch: (switch.network,)):
         peers = f"most switches of plane {plane}" if plane else "most switches"
         for table in _MAPS:
-            yield from _odd_tables(switches, table, peers, 2)
+            yield from _table_deviations(switches, table, peers, 2)
 
 
-@rule("FG592", Severity.WARNING, "A switch is configured unlike its peers", Basis.PEERS)
-def odd_switch(fabric: Fabric) -> Iterator[Defect]:
-    """What: switches of one plane, role and hwsku agree on every table that is not about their own ports, addresses and
-    sessions; at least three switches, and more than half must agree before the rest is called odd. What exactly
-    all switches of a rail, an SU or a pod have alike was meant. Of two switches that fabric.json plans alike each is
-    told where they differ: nothing says which is right.
+@rule("FG592", Severity.WARNING, "The configuration of a switch differs from its peers", Basis.PEERS)
+def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
+    """What: switches of one plane, role and hwsku have the same tables, except for their own ports, addresses and
+    sessions. At least three switches are compared, and more than half must agree. A difference that exactly the
+    switches of a rail, an SU or a pod share is intended. If fabric.json has only two equal switches, differences are
+    reported for both: it is unknown which one is right.
 
-    Why: a difference that nobody planned is a slip or a leftover. It shows as a rail that is slower than the others.
+    Why: an unplanned difference is a mistake or a remainder of an old configuration. It makes one rail slower than the
+    others.
 
-    Example: 15 leaves have WRED green_max_threshold 2097152, leaf7 has 20971520.
+    Example: 15 leaves have green_max_threshold 2097152, but leaf7 has 20971520.
 
-    Fix: make it equal, or suppress the finding with the reason for the difference.
+    Fix: use the same value, or suppress the finding with the reason for the difference.
 
     Source: derived from the bundle itself.
     """
@@ -74,31 +75,31 @@ def odd_switch(fabric: Fabric) -> Iterator[Defect]:
         peers = " ".join(filter(None, ("most", plane, plural(role), "of", hwsku)))
         for table in dict.fromkeys(name for switch in switches for name in switch.device.config):
             if table == "BUFFER_PROFILE":
-                yield from _odd_tables(switches, table, peers, 3, _shared_profiles)
+                yield from _table_deviations(switches, table, peers, 3, _shared_profiles)
             elif table in ("ROUTE_MAP", "ROUTE_MAP_SET"):
-                yield from _odd_tables(switches, table, peers, 3, partial(_shared_maps, table))
+                yield from _table_deviations(switches, table, peers, 3, partial(_shared_maps, table))
             elif table not in _OWN_TABLES and table not in _MAPS:
-                yield from _odd_tables(switches, table, peers, 3)
-        yield from _odd_tables(switches, "PFC_WD", peers, 3, lambda switch: _only(switch, "PFC_WD", "GLOBAL"))
-        yield from _odd_tables(switches, "CABLE_LENGTH", peers, 3, _cable_rows)
-        yield from _odd_tables(
+                yield from _table_deviations(switches, table, peers, 3)
+        yield from _table_deviations(switches, "PFC_WD", peers, 3, lambda switch: _only(switch, "PFC_WD", "GLOBAL"))
+        yield from _table_deviations(switches, "CABLE_LENGTH", peers, 3, _cable_rows)
+        yield from _table_deviations(
             switches, "PORT_QOS_MAP", peers, 3, lambda switch: _only(switch, "PORT_QOS_MAP", "global")
         )
 
 
 def _shared_profiles(switch: Switch) -> Table:
-    """Headroom profiles follow the cables of a switch, and are judged by the SKU's table."""
+    """The profiles without headroom. Headroom profiles depend on the cables of a switch; FG524 checks them."""
     rows = switch.device.table("BUFFER_PROFILE")
     return {key: row for key, row in rows.items() if not key.startswith("pg_lossless_")}
 
 
 def _cable_rows(switch: Switch) -> Table:
-    """The name of the row, AZURE by custom. Its lengths are the ports' own."""
+    """The name of the row, usually AZURE, without the lengths, which belong to the ports."""
     return {key: {} for key in switch.device.table("CABLE_LENGTH")}
 
 
 def _shared_maps(table: str, switch: Switch) -> Table:
-    """Route maps but for those that single neighbours have, and no peer group."""
+    """Route maps, except for those that only single neighbors use."""
     shared, own = (
         {row.get(field) for row in switch.device.table(users).values() for field in ("route_map_in", "route_map_out")}
         for users in ("BGP_PEER_GROUP_AF", "BGP_NEIGHBOR_AF")
@@ -112,10 +113,10 @@ def _only(switch: Switch, table: str, key: str) -> Table:
     return {key: rows[key]} if key in rows else {}
 
 
-def _odd_tables(
+def _table_deviations(
     switches: Sequence[Switch], table: str, peers: str, least: int, rows_of: Callable[[Switch], Table] | None = None
 ) -> Iterator[Defect]:
-    """Defects of one table over switches that should have it alike."""
+    """Defects of one table over switches that should have the same rows."""
     tables = [rows_of(switch) if rows_of else switch.device.table(table) for switch in switches]
     if len({orjson.dumps(rows) for rows in tables}) <= 1:
         return
@@ -132,7 +133,7 @@ def _odd_tables(
 
 
 def _is_own_address(switch: Switch, value: object) -> bool:
-    """Whether a value is one of the switch's own addresses, which differ by nature (syslog source and the like)."""
+    """Whether a value is an address of the switch itself, which differs on every switch (syslog source and others)."""
     tables = ("LOOPBACK_INTERFACE", "MGMT_INTERFACE")
     held = {key.partition("|")[2].partition("/")[0] for name in tables for key in switch.device.table(name)}
     return isinstance(value, str) and value in held

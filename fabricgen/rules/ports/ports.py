@@ -1,4 +1,4 @@
-"""PORT and BREAKOUT_CFG against the SKU's own port table."""
+"""Rules that compare PORT and BREAKOUT_CFG with the SKU's own port table."""
 
 from collections.abc import Iterator
 
@@ -13,16 +13,16 @@ from fabricgen.sonic.tables import Row
 _PAM4_LANE_MBPS = 50_000
 
 
-@rule("FG231", Severity.ERROR, "A port is not one of the SKU's, or is missing")
+@rule("FG231", Severity.ERROR, "A port is missing, or unknown to the SKU")
 def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT has exactly the ports of the hwsku's own port table.
 
-    Why: a port that the SKU does not have is refused by the SAI; a missing one takes its cage out of service, and
-    rows of other tables that name it are retried for ever.
+    Why: the SAI rejects a port that the SKU does not have. A missing port takes its cage out of service, and SONiC
+    retries rows of other tables for it for ever.
 
     Example: PORT has Ethernet2 on a SKU whose ports are four lanes wide.
 
-    Fix: take the ports from the SKU's port_config.ini; another breakout is another hwsku or a BREAKOUT_CFG change.
+    Fix: use the ports of the SKU's port_config.ini. Another breakout needs another hwsku or a change of BREAKOUT_CFG.
 
     Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>/port_config.ini.
     """
@@ -31,10 +31,10 @@ def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
             continue
         have, known = switch.device.table("PORT"), switch.layout.port_by_name
         for name in known.keys() - have.keys():
-            message = f"port {name} of hwsku {switch.hwsku} is missing from PORT"
-            yield Defect(switch.place("PORT", name), message, "add the port as the SKU's port_config.ini has it")
+            message = f"port {name} of hwsku {switch.hwsku} is missing in PORT"
+            yield Defect(switch.place("PORT", name), message, "add the port from the SKU's port_config.ini")
         for name in have.keys() - known.keys():
-            message = f"hwsku {switch.hwsku} has no port {name}"
+            message = f"port {name} is unknown to hwsku {switch.hwsku}"
             yield Defect(switch.place("PORT", name), message, "remove the port, or correct the hwsku")
 
 
@@ -42,25 +42,25 @@ def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
 def port_identity(fabric: Fabric) -> Iterator[Defect]:
     """What: lanes, alias, index and subport of each port are those of the hwsku's port table.
 
-    Why: lanes tie the logical port to the wires of a cage; the YANG model accepts any text. A wrong index or subport
-    makes xcvrd program another module or the wrong half of it, and the link stays down.
+    Why: lanes connect the logical port to a cage; the YANG model accepts any text. With a wrong index or subport xcvrd
+    programs another module or the wrong half of it, and the link stays down.
 
-    Example: Ethernet0 of an Arista 7060X6 with lanes 1,2,3,4: those belong to Ethernet8.
+    Example: Ethernet0 of an Arista 7060X6 has lanes 1,2,3,4, which belong to Ethernet8.
 
-    Fix: copy the values from the SKU's port_config.ini and platform.json; they follow no rule that could be computed.
+    Fix: copy the values from the SKU's port_config.ini and platform.json; they cannot be computed.
 
     Source: sonic-buildimage port_config.ini, platform.json; sonic-platform-daemons xcvrd (subport).
     """
-    texts: dict[int, dict[str, str]] = {}  # by the port's id: the switches of a model share its ports
+    texts: dict[PlatformPort, dict[str, str]] = {}  # switches of a model share its ports
     subports = {
         switch: any("subport" in row for row in switch.device.table("PORT").values())
         for switch in fabric.switches.values()
     }
     for switch, name, row, port in _known_ports(fabric):
-        expected = texts.get(id(port)) or texts.setdefault(id(port), _identity(port))
+        expected = texts.get(port) or texts.setdefault(port, _identity(port))
         for field, value in expected.items():
             if row.get(field) != value and (field != "subport" or _is_wrong_subport(row, value, subports[switch])):
-                message = f"{field} of {name} is {_shown(row.get(field))}, the SKU has {value}"
+                message = f"{field} of {name} is {_shown(row.get(field))}, but the SKU has {value}"
                 yield Defect(switch.place("PORT", name, field), message, f"set {field} to {value}")
 
 
@@ -68,13 +68,13 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
 def shared_lane(fabric: Fabric) -> Iterator[Defect]:
     """What: on one switch each lane belongs to one port, and each alias names one port.
 
-    Why: ports that overlap are refused by the SAI, or take each other down when one is brought up.
+    Why: the SAI rejects ports that overlap, or one port goes down when the other comes up.
 
     Example: Ethernet0 has lanes 1,2,3,4 and Ethernet2 has 3,4.
 
     Fix: correct the lanes; see the SKU's port_config.ini.
 
-    Source: sonic-buildimage issues 10131 and 7779. Checked without a catalog entry; with one, FG232 is sharper.
+    Source: sonic-buildimage issues 10131 and 7779. Only for a hwsku without a catalog entry; FG232 covers the others.
     """
     for switch in fabric.switches.values():
         if switch.layout:
@@ -88,18 +88,19 @@ def shared_lane(fabric: Fabric) -> Iterator[Defect]:
                 if first:
                     message = f"{field} {value} of {name} overlaps that of {first}"
                     related = ((f"{first}", switch.place("PORT", first, field)),)
-                    yield Defect(switch.place("PORT", name, field), message, "", related)
+                    hint = f"correct {field} of one of the ports"
+                    yield Defect(switch.place("PORT", name, field), message, hint, related)
                 owner.update((part, name) for part in parts if part not in owner)
 
 
-@rule("FG234", Severity.WARNING, "The speed of an unused port is not the SKU's")
+@rule("FG234", Severity.WARNING, "The speed of an unused port differs from the SKU's")
 def unused_port_speed(fabric: Fabric) -> Iterator[Defect]:
-    """What: a port without a cable runs at the speed that its SKU starts it with.
+    """What: a port without a cable has the default speed of its SKU.
 
-    Why: speed and lanes belong together. A port left at another speed gives no link when a cable is put in. Ports with
-    a cable are judged by the speed of the link (FG241).
+    Why: speed and lanes belong together. A port with another speed gets no link when a cable is connected. FG241 covers
+    ports with a cable.
 
-    Example: an unused port of a 128x400G SKU at speed 100000.
+    Example: an unused port of a 128x400G SKU has speed 100000.
 
     Fix: set speed to the SKU's.
 
@@ -107,7 +108,7 @@ def unused_port_speed(fabric: Fabric) -> Iterator[Defect]:
     """
     for switch, name, row, port in _known_ports(fabric):
         if number(row.get("speed")) != port.speed_mbps and name not in fabric.ends_of[switch.name]:
-            message = f"speed is {_shown(row.get('speed'))}, the SKU has {port.speed_mbps}"
+            message = f"speed is {_shown(row.get('speed'))}, but the SKU has {port.speed_mbps}"
             yield Defect(switch.place("PORT", name, "speed"), message, f"set speed to {port.speed_mbps}")
 
 
@@ -117,11 +118,11 @@ _ETHERNET_MBPS = frozenset({
 })  # fmt: skip
 
 
-@rule("FG238", Severity.ERROR, "No Ethernet port has this speed")
+@rule("FG238", Severity.ERROR, "The speed does not exist in Ethernet")
 def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
-    """What: the speed of a port is one that Ethernet has.
+    """What: the speed of a port is a speed of Ethernet.
 
-    Why: YANG takes any number up to 1600000. orchagent refuses others, and the port stays at its old speed.
+    Why: YANG accepts any number up to 1600000. orchagent rejects other speeds, and the port keeps its old speed.
 
     Example: speed 850000.
 
@@ -133,14 +134,16 @@ def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
         for name, row in switch.device.table("PORT").items():
             speed = number(row.get("speed")) if isinstance(row, dict) else None
             if speed and speed not in _ETHERNET_MBPS:
-                yield Defect(switch.place("PORT", name, "speed"), f"speed is {speed}", "set the speed of the link")
+                hint = "set speed to that of the link"
+                hint = f"speed is {speed}, which is not an Ethernet speed"
+                yield Defect(switch.place("PORT", name, "speed"), hint, hint)
 
 
-@rule("FG235", Severity.ERROR, "The FEC does not fit the port")
+@rule("FG235", Severity.ERROR, "The FEC is wrong for the port")
 def fec(fabric: Fabric) -> Iterator[Defect]:
-    """What: fec is rs from 50 Gb/s per lane on, and otherwise what the SKU's port table has.
+    """What: fec is rs for 50 Gb/s per lane and more, else that of the SKU's port table.
 
-    Why: PAM4 links have no usable error rate without RS-FEC: the port is refused or never comes up.
+    Why: PAM4 links need RS-FEC for a usable error rate: otherwise SONiC rejects the port, or the link stays down.
 
     Example: a 400G port of four lanes with fec "fc".
 
@@ -159,18 +162,18 @@ def fec(fabric: Fabric) -> Iterator[Defect]:
                 expected = "rs"
             absent_is_fine = found is None and not (port and port.fec)
             if expected and found != expected and not absent_is_fine:
-                message = f"fec is {_shown(found)}, the port needs {expected}"
+                message = f"fec is {_shown(found)}, but the port needs {expected}"
                 yield Defect(switch.place("PORT", name, "fec"), message, f"set fec to {expected}")
 
 
-@rule("FG236", Severity.ERROR, "The breakout mode is not the one that the ports are made of")
+@rule("FG236", Severity.ERROR, "The breakout mode does not match the ports")
 def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
-    """What: BREAKOUT_CFG has each cage with the mode that the SKU's ports are made of.
+    """What: BREAKOUT_CFG has every cage with the mode of the SKU's ports.
 
-    Why: the next dynamic breakout starts from this row. When it lies, the CLI deletes or makes the wrong ports; the
+    Why: the next dynamic breakout starts from this row. If it is wrong, the CLI deletes or creates the wrong ports; the
     YANG model accepts any text.
 
-    Example: two 400G ports in a cage whose row says 1x800G.
+    Example: two 400G ports are in a cage whose row has 1x800G.
 
     Fix: set brkout_mode to the SKU's.
 
@@ -184,22 +187,24 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
         for cage, mode in modes.items():
             found = switch.device.text_of("BREAKOUT_CFG", cage, "brkout_mode")
             if found != mode:
-                message = f"breakout mode of {cage} is {found or 'missing'}, its ports are {mode}"
+                message = f"breakout mode of {cage} is {found or 'missing'}, but its ports are {mode}"
                 field = "brkout_mode" if cage in rows else ""
                 yield Defect(switch.place("BREAKOUT_CFG", cage, field), message, f"set brkout_mode to {mode}")
         for cage in rows.keys() - modes.keys():
-            yield Defect(switch.place("BREAKOUT_CFG", cage), f"{cage} is no cage of hwsku {switch.hwsku}")
+            hint = "remove the row"
+            yield Defect(switch.place("BREAKOUT_CFG", cage), f"{cage} is not a cage of hwsku {switch.hwsku}", hint)
 
 
-@rule("FG237", Severity.ERROR, "A wired port is not up")
+@rule("FG237", Severity.ERROR, "A port with a cable is not up")
 def admin_status(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has admin_status up.
 
-    Why: SONiC's default is down. A link that is down at one end carries nothing, and ECMP quietly loses a path.
+    Why: SONiC's default is down. A link that is down at one end carries no traffic, and ECMP loses a path without an
+    error.
 
     Example: PORT|Ethernet256 leads to spine1 and has no admin_status.
 
-    Fix: set admin_status to up; a device that is drained on purpose says so with state drained in the inventory.
+    Fix: set admin_status to up; a device that is drained on purpose has state drained in the inventory.
 
     Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang (default down).
     """
@@ -208,18 +213,19 @@ def admin_status(fabric: Fabric) -> Iterator[Defect]:
         if wired and wired.state in ("drained", "failed", "planned"):
             continue
         if end.port in end.switch.device.table("PORT") and end.text("admin_status") != "up":
-            found = end.text("admin_status") or "missing, which means down"
-            yield Defect(end.place("PORT", "admin_status"), f"a wired port has admin_status {found}", "set it to up")
+            found = end.text("admin_status") or "missing, so it is down"
+            hint = "set admin_status to up"
+            yield Defect(end.place("PORT", "admin_status"), f"admin_status of a port with a cable is {found}", hint)
 
 
 def _identity(port: PlatformPort) -> dict[str, str]:
-    """What PORT must say of a port."""
+    """The expected fields of a port in PORT."""
     lanes = ",".join(map(str, port.lanes))
     return {"lanes": lanes, "alias": port.alias, "index": str(port.index), "subport": str(port.subport)}
 
 
 def _is_wrong_subport(row: Row, value: str, is_known: bool) -> bool:
-    """An absent subport means 0, and says nothing in files of releases that do not know the field (`is_known`)."""
+    """A missing subport means 0. In files of releases without the field (not `is_known`) it has no meaning."""
     return "subport" in row or (is_known and value != "0")
 
 

@@ -138,13 +138,18 @@ def _defect(one: Candidate, peers: str) -> Defect:
     odd, related = one.odd, ((f"one of {peers}", one.example),)
     if not odd.field:
         is_missing = odd.value is _ABSENT
-        message = f"the row is missing, {peers} have it" if is_missing else f"{peers} do not have this row"
-        return Defect(one.place, message, "", related)
+        message = f"the row is missing, but {peers} have it" if is_missing else f"{peers} do not have this row"
+        return Defect(one.place, message, "add the row" if is_missing else "remove the row", related)
     if is_secret(one.place.table, one.place.field):
-        return Defect(one.place, f"{odd.field} differs from that of {peers} (the values may be secrets)", "", related)
+        return Defect(
+            one.place,
+            f"{odd.field} differs from that of {peers} (the values may be secrets)",
+            f"compare {odd.field} with the other switches",
+            related,
+        )
     found, usual = (str("not set" if value is _ABSENT else value) for value in (odd.value, odd.usual))
     hint = f"remove {odd.field}" if odd.usual is _ABSENT else f"set {odd.field} to {usual}"
-    return Defect(one.place, f"{odd.field} is {found}, {peers} have {usual}", hint, related)
+    return Defect(one.place, f"{odd.field} is {found}, but {peers} have {usual}", hint, related)
 
 
 def has_usual(table: Mapping[str, object], odd: Deviation) -> bool:

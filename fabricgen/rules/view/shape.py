@@ -5,24 +5,25 @@ from typing import Any
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.sonic.references import with_bare_references
-from fabricgen.sonic.tables import Table
+from fabricgen.sonic.tables import SameTable, Table
 
 OLD_REFERENCE = b'"['  # a file without it has no reference in the old form
-Shapes = dict[int, tuple[object, Table | None]]  # id of a table -> the table itself and its plain form
+Shapes = dict[SameTable, Table | None]  # table -> its plain form; None if it is not a table
 
 
 def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
-    """The device with rows of text only: what is no table, row or text is left out, lists are joined by commas, and
-    references in the old form [TABLE|name] are bare names.
+    """The device with rows of text only: other values are left out, lists are joined by commas, and references in the
+    old form [TABLE|name] become bare names.
 
-    Places stay those of the file as it is. A device without such oddities is returned as it is. `known` holds the
-    tables that were seen before, which devices share.
+    Places remain those of the file. A device whose file needs no change is returned unchanged. `known` contains the
+    tables of earlier devices, because devices share equal tables.
     """
     config = {}
     for name, table in with_current_references(device).items():
-        if id(table) not in known:
-            known[id(table)] = (table, table if _is_plain(table) else _plain(table))
-        if (plain := known[id(table)][1]) is not None:
+        key = SameTable(table)
+        if key not in known:
+            known[key] = table if _is_plain(table) else _plain(table)
+        if (plain := known[key]) is not None:
             config[name] = plain
     if len(config) == len(device.config) and all(config[name] is table for name, table in device.config.items()):
         return device
@@ -30,7 +31,7 @@ def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
 
 
 def with_current_references(device: ObservedDevice) -> Mapping[str, Any]:
-    """The tables with bare names for references in the old form; the file's own where it has none."""
+    """The tables with bare names for references in the old form; the file's own tables if it has none."""
     return with_bare_references(device.config) if OLD_REFERENCE in device.text else device.config
 
 

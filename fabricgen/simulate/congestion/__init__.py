@@ -1,1 +1,1 @@
-"""Congestion by arithmetic: loads, fair rates, and what PFC makes of them. Imported lazily: it loads numpy."""
+"""Congestion by arithmetic: loads, fair rates, and the effects of PFC on them. Imported lazily: it loads numpy."""

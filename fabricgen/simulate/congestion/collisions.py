@@ -1,4 +1,4 @@
-"""Hash collisions: how many of n flows the fullest of m equal links gets, exactly and by draws."""
+"""Hash collisions: the number of n flows on the fullest of m equal links, exactly and by draws."""
 
 from math import exp, lgamma, log
 
@@ -11,10 +11,10 @@ _NEGLIGIBLE = 1e-9
 
 
 def fullest_link(flows: int, links: int) -> Floats:
-    """P(fullest link has k flows) for k = 0, 1, …; flows are spread evenly and apart from each other.
+    """P(fullest link has k flows) for k = 0, 1, …; flows are independent and each link is equally likely.
 
-    P(max <= k) = n! m^-n [x^n] (sum over j <= k of x^j / j!)^m. Terms are scaled by a Poisson distribution of mean n/m,
-    which keeps them in range; the power is taken by repeated squaring.
+    P(max <= k) = n! m^-n [x^n] (sum over j <= k of x^j / j!)^m. A Poisson distribution of mean n/m scales the terms,
+    which keeps them in range; repeated squaring computes the power.
     """
     if flows == 0 or links == 0:
         return np.ones(1)
@@ -43,18 +43,18 @@ def _coefficient(polynomial: Floats, power: int, degree: int) -> float:
 
 
 def expected_fullest(flows: int, links: int, groups: int = 1) -> float:
-    """The mean of the fullest link's flows, over the fullest of so many independent groups of links."""
+    """The mean number of flows on the fullest link of `groups` independent groups of links."""
     at_most = np.minimum(np.cumsum(fullest_link(flows, links)), 1.0) ** groups
     return float(np.sum(1 - at_most))
 
 
 def expected_used(flows: int, links: int) -> float:
-    """The mean number of links with any flow."""
+    """The mean number of links with at least one flow."""
     return links * (1 - (1 - 1 / links) ** flows) if links else 0.0
 
 
 def drawn_fullest(flows: int, links: int, draws: int, seed: int) -> Floats:
-    """The fullest link's flows in so many random draws."""
+    """The number of flows on the fullest link in each of `draws` random draws."""
     random = np.random.default_rng(seed)
     chosen = random.integers(0, links, (draws, flows)) + links * np.arange(draws)[:, None]
     counts = np.bincount(chosen.ravel(), minlength=draws * links).reshape(draws, links)

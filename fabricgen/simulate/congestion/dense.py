@@ -1,8 +1,8 @@
-"""Everyone to everyone, without a list of flows: demand between leaves, split evenly by ECMP.
+"""All-to-all traffic without a list of flows: demand between leaves, split evenly by ECMP.
 
-Under PFC a NIC has one pause state, so that it keeps the proportions of its flows and slows down as a whole: the
-unknown is one scale per sending leaf. Ideal sharing may slow every pair of leaves on its own. Both are
-filled alike: all free parts grow together until something is full, what uses it stays as it is, the rest goes on.
+Under PFC a NIC has one pause state, so it keeps the proportions of its flows and slows down as a whole: the unknown is
+one scale per sending leaf. Ideal sharing may slow every pair of leaves separately. The same filling computes both: all
+free rates grow together until a link is full, the rates that use it are fixed, and the others continue to grow.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from fabricgen.results import FlowTime, VictimLabel
 from fabricgen.routing.bits import Words
-from fabricgen.simulate.congestion.loads import Singles, split_loads
-from fabricgen.simulate.congestion.model import Flags, Floats, Ints
-from fabricgen.simulate.congestion.plane import HostNetwork
 from fabricgen.simulate.congestion.verdict import VICTIM
 from fabricgen.simulate.patterns.traffic import Everyone
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.ports import Flags, Floats, Ints
+from fabricgen.simulate.plane.spreading import Singles, split_loads
 
 _MOST_ROUNDS = 6
 _MOST_HOPS = 64
@@ -26,8 +26,8 @@ _CLASS_DIGITS = 3
 
 @dataclass(frozen=True)
 class Demand:
-    """What classes of adapters (one leaf, one destination column) send each other at line rate: `rate[i, j]` in bytes
-    per ns, of `pairs[i, j]` flows; the diagonal stays below the leaf. `capacity[i]` is the line rate of a class."""
+    """The traffic between classes of adapters (one leaf, one destination column) at line rate: `rate[i, j]` in bytes
+    per ns of `pairs[i, j]` flows; the diagonal stays below the leaf. `capacity[i]` is the line rate of a class."""
 
     switch: Ints
     column: Ints
@@ -39,8 +39,8 @@ class Demand:
 
 @dataclass(frozen=True)
 class DenseRates:
-    """`load`: each link's load over its capacity at line rate. Scales of the line rate per pair of classes: what PFC
-    leaves (equal along a row) and what ideal sharing would. `saturated` links are full under PFC."""
+    """`load`: each link's load over its capacity at line rate. `paused` and `ideal`: the share of the line rate per
+    pair of classes under PFC (equal along a row) and under ideal sharing. `saturated` links are full under PFC."""
 
     load: Floats
     paused: Floats
@@ -62,14 +62,16 @@ def leaf_demand(plane: HostNetwork, traffic: Everyone) -> Demand:
         line = np.bincount(members, weights=plane.line_rate[group], minlength=size)
         capacity += line
         block = np.ix_(used, used)
-        others = np.repeat(count[used][None, :], len(used), axis=0) - np.eye(len(used))  # nobody sends to itself
+        others = np.repeat(count[used][None, :], len(used), axis=0) - np.eye(
+            len(used)
+        )  # an adapter does not send to itself
         rate[block] += (line[used] / (len(group) - 1))[:, None] * others
         pairs[block] += count[used][:, None] * others
     return Demand(plane.leaf[first], plane.column[first], first, rate, pairs, capacity)
 
 
 def dense_rates(plane: HostNetwork, demand: Demand) -> DenseRates:
-    """Loads, and the rates under PFC and under ideal sharing."""
+    """The loads, and the rates under PFC and under ideal sharing."""
     filling = _Filling(plane, demand)
     load = filling.loads(demand.rate)
     paused, saturated = filling.fill(load, by_sender=True)
@@ -84,7 +86,7 @@ class _Filling:
         self.apart: Flags = demand.switch[:, None] != demand.switch[None, :]
 
     def loads(self, rate: Singles) -> Floats:
-        """Bytes per ns on every link; pairs below one leaf load none."""
+        """Bytes per ns on every link; pairs below one leaf do not load any link."""
         demand = self.demand
         table = np.zeros((self.plane.network.switches, self.plane.columns), np.float32)
         away = np.where(self.apart, rate, np.float32(0))
@@ -121,7 +123,7 @@ class _Filling:
         return scale, full_links
 
     def _users(self, links: Ints) -> Flags:
-        """Whether pairs of classes use any of these links: backwards over next hops, all destinations at once."""
+        """Whether pairs of classes use any of these links: backwards over next hops, for all destinations at once."""
         network, hops = self.plane.network, self.plane.hops
         full = np.zeros(network.links, bool)
         full[links] = True
@@ -140,29 +142,30 @@ class _Filling:
 
 
 def _room(left: Floats, load: NDArray[np.floating]) -> Floats:
-    """How far loads may grow."""
+    """The factor by which loads may grow."""
     return np.where(load > 0, np.maximum(left, 0.0) / np.maximum(load, 1e-30), np.inf)
 
 
 def dense_flows(plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_each: float) -> tuple[FlowTime, ...]:
-    """One row for all flows of equal times, with an example of them. `bytes_each` are those on the wire."""
-    here, there = np.nonzero(demand.pairs > 0)
-    line = demand.rate[here, there] / demand.pairs[here, there]
-    paused = np.round(bytes_each / (line * rates.paused[here, there]), _CLASS_DIGITS)
-    ideal = np.round(bytes_each / (line * rates.ideal[here, there]), _CLASS_DIGITS)
-    of_paused, of_ideal = (np.unique(np.round(times), return_inverse=True)[1] for times in (paused, ideal))
-    alike = of_paused.astype(np.int64) * len(ideal) + of_ideal
-    _, example, of = np.unique(alike, return_index=True, return_inverse=True)
-    count = np.bincount(of, weights=demand.pairs[here, there])
+    """One row for all flows with equal times, with an example of them. `bytes_each` counts headers as well."""
+    sender, receiver = np.nonzero(demand.pairs > 0)
+    line = demand.rate[sender, receiver] / demand.pairs[sender, receiver]
+    paused = np.round(bytes_each / (line * rates.paused[sender, receiver]), _CLASS_DIGITS)
+    ideal = np.round(bytes_each / (line * rates.ideal[sender, receiver]), _CLASS_DIGITS)
+    of_paused, of_ideal = (np.unique(np.round(rounded), return_inverse=True)[1] for rounded in (paused, ideal))
+    times = of_paused.astype(np.int64) * len(ideal) + of_ideal
+    _, example, of = np.unique(times, return_index=True, return_inverse=True)
+    count = np.bincount(of, weights=demand.pairs[sender, receiver])
     found = []
     for number, row in enumerate(example):
-        source, target = (plane.adapters[int(demand.first[side[row]])] for side in (here, there))
+        source, target = (plane.adapters[int(demand.first[side[row]])] for side in (sender, receiver))
         factor = float(paused[row] / ideal[row])
         found.append(
             FlowTime(
-                f"{source.host}|{source.nic}", f"{target.host}|{target.nic}", round(float(paused[row])),
+                source.name, target.name, round(float(paused[row])),
                 round(float(ideal[row])), round(factor, 3), factor > VICTIM,
-                VictimLabel.OFF_PATH if factor > VICTIM else VictimLabel.NONE, int(count[number]),
+                VictimLabel.OFF_PATH if factor > VICTIM else VictimLabel.NONE,
+                int(count[number]),
             )
         )  # fmt: skip
     return tuple(sorted(found, key=lambda flow: (-(flow.hol_factor or 0), flow.src, flow.dst)))

@@ -1,21 +1,22 @@
-"""The FIFOs of all ports: each a ring of cells, mixed within themselves and left in the order they were filled.
+"""The FIFOs of all ports. Each is a ring of cells: bytes mix within a cell, and cells leave in the order of filling.
 
-What a port sends next is what came first, so that a burst of one flow comes out as a burst and a flow that starts late
-waits for everything before it. With a single cell a queue would be well mixed: right for shares, wrong for both.
+A port sends what came first, so a burst of one flow leaves as a burst, and a flow that starts late waits for everything
+before it. A queue of a single cell would give correct shares, but would lose both effects.
 """
 
 import numpy as np
 
-from fabricgen.simulate.congestion.model import Crossings, Flags, Floats, Ints
+from fabricgen.simulate.plane.crossings import Crossings
+from fabricgen.simulate.plane.ports import Flags, Floats, Ints
 
 CELLS = 256
-_SPARE = 8  # cells that are open or half empty
+_SPARE = 8  # cells that are not full
 TINY = 1e-12
 
 
 class Fifos:
-    """Bytes of each entry of `crossed` in the cells of its port. A cell is closed at `cell_bytes` (per port); when the
-    ring is full its last cell takes the rest."""
+    """The bytes of each entry of `crossed` in the cells of its port. A cell is full at `cell_bytes` (per port). If the
+    ring is full, its last cell takes the rest."""
 
     def __init__(self, crossed: Crossings, cell_bytes: Floats) -> None:
         self.crossed, self.cell_bytes = crossed, cell_bytes
@@ -27,7 +28,7 @@ class Fifos:
         self._entry, self._port = np.arange(crossed.size), np.arange(len(crossed.ports))
 
     def push(self, arriving: Floats) -> None:
-        """Bytes of each entry, behind all that wait."""
+        """Add bytes of each entry at the end."""
         came = self.crossed.gather(arriving)
         behind = (self.tail + 1) % CELLS
         closed = (self.filled[self.tail, self._port] >= self.cell_bytes) & (behind != self.head) & (came > 0)
@@ -57,8 +58,8 @@ class Fifos:
             if not rest[through].any():
                 return moved
 
-    def keep(self, crossed: Crossings, entries: Flags, ports: Flags) -> "Fifos":
-        """The queues of the flows that stay, whose crossings are those of the chosen entries and ports."""
+    def only(self, crossed: Crossings, entries: Flags, ports: Flags) -> "Fifos":
+        """The queues of some flows, whose crossings are the chosen entries and ports."""
         kept = Fifos(crossed, self.cell_bytes[ports])
         kept.bytes = np.ascontiguousarray(self.bytes[:, entries])
         kept.filled = np.add.reduceat(kept.bytes, crossed.starts, axis=1)
@@ -72,5 +73,5 @@ class Fifos:
 
 
 def cell_bytes(most_waiting: Floats, least: Floats) -> Floats:
-    """The size of each port's cells, so that the ring holds all that can ever wait at it."""
+    """The size of each port's cells, so that the ring holds all bytes that can wait there."""
     return np.maximum(most_waiting / (CELLS - _SPARE), least)

@@ -1,9 +1,9 @@
-"""Completion times under PFC: a fluid in real bytes and ns, started from empty queues.
+"""Completion times under PFC: a fluid model in bytes and ns that starts from empty queues.
 
-Packets of one priority wait at a port in one FIFO (`fifo`); a priority group that is full pauses the port that feeds
-it (`groups`), so that backlog grows hop by hop towards the senders. The steady state is not unique (two full queues in
-a row do not say which of them holds the bytes), so time is followed as it passes rather than a fixed point sought.
-Nothing here is fitted: order of arrival, thresholds, headroom and the time that a pause takes are the network's own.
+Packets of one priority wait at a port in one FIFO (`fifo`). A full priority group pauses the port that feeds it
+(`groups`), so backlog grows hop by hop towards the senders. The steady state is not unique: with two full queues in a
+row, either may hold the bytes. So the model follows time instead of solving for a fixed point. It has no fitted
+parameters: the order of arrival, thresholds, headroom and reaction times are those of the network.
 """
 
 import logging
@@ -15,18 +15,19 @@ import numpy as np
 
 from fabricgen.errors import UsageError
 from fabricgen.simulate.congestion.fifo import Fifos, cell_bytes
-from fabricgen.simulate.congestion.groups import Groups, least_threshold_bytes, reaction_ns
-from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Flags, Floats, Flows, Ints, Ports, crossings
-from fabricgen.simulate.congestion.model import latency_ns as latency_of
+from fabricgen.simulate.congestion.groups import Groups, group_settings, least_threshold_bytes, reaction_ns
 from fabricgen.simulate.max_min import ack_load
+from fabricgen.simulate.plane.crossings import Crossings, crossings
+from fabricgen.simulate.plane.ports import NO_SWITCH, Flags, Floats, Flows, Ints, Ports
+from fabricgen.simulate.plane.ports import latency_ns as latency_of
 
 _log = logging.getLogger(__name__)
 
 _STEP_NS = 100.0
-_STEPS_OF_SHORTEST = 400  # no flow is through in fewer steps, unless they would get shorter than _STEP_NS
-_STEPS_OF_REACTION = 20  # a step is short against the time that a pause takes
-_STEPS_OF_FILLING = 60  # or that a group takes to fill, whichever is longer
-_STEPS_OF_FILLING_FOR_LONG, _LONG = 20, 4000  # where no flow is through in _LONG such steps, shares are all that counts
+_STEPS_OF_SHORTEST = 400  # the shortest flow takes at least so many steps, unless they are shorter than _STEP_NS
+_STEPS_OF_REACTION = 20  # a step is short compared with the reaction time of a pause,
+_STEPS_OF_FILLING = 60  # or with the time in which a group fills, if that is longer
+_STEPS_OF_FILLING_FOR_LONG, _LONG = 20, 4000  # if every flow takes more than _LONG such steps, only shares matter
 _ACK_STEPS = 200
 _WATCHED_STEPS = 4
 _LAST_BYTES = 1.0
@@ -34,15 +35,15 @@ _COMPACT = 0.8
 _CELL_PACKETS = 4
 _FULL = 0.001
 _RUNS, _SHIFT_NS = 3, 400.0
-# Steps times crossings, and what calling numpy for a step costs as crossings.
+# Steps times crossings, and the cost of the numpy calls of one step in crossings.
 _WORTH_COMPILING, _MOST_REPEATED, _ENTRIES_OF_CALLS = 5_000_000, 150_000_000, 3000
 
 
 @dataclass(frozen=True)
 class Run:
-    """`time_ns`: each flow's completion from its start, NaN where it has none within the horizon. Per port: for how
-    long it had packets to send (`wanted_ns`), sent all it could with more waiting (`busy_ns`), and was paused meanwhile
-    (`paused_ns`)."""
+    """`time_ns`: each flow's completion from its start, NaN if it does not complete within the horizon. Per port: the
+    time in which it had packets to send (`wanted_ns`), sent at full speed with more waiting (`busy_ns`), and was paused
+    with packets to send (`paused_ns`)."""
 
     time_ns: Floats
     wanted_ns: Floats
@@ -51,10 +52,10 @@ class Run:
 
 
 def run_fluid(ports: Ports, flows: Flows, horizon_ns: float) -> Run:
-    """Follow all flows to their end, or to the horizon (from time 0).
+    """Follow all flows to their completion, or to the horizon (from time 0).
 
-    Behind several layers of paused ports who comes first decides, and starts some ns apart change single flows by a
-    tenth. Where it costs little each flow gets the median over such starts.
+    Behind several layers of paused ports the order of arrival matters, and starts some ns apart change single flows by
+    a tenth. Where the cost is low, each flow gets the median over such starts.
     """
     fluid = _Fluid(ports, flows)
     first = fluid.run(horizon_ns)
@@ -75,7 +76,7 @@ class _Fluid:
         used = self.crossed.ports
         self.step_ns = _step_ns(ports, flows, used)
         self.fifos = Fifos(self.crossed, _cell_bytes(ports, flows, self.crossed, self.step_ns))
-        self.groups = Groups(ports, used, self.step_ns)
+        self.groups = Groups(group_settings(ports, used, self.step_ns))
         self.arriving = np.zeros(self.crossed.size)
         self.capacity = ports.bytes_per_ns.copy()
         self.left, self.due = flows.bytes.astype(float), flows.bytes.astype(float)
@@ -100,24 +101,25 @@ class _Fluid:
                 self.acked[:] = 0.0
             under_way = np.isnan(self.time_ns[self.alive])
             if under_way.sum() < _COMPACT * len(self.alive):
-                self._keep(under_way)
+                self._continue_with(under_way)
         delay = latency_of(self.ports, self.flows) - self.step_ns * (self.flows.hops - 1)
         return Run(self.time_ns + delay, *self.totals)
 
     def _work(self) -> float:
-        """Steps of the busiest port, times crossings."""
+        """The steps of the busiest port, times crossings."""
         crossed = self.crossed
         needed_ns = crossed.gather(self.flows.bytes[crossed.flow]) / self.ports.bytes_per_ns[crossed.ports]
         return float(needed_ns.max()) / self.step_ns * (crossed.size + _ENTRIES_OF_CALLS)
 
     def _advance_compiled(self, loops: Callable[..., Any], begin_ns: float, step: int, count: int) -> int:
-        """Up to `count` steps at once; how many there were."""
+        """Advance up to `count` steps at once; the number of steps done."""
         crossed, fifos, groups, alive = self.crossed, self.fifos, self.groups, self.alive
+        its = groups.settings
         values = (self.left, self.due, self.acked, self.flows.start_ns, self.time_ns)
         of_flows = left, due, acked, _, time_ns = tuple(value[alive] for value in values)
         ports = len(crossed.ports)
         totals = self.totals[:, crossed.ports]
-        scratch = tuple(map(np.zeros, (ports, crossed.size, len(groups.pool), ports, len(alive))))
+        scratch = tuple(map(np.zeros, (ports, crossed.size, len(its.pool), ports, len(alive))))
         done: int = loops(
             (count, step, begin_ns, self.step_ns),
             (_WATCHED_STEPS, _LAST_BYTES, _FULL),
@@ -129,8 +131,8 @@ class _Fluid:
             self.capacity[crossed.ports],
             (fifos.bytes, fifos.filled, fifos.head, fifos.tail, fifos.backlog, fifos.cell_bytes),
             self.arriving,
-            (groups.switch, groups.alpha, groups.reserve, groups.pool, groups.resume, groups.lag),
-            (groups.held, groups.headroom, groups.came, groups.gone, groups.full, groups.asked),
+            (its.switch, its.alpha, its.reserve, its.pool, its.resume, its.lag),
+            (groups.held, groups.headroom, groups.came, groups.gone, groups.full, groups.requests),
             totals,
             scratch,
         )
@@ -165,7 +167,7 @@ class _Fluid:
         return by_port
 
     def _send(self, service: Floats, now: float) -> tuple[Floats, Ints]:
-        """What each flow's NIC sends of it, and how many flows each NIC serves: in turn, so that all get the same."""
+        """The bytes that each flow's NIC sends of it, and the number of flows that each NIC serves in equal shares."""
         alive, nic = self.alive, self.crossed.port[self.crossed.first]
         sending: Flags = (self.left[alive] > 0) & (self.flows.start_ns[alive] <= now)
         takers = np.bincount(nic[sending], minlength=len(service))
@@ -182,16 +184,16 @@ class _Fluid:
         self.totals[1, ports] += (waits & ~paused) * watched_ns
         self.totals[2, ports] += (wants & paused) * watched_ns
 
-    def _keep(self, under_way: Flags) -> None:
-        """Go on with some of the flows."""
+    def _continue_with(self, under_way: Flags) -> None:
+        """Continue with some of the flows."""
         before, entries = self.crossed, under_way[self.crossed.flow]
         self.alive = self.alive[under_way]
         if not len(self.alive):
             return
         self.crossed = crossings(self.flows.only(self.alive))
         ports = np.isin(before.ports, self.crossed.ports)
-        self.fifos = self.fifos.keep(self.crossed, entries, ports)
-        self.groups.keep(ports)
+        self.fifos = self.fifos.only(self.crossed, entries, ports)
+        self.groups = self.groups.only(ports)
         self.arriving = self.arriving[entries]
 
 
@@ -201,12 +203,12 @@ def _compiled() -> Callable[..., Any] | None:
         from fabricgen.simulate.congestion.finite_loops import step_loops
     except UsageError:
         return None
-    _log.info("compiling the fluid's steps (once, then cached)")
+    _log.info("compiling the steps of the fluid model (once, then cached)")
     return step_loops
 
 
 def _step_ns(ports: Ports, flows: Flows, used: Ints) -> float:
-    """The step: short against the time in which the quickest group fills or pauses, and against the shortest flow."""
+    """The step: short compared with the time in which any group fills or pauses, and with the shortest flow."""
     _, nic = np.unique(flows.path[:, 0], return_inverse=True)
     sharers = np.bincount(nic)[nic]
     shortest = float((flows.bytes * sharers / ports.bytes_per_ns[flows.path[:, 0]]).min(initial=np.inf))
@@ -218,7 +220,7 @@ def _step_ns(ports: Ports, flows: Flows, used: Ints) -> float:
 
 
 def _cell_bytes(ports: Ports, flows: Flows, crossed: Crossings, step_ns: float) -> Floats:
-    """A port's queue holds no more than its flows have, and than its switch can."""
+    """The cell sizes for queues that hold at most the bytes of their flows, and at most what their switch can hold."""
     of_flows = crossed.gather(flows.bytes[crossed.flow])
     most = crossed.spread(_most_held(ports, crossed))
     fed_by = np.append(most, 0.0)[crossed.before]
@@ -230,7 +232,7 @@ def _cell_bytes(ports: Ports, flows: Flows, crossed: Crossings, step_ns: float) 
 
 
 def _most_held(ports: Ports, crossed: Crossings) -> Floats:
-    """What the group that each port feeds can hold at most."""
+    """The most that the group that each port feeds can hold."""
     used = crossed.ports
     alone = ports.alpha[used] / (1 + ports.alpha[used]) * np.append(ports.pool_bytes, 0.0)[ports.switch[used]]
     held = alone + ports.reserve_bytes[used] + 2 * ports.reaction_bytes[used]

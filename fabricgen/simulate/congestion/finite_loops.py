@@ -1,8 +1,7 @@
-"""Steps of `finite` as plain loops, compiled by numba: tens of times the speed of whole arrays, with the same results.
+"""The steps of `finite` as plain loops, which numba compiles: tens of times the speed of whole arrays.
 
-Import it late: numba comes with the extra [sim]. Without it, and for small problems, where compiling costs more than it
-saves, the same steps run in numpy. Both do the same arithmetic in the same order, so that a verdict does not depend on
-what is installed, to the last bit.
+Import it late: numba comes with the extra [sim]. Without it, and for small problems, the same steps run in numpy. Both
+do the same arithmetic in the same order, so their results are equal to the last bit.
 """
 
 from typing import Any
@@ -54,7 +53,7 @@ def _pop(p: int, rest: float, starts: Any, fifos: Any, moved: Any) -> None:
 
 @inlined
 def _shared(p: int, settings: Any, state: Any) -> float:
-    """What a group holds of its switch's pool."""
+    """The bytes of its switch's pool that a group holds."""
     reserve, (held, headroom) = settings[2], state[:2]
     shared: float = max(held[p] - reserve[p] - headroom[p], 0.0)
     return shared
@@ -62,7 +61,7 @@ def _shared(p: int, settings: Any, state: Any) -> float:
 
 @inlined
 def _count_shared(ports: int, settings: Any, state: Any, taken: Any) -> None:
-    """What all groups hold of each switch's pool, after the last step."""
+    """The bytes of each switch's pool that all groups hold after the last step."""
     taken[:] = 0.0
     held, headroom, gone = state[0], state[1], state[3]
     for p in range(ports):
@@ -75,7 +74,7 @@ def _count_shared(ports: int, settings: Any, state: Any, taken: Any) -> None:
 def _paused(p: int, step: int, settings: Any, state: Any, taken: Any) -> bool:
     """`Groups.paused` of one port."""
     switch, alpha, _, pool, resume, lag = settings
-    _, headroom, came, _, full, asked = state
+    _, headroom, came, _, full, requests = state
     if switch[p] < 0:
         return False
     shared = _shared(p, settings, state)
@@ -85,13 +84,13 @@ def _paused(p: int, step: int, settings: Any, state: Any, taken: Any) -> bool:
     shared -= beyond
     over = headroom[p] > 0 or (shared > 0 and shared >= limit)
     full[p] = over or (full[p] and shared > max(limit - resume[p], 0.0))
-    asked[step % len(asked), p] = full[p]
-    return bool(asked[(step - lag[p]) % len(asked), p])
+    requests[step % len(requests), p] = full[p]
+    return bool(requests[(step - lag[p]) % len(requests), p])
 
 
 @inlined
 def _send(now: float, nic: Any, left: Any, start_ns: Any, service: Any, takers: Any, sent: Any) -> None:
-    """What each flow's NIC sends of it."""
+    """The bytes that each flow's NIC sends of it."""
     takers[:] = 0.0
     for f in range(len(left)):
         if left[f] > 0 and start_ns[f] <= now:
@@ -105,7 +104,7 @@ def _send(now: float, nic: Any, left: Any, start_ns: Any, service: Any, takers: 
 
 @inlined
 def _move(crossed: Any, moved: Any, arriving: Any, state: Any, due: Any, acked: Any) -> None:
-    """Bytes that left their ports come to the next, or are through."""
+    """Bytes that left their ports arrive at the next port, or are delivered."""
     flow, onward, before, port = crossed
     held, _, came, gone, _, _ = state
     came[:] = 0.0
@@ -125,7 +124,7 @@ def _move(crossed: Any, moved: Any, arriving: Any, state: Any, due: Any, acked: 
 
 @inlined
 def _watch(watched_ns: float, least: float, service: Any, backlog: Any, takers: Any, totals: Any) -> None:
-    """Time with packets, at full speed with more waiting, and paused."""
+    """The time with packets, at full speed with more waiting, and paused."""
     for p in range(len(service)):
         waits = backlog[p] > least * service[p]
         if waits or takers[p] > 0:
@@ -138,7 +137,7 @@ def _watch(watched_ns: float, least: float, service: Any, backlog: Any, takers: 
 
 @inlined
 def _end(at: float, last_bytes: float, due: Any, start_ns: Any, time_ns: Any) -> bool:
-    """Whether flows are through now; their times."""
+    """Set the times of flows that complete now; whether there are any."""
     ended = False
     for f in range(len(due)):
         if due[f] <= last_bytes and np.isnan(time_ns[f]):
@@ -152,8 +151,8 @@ def step_loops(
     steps: Any, limits: Any, starts: Any, crossed: Any, nic: Any, first: Any, flows: Any, capacity: Any, fifos: Any,
     arriving: Any, settings: Any, state: Any, totals: Any, scratch: Any,
 ) -> int:  # fmt: skip
-    """Up to `steps[0]` steps, all arrays changed in place; how many there were: it is over after one in which a flow
-    ended. Flows are those under way; entries of port p are `starts[p]:starts[p + 1]`."""
+    """Advance up to `steps[0]` steps, and change all arrays in place; the number of steps done. A step in which a flow
+    completes is the last. Flows are those under way; the entries of port p are `starts[p]:starts[p + 1]`."""
     count, begin, begin_ns, step_ns = steps
     watched, last_bytes, least_wait = limits
     left, due, acked, start_ns, time_ns = flows

@@ -1,78 +1,99 @@
-"""Priority groups that pause the ports they are fed by, as time passes.
+"""Priority groups that pause the ports that feed them, over time.
 
-A group may hold its reserve and alpha of what its switch has left (Choudhury and Hahne's dynamic thresholds). What
-comes beyond lies in the headroom, which is no part of the shared pool, and asks the sender to pause; it may go on when
-the headroom is empty again and the group some bytes below its threshold. A request takes effect a reaction time later:
-the frame's way, the packets in between, the response of the port.
+A group may hold its reserve and alpha times the free buffer of its switch (the dynamic thresholds of Choudhury and
+Hahne). Bytes above that are in the headroom, which is not part of the shared pool, and request a pause of the sender.
+The group resumes the sender when its headroom is empty and it holds some bytes less than its threshold. A request takes
+effect one reaction time later: the way of the frame, the packets in transit, the response of the port.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from fabricgen.simulate.congestion.model import NO_SWITCH, Flags, Floats, Ints, Ports
+from fabricgen.simulate.plane.ports import NO_SWITCH, Flags, Floats, Ints, Ports
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSettings:
+    """The settings of groups, one for each port that feeds one; `pool` is per switch."""
+
+    switch: Ints
+    alpha: Floats
+    reserve: Floats
+    resume: Floats  # bytes below the threshold
+    lag: Ints  # steps between a request and its effect
+    pool: Floats
+
+    def only(self, ports: Flags) -> "GroupSettings":
+        """The settings of some of the ports."""
+        return GroupSettings(
+            self.switch[ports], self.alpha[ports], self.reserve[ports], self.resume[ports], self.lag[ports], self.pool
+        )
 
 
 class Groups:
-    """The groups that the ports `used` feed, followed in steps."""
+    """The groups of the ports with the given settings, followed in steps. Without a state they are empty."""
 
-    def __init__(self, ports: Ports, used: Ints, step_ns: float) -> None:
-        self.switch = ports.switch[used]
-        self.guided = self.switch != NO_SWITCH
-        self.alpha, self.reserve = ports.alpha[used], ports.reserve_bytes[used]
-        self.pool = ports.pool_bytes
-        self.resume = np.broadcast_to(np.asarray(ports.xon_offset_bytes, float), len(ports))[used]
-        lag = np.round(reaction_ns(ports, used) / step_ns - 0.5)  # a step's bytes came half a step before its end
-        self.lag: Ints = np.maximum(lag, 0).astype(np.int64)
-        self.held, self.headroom, self.came, self.gone = (np.zeros(len(used)) for _ in range(4))
-        self.full: Flags = np.zeros(len(used), bool)
-        self.asked = np.zeros((int(self.lag.max(initial=0)) + 1, len(used)), bool)
+    def __init__(self, settings: GroupSettings) -> None:
+        self.settings = settings
+        self.guided = settings.switch != NO_SWITCH
+        size = len(settings.switch)
+        self.held, self.headroom, self.came, self.gone = (np.zeros(size) for _ in range(4))
+        self.full: Flags = np.zeros(size, bool)
+        self.requests = np.zeros((int(settings.lag.max(initial=0)) + 1, size), bool)  # of the last steps
 
     def count(self, came: Floats, gone: Floats) -> None:
-        """Bytes of each group that came and went in a step."""
+        """Add the bytes of each group that came and left in a step."""
         self.held += came - gone
         self.came, self.gone = came, gone
 
     def paused(self, step: int) -> Flags:
-        """The ports that may not send in a step."""
+        """The ports that are paused in a step."""
+        its, guided = self.settings, self.guided
         self.headroom = np.clip(self.headroom - self.gone, 0.0, np.maximum(self.held, 0.0))
-        shared = np.maximum(self.held - self.reserve - self.headroom, 0.0)
-        taken = np.bincount(self.switch[self.guided], weights=shared[self.guided], minlength=len(self.pool))
-        limit = self.alpha * np.maximum(self.pool - taken, 0.0)[self.switch]
+        shared = np.maximum(self.held - its.reserve - self.headroom, 0.0)
+        taken = np.bincount(its.switch[guided], weights=shared[guided], minlength=len(its.pool))
+        limit = its.alpha * np.maximum(its.pool - taken, 0.0)[its.switch]
         beyond = np.minimum(np.maximum(shared - limit, 0.0), self.came)
         self.headroom += beyond
         shared -= beyond
         over = (self.headroom > 0) | ((shared > 0) & (shared >= limit))
-        self.full = self.guided & (over | (self.full & (shared > np.maximum(limit - self.resume, 0.0))))
-        self.asked[step % len(self.asked)] = self.full
-        paused: Flags = self.asked[(step - self.lag) % len(self.asked), np.arange(len(self.lag))]
+        self.full = guided & (over | (self.full & (shared > np.maximum(limit - its.resume, 0.0))))
+        self.requests[step % len(self.requests)] = self.full
+        paused: Flags = self.requests[(step - its.lag) % len(self.requests), np.arange(len(its.lag))]
         return paused
 
-    def keep(self, ports: Flags) -> None:
-        """Forget all other ports."""
-        for name in (
-            "switch",
-            "guided",
-            "alpha",
-            "reserve",
-            "resume",
-            "lag",
-            "held",
-            "headroom",
-            "came",
-            "gone",
-            "full",
-        ):
-            setattr(self, name, getattr(self, name)[ports])
-        self.asked = np.ascontiguousarray(self.asked[:, ports])
+    def only(self, ports: Flags) -> "Groups":
+        """The groups of some of the ports, in their present state."""
+        kept = Groups(self.settings.only(ports))
+        kept.held, kept.headroom = self.held[ports], self.headroom[ports]
+        kept.came, kept.gone, kept.full = self.came[ports], self.gone[ports], self.full[ports]
+        kept.requests = np.ascontiguousarray(self.requests[:, ports])
+        return kept
+
+
+def group_settings(ports: Ports, used: Ints, step_ns: float) -> GroupSettings:
+    """The settings of the groups that the `used` ports feed, for steps of `step_ns`."""
+    lag = np.round(reaction_ns(ports, used) / step_ns - 0.5)  # the bytes of a step come half a step before its end
+    return GroupSettings(
+        switch=ports.switch[used],
+        alpha=ports.alpha[used],
+        reserve=ports.reserve_bytes[used],
+        resume=np.broadcast_to(np.asarray(ports.xon_offset_bytes, float), len(ports))[used],
+        lag=np.maximum(lag, 0).astype(np.int64),
+        pool=ports.pool_bytes,
+    )
 
 
 def reaction_ns(ports: Ports, used: Ints) -> Floats:
-    """From a group's request to its effect: of the two packets in the way, one at each end, half is over on average."""
+    """The time from a group's request to its effect. Of the two packets in transit, one at each end, half have been
+    sent on average."""
     taken: Floats = (ports.reaction_bytes[used] - ports.packet_bytes) / ports.bytes_per_ns[used]
     return taken
 
 
 def least_threshold_bytes(ports: Ports, used: Ints) -> Floats:
-    """T of each of the used ports when all used groups of its switch are full (infinite where nothing pauses it)."""
+    """The threshold of each used port when all used groups of its switch are full; infinite without a group."""
     switch = ports.switch[used]
     guided = switch != NO_SWITCH
     alphas = np.bincount(switch[guided], weights=ports.alpha[used][guided], minlength=len(ports.pool_bytes))

@@ -1,7 +1,7 @@
-"""Rates that PFC settles at when all flows go on for ever: the fluid of `finite` without ends, in relative units.
+"""The rates that flows without end settle at under PFC: the fluid model of `finite` in relative units.
 
-Steady rates feel thresholds only by their ratios, so that each group's T is its alpha over the usual one and time runs
-in units of T / C. That serves fabrics of any size; which flows have not settled is told.
+Steady rates depend only on the ratios of thresholds, so the threshold T of a group is its alpha over the median alpha,
+and the unit of time is T / C. This works for fabrics of any size. The result counts flows that have not settled.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.simulate.congestion.compiled import WORTH_COMPILING, compiled_window
 from fabricgen.simulate.congestion.groups import least_threshold_bytes
-from fabricgen.simulate.congestion.model import NO_SWITCH, Crossings, Floats, Flows, Ports, crossings
+from fabricgen.simulate.congestion.steady_loops import WORTH_COMPILING, compiled_window
+from fabricgen.simulate.plane.crossings import Crossings, crossings
+from fabricgen.simulate.plane.ports import NO_SWITCH, Floats, Flows, Ports
 
-# How softly a group pauses: between not at all and entirely lie this part of T and this many reaction times, with which
-# the mean occupancy of a throttled group agrees. Both are fitted to a packet simulator.
+# How softly a group pauses: its duty falls from 1 to 0 over this share of T plus this number of reaction times. Both
+# are fitted to the mean occupancy of throttled groups in a packet simulator.
 _SOFTNESS_OF_THRESHOLD = 0.1
 _SOFTNESS_OF_REACTION = 1.5
 _STEP = 0.2
@@ -32,8 +33,8 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Steady:
-    """Bytes per ns of each flow; per port the duty that pauses leave it, the bytes per ns that pass, and the backlog as
-    part of the usual threshold. `unsettled` flows still changed when time was up."""
+    """Bytes per ns of each flow; per port the share of time that it may send, the bytes per ns that it sends, and the
+    backlog as a share of the median threshold. The rates of `unsettled` flows still changed at the end."""
 
     rates: Floats
     duty: Floats
@@ -43,7 +44,7 @@ class Steady:
 
 
 def steady_rates(ports: Ports, flows: Flows) -> Steady:
-    """The steady state reached from empty queues."""
+    """The steady state from empty queues."""
     crossed = crossings(flows)
     return _Relaxation(ports, crossed).run(len(flows), len(ports))
 
@@ -88,7 +89,7 @@ class _Relaxation:
         )
 
     def _window(self, queued: Singles, arriving: Singles) -> tuple[Singles, Singles, Singles, Singles]:
-        """Means over some steps: rates, and per port the bytes its group holds, the throughput and the backlog."""
+        """Means over some steps: rates, and per port the bytes in its group, the throughput and the backlog."""
         loops = compiled_window() if self.crossed.size > WORTH_COMPILING else None
         sums = self._loop(loops, queued, arriving) if loops else self._sums(queued, arriving)
         rates, held, passed, backlog = sums
@@ -105,7 +106,7 @@ class _Relaxation:
         return sums
 
     def _sums(self, queued: Singles, arriving: Singles) -> tuple[Singles, ...]:
-        """What `compiled.window_loops` does, on whole arrays, to the last bit."""
+        """The same as `steady_loops.window_loops` to the last bit, on whole arrays."""
         crossed, widths = self.crossed, self.crossed.widths
         rates = np.zeros(len(crossed.first), np.float32)
         held_sum, passed_sum, backlog_sum = (np.zeros(len(widths), np.float32) for _ in range(3))
@@ -134,7 +135,7 @@ class _Relaxation:
 
 
 def _softness(ports: Ports, crossed: Crossings) -> Floats:
-    """How softly each group pauses, as part of its threshold, with all groups of its switch that are in use full."""
+    """How softly each group pauses, as a share of its threshold when all used groups of its switch are full."""
     used = crossed.ports
     reaction = ports.reaction_bytes[used] / np.maximum(least_threshold_bytes(ports, used), 1.0)
     softness: Floats = np.clip(_SOFTNESS_OF_THRESHOLD + _SOFTNESS_OF_REACTION * reaction, _HARDEST, _SOFTEST)

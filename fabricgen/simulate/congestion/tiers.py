@@ -1,26 +1,27 @@
-"""Counts that no hash can change: oversubscription by tier and rail, and what each rail is asked to carry."""
+"""Counts that do not depend on hashes: oversubscription by tier and rail, and the bytes that each rail carries."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from fabricgen.results import Oversubscription
-from fabricgen.simulate.congestion.model import Floats, Ints
-from fabricgen.simulate.congestion.plane import HostNetwork
 from fabricgen.simulate.patterns.traffic import Everyone, Traffic
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.ports import Floats, Ints
+from fabricgen.vocabulary import Role
 
-_RANK = {"leaf": 0, "spine": 1, "core": 2}
+_RANK: Mapping[str, int] = {Role.LEAF: 0, Role.SPINE: 1, Role.CORE: 2}
 _EVEN = 1 + 1e-6
 
 
 def oversubscribed(plane: HostNetwork) -> tuple[Oversubscription, ...]:
-    """The tiers (and of leaves the rails) that take in more from below than they can pass on upwards."""
+    """The tiers, and the rails of leaves, whose links downwards are faster than those upwards."""
     network, rates = plane.network, plane.ports.bytes_per_ns[: plane.network.links]
     rank = _ranks(plane)
     up = rank[network.target] > rank[network.source] if len(set(rank.tolist())) > 1 else np.ones(network.links, bool)
     above = np.bincount(network.source[up], weights=rates[up], minlength=network.switches).astype(float)
     below = np.bincount(network.target[up], weights=rates[up], minlength=network.switches).astype(float)
-    if len(set(rank.tolist())) == 1:  # switches side by side: all links carry what hosts send away
+    if len(set(rank.tolist())) == 1:  # a single tier: all links carry the traffic of hosts to other switches
         below[:] = 0.0
     below += np.bincount(plane.leaf, weights=plane.line_rate, minlength=network.switches)
     return tuple(_by_tier(plane, rank, below, above))
@@ -39,7 +40,7 @@ def _by_tier(plane: HostNetwork, rank: Ints, below: Floats, above: Floats) -> It
 
 
 def _ranks(plane: HostNetwork) -> Ints:
-    """Height of every switch; where no file tells, switches with hosts are below those without."""
+    """The height of every switch; without a known tier, switches with hosts are below those without."""
     hosting = set(plane.leaf.tolist())
     return np.array(
         [_RANK.get(plane.tier.get(index, ""), int(index not in hosting)) for index in range(plane.network.switches)]
@@ -47,7 +48,7 @@ def _ranks(plane: HostNetwork) -> Ints:
 
 
 def rail_bytes(plane: HostNetwork, traffic: Traffic) -> dict[int, float]:
-    """Bytes that the adapters of each rail send, over their line rate: the time (ns) that the rail needs at least."""
+    """The bytes that the adapters of each rail send over their line rate: the least time in ns of the rail."""
     size = len(plane.adapters)
     sent = np.zeros(size)
     if isinstance(traffic, Everyone):

@@ -1,4 +1,4 @@
-"""Roots, paused ports and the congestion trees that join them."""
+"""Roots, paused ports, and the congestion trees that connect them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.results import CongestionTree, TreeKind, VictimLabel
-from fabricgen.simulate.congestion.model import NO_PORT, Flags, Flows, Ints, Ports
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Flows, Ints, Ports
 
-PAUSED_DUTY = 0.95  # a port that may send for less of the time counts as paused
+PAUSED_DUTY = 0.95  # a port that may send for a smaller share of the time is paused
 MOST_TREES = 32
-_MOST_LINKS = 64  # of a tree, told one by one
+_MOST_LINKS = 64  # of a tree, listed in the result
 
 
 @dataclass(frozen=True)
 class Blockage:
-    """Per port: whether it is a root (saturated, not paused itself) or paused. `waits` (pairs of ports) are paused
-    ports and what they wait for: a port of the next switch that is a root or paused itself."""
+    """Per port: whether it is a root (saturated and not paused) or paused. `waits` are pairs of ports: a paused port,
+    and a port of the next switch that it waits for, which is a root or paused itself."""
 
     roots: Flags
     paused: Flags
@@ -25,10 +25,10 @@ class Blockage:
 
 
 def blockage(flows: Flows, roots: Flags, paused: Flags) -> Blockage:
-    """The waits between ports; roots that pause nobody are none."""
+    """The waits between ports. A saturated port that no port waits for is not a root."""
     here, onward = flows.path[:, :-1], flows.path[:, 1:]
-    there = (here != NO_PORT) & (onward != NO_PORT)
-    pairs = np.stack([here[there], onward[there]], axis=1).astype(np.int64)
+    both = (here != NO_PORT) & (onward != NO_PORT)
+    pairs = np.stack([here[both], onward[both]], axis=1).astype(np.int64)
     pairs = pairs[paused[pairs[:, 0]] & (roots | paused)[pairs[:, 1]]]
     code = np.unique(pairs[:, 0] * len(roots) + pairs[:, 1])
     waits = np.stack([code // len(roots), code % len(roots)], axis=1)
@@ -38,7 +38,7 @@ def blockage(flows: Flows, roots: Flags, paused: Flags) -> Blockage:
 
 
 def trees(ports: Ports, flows: Flows, found: Blockage, victims: Flags) -> tuple[CongestionTree, ...]:
-    """The trees of the roots that most ports wait for, largest first."""
+    """The trees of the roots that most ports wait for, worst first."""
     waited_for = np.bincount(found.waits[:, 1], minlength=len(found.roots)) if len(found.waits) else found.roots * 0
     roots = np.flatnonzero(found.roots)
     roots = roots[np.argsort(-waited_for[roots], kind="stable")][:MOST_TREES]
@@ -71,7 +71,7 @@ def _tree(ports: Ports, flows: Flows, waits: Ints, root: int, victims: Flags) ->
 
 
 def _kind(flows: Flows, root: int) -> TreeKind:
-    """A port towards a host is an incast; with a single sender it is the receiver that is slow."""
+    """A root towards a host is an incast, or a slow receiver if it has a single sender."""
     through = _crossing(flows.path, np.arange(int(flows.path.max()) + 1) == root)
     ends = flows.path[np.arange(len(flows)), flows.hops - 1] == root
     if not bool((ends & through).any()):
@@ -85,10 +85,7 @@ def _crossing(path: NDArray[np.int32], member: Flags) -> Flags:
 
 
 def labels(flows: Flows, saturated: Flags, victims: Flags) -> Sequence[VictimLabel]:
-    """off-path for a victim on whose own way nothing is saturated, unfair-share for one that gets too little of it."""
+    """The label of each flow: a victim is off-path if no port of its own path is saturated."""
     on_path = _crossing(flows.path, saturated)
-    of_victim = {True: VictimLabel.UNFAIR_SHARE, False: VictimLabel.OFF_PATH}
-    return [
-        of_victim[crossed] if victim else VictimLabel.NONE
-        for victim, crossed in zip(victims.tolist(), on_path.tolist(), strict=True)
-    ]
+    of_victims = np.where(on_path, VictimLabel.UNFAIR_SHARE, VictimLabel.OFF_PATH)
+    return [VictimLabel(label) for label in np.where(victims, of_victims, VictimLabel.NONE).tolist()]

@@ -1,4 +1,4 @@
-"""Flows on fixed paths to their verdict: who waits, how long, behind whom."""
+"""The verdict on flows with fixed paths: which flows wait, for how long, and behind which ports."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from fabricgen.results import CongestionModel, CongestionTree, VictimLabel
 from fabricgen.simulate.congestion.finite import run_fluid
-from fabricgen.simulate.congestion.model import NO_PORT, Flags, Floats, Flows, Ports, latency_ns
 from fabricgen.simulate.congestion.steady import steady_rates
 from fabricgen.simulate.congestion.trees import PAUSED_DUTY, blockage, labels, trees
 from fabricgen.simulate.max_min import max_min_rates, max_min_times_ns
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Flows, Ports, latency_ns
 
 VICTIM = 1.2  # times the ideal completion
 _SATURATED = 0.97  # of the capacity
@@ -20,8 +20,7 @@ _OVER = 1 + 1e-6
 
 @dataclass(frozen=True)
 class Verdict:
-    """Per flow: `time_ns` (NaN: no end in sight) against `ideal_ns`, and a victim's label. `affected` flows are those
-    that anything can hold up at all."""
+    """Per flow: `time_ns` (NaN if it does not complete within the horizon), `ideal_ns`, and the label of a victim."""
 
     model: CongestionModel
     time_ns: Floats
@@ -34,18 +33,18 @@ class Verdict:
 
     @property
     def hol_factor(self) -> Floats:
-        """Completion over the ideal one."""
+        """Completion time over the ideal one."""
         factor: Floats = self.time_ns / self.ideal_ns
         return factor
 
     @property
     def victims(self) -> Flags:
-        """Flows above VICTIM, those without an end included."""
+        """Flows above VICTIM, and those that do not complete."""
         return ~(self.hol_factor <= VICTIM)
 
 
 def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
-    """Completion times of finite flows, or of flows at the rates that they settle at."""
+    """The verdict on finite flows by their completion, or else by the rates that flows settle at."""
     affected = affected_flows(ports, flows)
     latency = latency_ns(ports, flows)
     ideal, time = np.zeros(len(flows)), np.zeros(len(flows))
@@ -74,27 +73,22 @@ def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
     found = blockage(waiting, saturated, duty < PAUSED_DUTY)
     victims = ~(time / ideal <= VICTIM)
     held = np.flatnonzero(affected)
-    for index, text in zip(held, labels(waiting, saturated, victims[affected]), strict=True):
-        label[index] = text
+    for index, its in zip(held, labels(waiting, saturated, victims[affected]), strict=True):
+        label[index] = its
     return Verdict(
-        CongestionModel.FINITE if finite else CongestionModel.STEADY,
-        time,
-        ideal,
-        tuple(label),
+        CongestionModel.FINITE if finite else CongestionModel.STEADY, time, ideal, tuple(label),
         trees(ports, waiting, found, victims[affected]),
-        int(found.roots.sum()),
-        int(found.paused.sum()),
-        unsettled,
-    )
+        int(found.roots.sum()), int(found.paused.sum()), unsettled,
+    )  # fmt: skip
 
 
 def offered_load(ports: Ports, flows: Flows) -> Floats:
-    """Load of each port over its capacity when every NIC sends at line rate, in equal parts to all its flows."""
+    """The load of each port over its capacity when every NIC sends at line rate, with equal shares of its flows."""
     return _load(ports, flows, 1.0 / _sharers(flows))
 
 
 def _sharers(flows: Flows) -> Floats:
-    """How many flows share each flow's NIC."""
+    """The number of flows that share the NIC of each flow."""
     _, nic, count = np.unique(flows.path[:, 0], return_inverse=True, return_counts=True)
     return count[nic].astype(float)
 
@@ -106,17 +100,17 @@ def _load(ports: Ports, flows: Flows, share: Floats) -> Floats:
 
 
 def affected_flows(ports: Ports, flows: Flows) -> Flags:
-    """The flows that can ever wait: those through a port that may be offered more than its capacity, and those that
-    share a port with them before it, where a pause may reach them."""
+    """The flows that can wait: those through a port that may be offered more than its capacity, and those that share a
+    port with them upstream of it, which a pause may reach."""
     if ports.ack_bytes:
         return np.ones(len(flows), bool)
     _, nic = np.unique(flows.path[:, 0], return_inverse=True)
     count = np.bincount(nic)
-    alike = np.ones(len(count), bool)  # flows of one NIC that end together leave nothing to each other
+    together = np.ones(len(count), bool)  # if all flows of a NIC complete together, none gets the share of another
     for amount in (flows.bytes, flows.start_ns):
         mean = np.bincount(nic, weights=amount) / count
-        np.logical_and.at(alike, nic, np.isclose(amount, mean[nic]))
-    share = np.where(alike[nic], 1.0 / count[nic], 1.0)
+        np.logical_and.at(together, nic, np.isclose(amount, mean[nic]))
+    share = np.where(together[nic], 1.0 / count[nic], 1.0)
     marked = np.append(_load(ports, flows, share) > _OVER, False)
     place = np.arange(flows.path.shape[1])
     while True:

@@ -1,4 +1,4 @@
-"""Deadlock: whether lossless traffic can wait for itself in a circle, from nothing but the configuration files."""
+"""Deadlock: whether lossless traffic can wait for itself in a cycle, from the configuration files only."""
 
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock, analyse_deadlock, from_worst
 from fabricgen.simulate.deadlock.failures.verdict import Failures

@@ -1,4 +1,4 @@
-"""The verdict: free of cyclic buffer dependencies, with an order of channels to prove it, or a cycle that is there."""
+"""The verdict on a plane: no cyclic buffer dependency, with an order of channels as proof, or a cycle."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,8 +23,8 @@ from fabricgen.simulate.plane.names import planes, require_plane
 @dataclass(frozen=True)
 class ChannelOrder:
     """A certificate for one dependency graph: channel i is link `links[i]` on priority `priority[i]`, and every
-    dependency goes from an earlier to a later one. It holds for each of `stands_for` in place of `priority` where
-    several priorities have equal graphs."""
+    dependency goes from an earlier to a later channel. If several priorities have equal graphs, it holds for each of
+    `stands_for`."""
 
     links: NDArray[np.int64]
     priority: NDArray[np.int64]
@@ -33,8 +33,8 @@ class ChannelOrder:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on. `orders` are those of the state as configured, None where that has a cycle;
-    `cycle_links` are the links of each cycle reported; `failures` are the verdicts on failures, by depth, then those on
+    """What a verdict is based on. `orders` are those of the state as configured, None if it has a cycle. `cycle_links`
+    are the links of each reported cycle. `failures` are the verdicts by depth, then those on whole cables and on
     maintenance sets."""
 
     fabric: RoutedFabric
@@ -58,10 +58,10 @@ def analyse_deadlock(
     plane: str | None = None,
     failures: Failures = Failures(),  # noqa: B008 (a frozen value)
 ) -> list[PlaneDeadlock]:
-    """The verdict on the fabric as configured and after `failures`, one per RoCE plane, worst first; only `plane` when
-    one is named.
+    """The verdicts on the fabric as configured and after `failures`, one per RoCE plane or only of `plane`, worst
+    first.
 
-    Loose files are one plane. Raises UnreadableInputError when a file is no JSON, UsageError for an unknown plane.
+    Loose files are one plane. Raises UnreadableInputError if a file is not JSON, UsageError for an unknown plane.
     """
     require_plane(bundle, plane)
     chosen = [(name, switches) for name, switches in planes(bundle) if plane in (None, name)]
@@ -70,7 +70,7 @@ def analyse_deadlock(
 
 
 def from_worst(result: DeadlockResult) -> tuple[bool, bool, bool, str]:
-    """Order of verdicts; of equal ones, a plane that carries lossless traffic comes before one that does not."""
+    """The sort key of verdicts; of equal verdicts, planes with lossless traffic come first."""
     return result.verdict is not Verdict.CYCLIC, result.claim is Claim.PROVED, not result.priorities, result.name
 
 
@@ -107,8 +107,8 @@ def _without_failures(base: State) -> FailureSummary:
 
 
 def cycles_of(verdict: PlaneDeadlock) -> Iterator[FoundCycle]:
-    """The cycles of a verdict, each set of links once; where it is about the state as configured, then others that have
-    no dependency in common with each other."""
+    """The cycles of a verdict, each set of links once. If the state as configured is cyclic, also further cycles
+    without common dependencies."""
     evidence = verdict.evidence
     failed = {one.first_cyclic.names: one.first_cyclic for one in evidence.failures if one.first_cyclic}
     seen = set()
@@ -126,7 +126,7 @@ def cycles_of(verdict: PlaneDeadlock) -> Iterator[FoundCycle]:
 
 
 def ground_of(fabric: RoutedFabric, traffic: HostTraffic, lossless: LosslessLinks) -> Ground:
-    """What the verdict on a fabric stands on."""
+    """The input of the verdict on a fabric."""
     return Ground(
         network=fabric.network,
         policy=fabric.policy,
@@ -155,7 +155,7 @@ def _failures(bundle: Bundle, fabric: RoutedFabric, judge: FailureJudge, failure
 
 
 def _claim(base: State, judged: Sequence[DepthVerdict]) -> Claim:
-    """proved; possible where next hops depend on history; observed where only a sample was looked at."""
+    """Proved; possible if next hops depend on history; observed if only a sample was judged."""
     if base.routes.ambiguous_sets or any(one.ambiguous_sets for one in judged):
         return Claim.POSSIBLE
     sampled = any(one.summary.cyclic_bound and not one.first_cyclic for one in judged)

@@ -1,4 +1,4 @@
-"""Other ways into a deadlock than the routes as they converged, as findings that leave the verdict as it is."""
+"""Findings about other causes of deadlock than converged routes. They do not change the verdict."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ NEIGHBORS = "BGP_NEIGHBOR"
 
 
 def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
-    """FG620 and FG624 loops while a failure is not yet known, FG621 a lenient loop check above the leaves, FG622 floods
-    and FG623 rings of switched links, FG625 hosts that speak BGP to several switches, FG627 lossless traffic that comes
-    to a lossy queue, FG628 what a watchdog would do about a cycle."""
+    """FG620 and FG624: transient loops after a failure. FG621: a loop check above the leaves that accepts the own ASN.
+    FG622: floods. FG623: rings of switched links. FG625: hosts with BGP sessions to several switches. FG627: lossless
+    traffic that reaches a lossy queue. FG628: the effect of a watchdog on a cycle."""
     evidence = result.evidence
     if evidence.lossless.priorities:
-        if evidence.orders is not None:  # else there is something worse to mend first
+        if evidence.orders is not None:  # a cycle is reported first
             yield from transient_findings(bundle, evidence)
         yield from _lenient(bundle, evidence)
         yield from _forwarding_hosts(bundle, evidence)
@@ -37,7 +37,7 @@ def cause_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
 
 
 def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    """Switches without hosts that accept their own ASN from below, where an equal of theirs has it, too."""
+    """Switches without hosts that accept their own ASN from below, if another switch of the tier has the same ASN."""
     fabric, network = evidence.fabric, evidence.fabric.network
     level, asn = tiers(network, evidence.traffic.sources), fabric.policy.asn
     falls = level[network.target] < level[network.source]
@@ -46,7 +46,7 @@ def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     for switch in np.unique(network.source[links]).tolist():
         link = int(links[network.source[links] == switch][0])
         device = bundle.devices[fabric.names[switch]]
-        if device.wired and device.wired.role == "leaf":  # one without hosts, so far
+        if device.wired and device.wired.role == "leaf":  # without hosts so far
             continue
         place: tuple[str, ...] = ("DEVICE_METADATA", "localhost", "type")
         if "|" in fabric.row(link):  # the management framework
@@ -61,17 +61,17 @@ def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             device=device.name,
             place=Place(*place),
             location=device.locate(*place),
-            hint="Set the type to LeafRouter or SpineRouter, BGP_BBR all status to disabled, allow_as_in to false.",
+            hint="set the type to LeafRouter or SpineRouter, BGP_BBR all status to disabled, and allow_as_in to false",
             confidence=Confidence.POSSIBLE,
         )
 
 
 def _has_equal(network: Network, level: NDArray[np.int64], asn: NDArray[np.int64], link: int) -> bool:
-    """Whether the lower end of a link leads up to another switch like the upper one, with its ASN."""
+    """Whether the lower end of a link has another uplink to a switch of the same level and ASN as the upper end."""
     upper, lower = int(network.source[link]), int(network.target[link])
     above = network.target[network.offsets[lower] : network.offsets[lower + 1]]
-    alike = (above != upper) & (asn[above] == asn[upper]) & (level[above] == level[upper])
-    return bool(alike.any())
+    same = (above != upper) & (asn[above] == asn[upper]) & (level[above] == level[upper])
+    return bool(same.any())
 
 
 def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
@@ -81,18 +81,16 @@ def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     switch, member = cycle.member
     around = " -> ".join(f"{name} {port}" for name, port in (*cycle.hops, cycle.hops[0]))
     if cycle.is_ring:
-        code, said = "FG623", "lossless links of VLANs form a ring"
-        hint = "Route between the switches, or take PFC off the VLAN's links: spanning tree cuts a ring "
-        hint += "only while it works."
+        code, problem = "FG623", "lossless links of VLANs form a ring"
+        hint = "route between the switches, or disable PFC on the VLAN's links; spanning tree opens the ring only "
+        hint += "while it works"
     else:
-        code, said = "FG622", "flooded frames close a circle of lossless links"
-        hint = (
-            "Route on every link between switches, so that no frame without a known address leaves for another switch."
-        )
+        code, problem = "FG622", "flooded frames close a cycle of lossless links"
+        hint = "route on every link between switches, so that no frame is flooded to another switch"
     yield Finding(
         code=code,
         severity=Severity.WARNING,
-        message=f"{said} on priority {cycle.priority}: {around}",
+        message=f"{problem} on priority {cycle.priority}: {around}",
         device=switch,
         place=Place("VLAN_MEMBER", member),
         location=bundle.devices[switch].locate("VLAN_MEMBER", member),
@@ -105,7 +103,7 @@ def _switched(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
 
 
 def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    """Hosts with sessions to several switches, which take and send everything."""
+    """Hosts with sessions to several switches that accept and send all routes."""
     sessions: dict[str, dict[str, str]] = defaultdict(dict)
     spoken = evidence.fabric.spoken
     for absent in spoken.absent:
@@ -119,8 +117,8 @@ def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             code="FG625",
             severity=Severity.WARNING,
-            message=f"host {host} has sessions with {', '.join(ends)} that pass on everything: if it forwards packets, "
-            "it is a valley between them",
+            message=f"host {host} has sessions with {', '.join(ends)} that accept and send all routes: if the host "
+            "forwards packets, it is a valley between them",
             device=switch,
             place=Place(NEIGHBORS, key),
             location=bundle.devices[switch].locate(NEIGHBORS, key),
@@ -128,14 +126,14 @@ def _forwarding_hosts(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
                 Related(f"the session of {name}", bundle.devices[name].locate(NEIGHBORS, row))
                 for name, row in ends.items()
             ),
-            hint="Take the host's own prefix and nothing else from it, by a route map or BGP_PEER_RANGE, which sends "
-            "nothing; turn forwarding off at the host.",
+            hint="accept only the host's own prefix, by a route map or by BGP_PEER_RANGE, which sends no routes; "
+            "disable forwarding on the host",
             confidence=Confidence.POSSIBLE,
         )
 
 
 def _host_behind(bundle: Bundle, speaker: Speaker, absent: AbsentSession) -> str:
-    """The host that a session without a far end here leads to; "" where it is none, or does not get and send all."""
+    """The host at the far end of a session without a judged far end; "" if it is not a host, or routes are filtered."""
     neighbor = next(one for one in speaker.neighbors if one.key == absent.key)
     if neighbor.obstacle or not neighbor.terms.unfiltered:
         return ""
@@ -149,18 +147,18 @@ def _host_behind(bundle: Bundle, speaker: Speaker, absent: AbsentSession) -> str
 
 
 def _lossy_hops(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    """Where packets that came in on a lossless link go on over one where nothing holds them."""
+    """Links on which packets from a lossless link continue in a queue without PFC."""
     fabric, network, lossless = evidence.fabric, evidence.fabric.network, evidence.lossless
     if lossless.uniform and len(np.unique(lossless.mask)) < 2:
         return
     hops = forwarding(network, evidence.routes, fabric.discards)
     graph = link_dependencies(network, hops, carried(network, hops, evidence.traffic.sources))
-    held, asked = network.incoming[graph.tails()], network.incoming[graph.successors]
+    held, awaited = network.incoming[graph.tails()], network.incoming[graph.successors]
     lost: dict[tuple[int, int], list[int]] = {}
     for priority in lossless.priorities:
-        onward = lossless.onward[lossless.arrival[held], lossless.departure[asked], priority]
+        onward = lossless.onward[lossless.arrival[held], lossless.departure[awaited], priority]
         is_held = (lossless.mask[held] >> priority & 1).astype(bool)
-        for link in np.unique(asked[is_held & (onward & lossless.mask[asked] == 0)]).tolist():
+        for link in np.unique(awaited[is_held & (onward & lossless.mask[awaited] == 0)]).tolist():
             lost.setdefault((int(network.source[link]), priority), []).append(link)
     for (switch, priority), links in sorted(lost.items()):
         name, port = fabric.names[switch], fabric.port(links[0])
@@ -168,30 +166,32 @@ def _lossy_hops(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             code="FG627",
             severity=Severity.WARNING,
-            message=f"packets that come in on priority {priority} go on through {port} to {far} in a queue that "
-            "nothing holds: they can be lost, and the verdict takes no dependency from there",
+            message=f"packets that arrive on priority {priority} leave through {port} to {far} in a queue without PFC: "
+            "they can be dropped, and the verdict has no dependency from there on",
             device=name,
             place=Place("PORT_QOS_MAP", port),
             location=bundle.devices[name].locate("PORT_QOS_MAP", port),
             related=(Related("the far end", bundle.devices[far].locate("PORT_QOS_MAP", far_port)),),
-            hint="Enable PFC on the priority at both ends, and map its traffic class to the same priority everywhere.",
+            hint="enable PFC on the priority at both ends, and map its traffic class to the same priority everywhere",
             count=len(links),
         )
 
 
 def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
-    """The first cycle: when a watchdog would break it. It takes no dependency away, it drops what waits."""
+    """When a watchdog breaks the first cycle. A watchdog removes no dependency; it drops the packets that wait."""
     if not result.cycles:
         return
     hops = result.cycles[0].hops
     armed = [(times, switch, port) for switch, port in hops if (times := _detection_ms(bundle, switch, port))]
     switch, port = hops[0]
-    message = "no port of the cycle has a watchdog that drops: once frozen, it stays so until a port is shut"
+    message = (
+        "no port of the cycle has a watchdog that drops packets: once frozen, it stays frozen until a port is shut down"
+    )
     if armed:
         (first, poll), switch, port = min(armed)
         message = (
-            f"a watchdog breaks the cycle {first} to {first + poll} ms after it froze, by dropping what waits at "
-            f"{switch} {port}, and it can freeze again at once: a mitigation, no cure"
+            f"a watchdog breaks the cycle {first} to {first + poll} ms after it freezes, by dropping the packets that "
+            f"wait at {switch} {port}; the cycle can freeze again at once, so this mitigates but does not cure it"
         )
     yield Finding(
         code="FG628",
@@ -200,13 +200,13 @@ def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         device=switch,
         place=Place("PFC_WD", port),
         location=bundle.devices[switch].locate("PFC_WD", port),
-        hint="Break the cycle itself, as its own finding says. On Broadcom the watchdog sees it only while pause "
-        "frames are repeated.",
+        hint="remove the cycle, as its finding says; on Broadcom the watchdog detects it only while pause frames are "
+        "repeated",
     )
 
 
 def _detection_ms(bundle: Bundle, switch: str, port: str) -> tuple[int, int] | None:
-    """(detection time, poll interval) of a watchdog on a port that drops or forwards."""
+    """(detection time, poll interval) in ms of a watchdog on a port, if its action is drop or forward."""
     device = bundle.devices[switch]
     row, everywhere = device.row("PFC_WD", port), device.row("PFC_WD", "GLOBAL")
     detection, poll = text(row, "detection_time"), text(everywhere, "POLL_INTERVAL")

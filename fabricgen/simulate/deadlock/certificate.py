@@ -1,7 +1,7 @@
-"""The certificate of a verdict: an order of channels that anybody can check against the configuration files.
+"""The certificate of a verdict: an order of channels that can be checked against the configuration files.
 
-Every dependency goes from an earlier channel to a later one, so that no circle can be. docs/certificate_check.py checks
-it with nothing of this package; docs/certificate.md has the format. Of InfiniBand planes: infiniband_certificate.py.
+Every dependency goes from an earlier to a later channel, so there is no cycle. docs/certificate_check.py checks it
+without this package. docs/certificate.md has the format. InfiniBand planes: infiniband/certificate.py.
 """
 
 import hashlib
@@ -27,23 +27,23 @@ Channel = tuple[str, str, tuple[int, ...]]  # switch, the interface that it send
 
 
 def certificate(results: Sequence[DeadlockResult]) -> dict[str, Any]:
-    """The certificate of all planes, sorted by name, but for InfiniBand planes without tables. A plane with a cycle has
+    """The certificate of all planes, sorted by name, except InfiniBand planes without tables. A plane with a cycle has
     no order."""
     entries = (_entry(one) for one in sorted(results, key=lambda one: one.name))
     return {"format": FORMAT, "planes": [one for one in entries if one is not None]}
 
 
 def certificate_text(results: Sequence[DeadlockResult]) -> str:
-    """The certificate as JSON, a channel or table to a line."""
+    """The certificate as JSON, one channel or table per line."""
     content = certificate(results)
     blocks = ["{" + ", ".join(_member(*item) for item in plane.items()) + "}" for plane in content["planes"]]
     return f'{{"format": {_json(content["format"])}, "planes": [\n' + ",\n".join(blocks) + "\n]}\n"
 
 
 def next_hops(results: Sequence[DeadlockResult]) -> dict[str, dict[str, list[str]]]:
-    """{switch: {prefix: [next-hop switches]}} of all planes as configured, for every prefix that is announced; of
-    InfiniBand planes {switch: {port GUID: [next-hop switches]}}. Of a switch whose next hops depend on history all that
-    are possible; no row where a switch has no route, or announces the prefix itself."""
+    """{switch: {prefix: [next-hop switches]}} of all planes as configured, for every announced prefix; of InfiniBand
+    planes {switch: {port GUID: [next-hop switches]}}. If next hops depend on history, all possible ones. Without the
+    prefixes that a switch cannot reach or announces itself."""
     found: dict[str, dict[str, list[str]]] = {}
     for result in results:
         if isinstance(result, PlaneDeadlock):
@@ -54,7 +54,7 @@ def next_hops(results: Sequence[DeadlockResult]) -> dict[str, dict[str, list[str
 
 
 def seal(order: Sequence[Sequence[object]]) -> str:
-    """A checksum of an order, which tells a damaged certificate from one that was written so."""
+    """A checksum of an order, to detect damaged certificates."""
     return hashlib.sha256(json.dumps(order, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -76,7 +76,7 @@ def _plane(result: PlaneDeadlock) -> dict[str, Any]:
 
 
 def _of_graphs(evidence: Evidence) -> Iterator[Channel]:
-    """The orders of the dependency graphs, one after the other: no channel of one waits for a channel of another."""
+    """The orders of the dependency graphs, one after the other: graphs have no dependencies on each other."""
     fabric = evidence.fabric
     for one in evidence.orders or ():
         for link, priority in zip(one.links.tolist(), one.priority.tolist(), strict=True):
@@ -84,7 +84,7 @@ def _of_graphs(evidence: Evidence) -> Iterator[Channel]:
 
 
 def _of_levels(evidence: Evidence, level: NDArray[np.int64]) -> Iterator[Channel]:
-    """All lossless links: those that go up from the lowest level on, then those that go down from the highest on."""
+    """All lossless links: uplinks from the lowest level, then downlinks from the highest level."""
     fabric, network, mask = evidence.fabric, evidence.fabric.network, evidence.lossless.mask
     start, up = level[network.source], level[network.target] > level[network.source]
     for link in np.lexsort((np.where(up, start, -start), ~up)).tolist():

@@ -1,4 +1,4 @@
-"""What failures do besides closing a circle, as findings."""
+"""Findings about failures, other than cycles."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -13,8 +13,8 @@ _KINDS = {1: "single failures", 2: "double failures", 3: "triple failures"}
 
 
 def failure_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
-    """FG606 hosts cut off after failures; FG607 a sample in place of all sets; FG608 next hops after failures that
-    depend on history."""
+    """FG606: failures disconnect hosts. FG607: a sample of the sets was judged. FG608: next hops after failures depend
+    on the order of events."""
     for one in result.evidence.failures:
         yield from _disconnected(bundle, result, one)
         if one.summary.sampled is not None:
@@ -32,30 +32,29 @@ def _disconnected(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> I
     switch = fabric.names[fabric.network.source[link]]
     summary = one.summary
     names = " and ".join(one.first_disconnected.names) + standing_for(summary, one.first_disconnected.names)
-    often = (
-        f"{one.name or _KINDS[summary.depth]}: {summary.unreachable_sets} of {summary.sampled or summary.sets} sets cut"
-    )
+    judged = summary.sampled or summary.sets
+    often = f"{one.name or _KINDS[summary.depth]}: {summary.unreachable_sets} of {judged} sets disconnect"
     yield Finding(
         code="FG606",
-        severity=Severity.WARNING if one.is_planned else Severity.NOTE,  # what is planned must not part hosts
-        message=f"{often} hosts off from each other, the first: {names}",
+        severity=Severity.WARNING if one.is_planned else Severity.NOTE,  # planned work must not disconnect hosts
+        message=f"{often} hosts from each other, the first: {names}",
         device=switch,
         place=Place("BGP_NEIGHBOR", fabric.row(link)),
         location=bundle.devices[switch].locate("BGP_NEIGHBOR", fabric.row(link)),
-        hint="Give each pair of switches with hosts a way around: a further link, or a spine that both share.",
+        hint="give each pair of switches with hosts another path: one more link, or a spine that both are connected to",
         confidence=Confidence.PROVED,
         count=summary.unreachable_sets,
     )
 
 
 def standing_for(summary: FailureSummary, failed_links: tuple[str, ...]) -> str:
-    """What a set stands for, where one of each orbit was judged."""
+    """The number of sets that this one represents, if one set of each orbit was judged; else ""."""
     count = summary.stands_for(failed_links)
     return "" if count is None else f"; this {'one' if summary.depth == 1 else 'pair'} stands for {count}"
 
 
 def maintenance_findings(bundle: Bundle) -> Iterator[Finding]:
-    """FG609: a maintenance set names something that no plane has."""
+    """FG609: a maintenance set has a name that no switch, link or cable has."""
     wiring = bundle.wiring
     if wiring is None or bundle.root is None:
         return
@@ -68,20 +67,22 @@ def maintenance_findings(bundle: Bundle) -> Iterator[Finding]:
                     yield Finding(
                         code="FG609",
                         severity=Severity.WARNING,
-                        message=f"maintenance {one.name}: nothing is called {pattern!r}",
+                        message=f"maintenance {one.name}: no switch, link or cable matches {pattern!r}",
                         location=Location(str(bundle.root / "fabric.json")),
-                        hint="Names are those of fabric.json: of switches, of links, and `cable NAME`.",
+                        hint="use the names in fabric.json: switches, links, and `cable NAME`",
                     )
 
 
 def _sampled(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Finding:
     summary = one.summary
-    cyclic = f"{summary.cyclic_bound:.2%} of them" if summary.cyclic_bound else "none of them, which is proved,"
+    cyclic = (
+        f"at most {summary.cyclic_bound:.2%} can deadlock" if summary.cyclic_bound else "none can deadlock (proved)"
+    )
     return _of_plane(
         bundle, result, "FG607",
-        f"{summary.sets} {_KINDS[summary.depth]} are too many to judge each: {summary.sampled} were drawn; with 95 % "
-        f"confidence at most {cyclic} can deadlock, and at most {summary.unreachable_bound:.2%} cut hosts off",
-        "Draw others with --seed.", Confidence.OBSERVED,
+        f"{summary.sets} {_KINDS[summary.depth]} are too many to judge each: {summary.sampled} were drawn at random; "
+        f"with 95 % confidence, {cyclic} and at most {summary.unreachable_bound:.2%} disconnect hosts",
+        "use --seed to draw a different sample", Confidence.OBSERVED,
     )  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def _ambiguous(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Find
         bundle, result, "FG608",
         f"next hops depend on the order of events after {one.ambiguous_sets} {_KINDS.get(one.summary.depth, 'sets')}: "
         "the verdict covers all possibilities",
-        "Give all switches of a tier one ASN or each its own.", Confidence.POSSIBLE,
+        "give all switches of a tier the same ASN, or each a different one", Confidence.POSSIBLE,
     )  # fmt: skip
 
 

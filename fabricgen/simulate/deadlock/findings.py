@@ -1,4 +1,4 @@
-"""Deadlock verdicts to findings, each at the line of the config_db file that makes it."""
+"""Deadlock verdicts to findings, each at the line of the config_db file that causes it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,9 +19,9 @@ NEIGHBORS = "BGP_NEIGHBOR"
 def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list[Finding]:
     """The findings of `analyse_deadlock`'s results.
 
-    FG601 cyclic buffer dependency, FG605 one after failures; FG602 a session that cannot come up as configured and is
-    left out; FG603 next hops that depend on history; FG604 no link carries any priority without loss, and no plan says
-    so; FG606 to FG609 are about failures, too, FG620 to FG628 about other causes.
+    FG601: a cyclic buffer dependency. FG605: one after failures. FG602: a session that cannot come up and is left out.
+    FG603: next hops that depend on the order of events. FG604: no link has a lossless priority, although the plane is
+    planned as lossless. FG606 to FG609: failures. FG620 to FG628: other causes.
     """
     found: list[Finding] = []
     for result in results:
@@ -39,10 +39,10 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
 
 def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     evidence = result.evidence
-    alike: dict[tuple[int, ...], list[Cycle]] = {}
+    by_links: dict[tuple[int, ...], list[Cycle]] = {}
     for cycle, links in zip(result.cycles, evidence.cycle_links, strict=True):
-        alike.setdefault(links, []).append(cycle)
-    for links, cycles in alike.items():
+        by_links.setdefault(links, []).append(cycle)
+    for links, cycles in by_links.items():
         cycle = cycles[0]
         numbers = ", ".join(str(one.priority) for one in cycles)
         priorities = f"{'priority' if len(cycles) == 1 else 'priorities'} {numbers}"
@@ -68,15 +68,15 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
 
 
 def _how_often(result: PlaneDeadlock, cycle: Cycle) -> str:
-    """How many sets of as many failures close a circle."""
-    alike = [
+    """How many sets of the same number of failures close a cycle."""
+    judged_sets = [
         one for one in result.evidence.failures if one.first_cyclic and one.first_cyclic.names == cycle.failed_links
     ]
-    if not alike or alike[0].name:
+    if not judged_sets or judged_sets[0].name:
         return ""
-    summary = alike[0].summary
-    looked_at = summary.sets if summary.sampled is None else summary.sampled
-    often = f"{summary.cyclic_sets} of {looked_at} sets of {summary.depth} close one"
+    summary = judged_sets[0].summary
+    judged = summary.sets if summary.sampled is None else summary.sampled
+    often = f"{summary.cyclic_sets} of {judged} sets of {summary.depth} close a cycle"
     return f" ({often}{standing_for(summary, cycle.failed_links)})"
 
 
@@ -91,12 +91,12 @@ def _failed(bundle: Bundle, evidence: Evidence, cycle: Cycle) -> Iterator[Relate
 
 
 def _hops(bundle: Bundle, evidence: Evidence, links: tuple[int, ...], cycle: Cycle) -> Iterator[Related]:
-    """Per hop the row that makes its next hop, for the destination that arrives over the hop before."""
+    """For each hop, the row that causes its next hop, for the destination that arrives over the previous hop."""
     fabric = evidence.fabric
     arriving = cycle.witnesses[-1:] + cycle.witnesses[:-1]
     for link, (switch, port), prefix in zip(links, cycle.hops, arriving, strict=True):
         far = fabric.names[fabric.network.target[link]]
-        text = f"{switch} sends {prefix} on through {port} to {far}"
+        text = f"{switch} sends {prefix} through {port} to {far}"
         yield Related(text, bundle.devices[switch].locate(NEIGHBORS, fabric.row(link)))
     for prefix in dict.fromkeys(cycle.witnesses):
         for (switch, announced), row in fabric.announced.items():
@@ -105,23 +105,23 @@ def _hops(bundle: Bundle, evidence: Evidence, links: tuple[int, ...], cycle: Cyc
 
 
 def _session_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    """One finding per switch and reason; a row that fails only because of its far end is reported there."""
+    """One finding for each switch and reason. A row that fails only because of its far end is reported there."""
     groups: dict[tuple[str, str, bool], list[AbsentSession]] = {}
     for absent in evidence.fabric.spoken.absent:
         if not absent.follows:
-            reason = absent.reason if absent.inside else "the far end is not among the switches judged"
+            reason = absent.reason if absent.inside else "the far end is not a judged switch"
             groups.setdefault((absent.switch, reason, absent.inside), []).append(absent)
     for (switch, reason, inside), rows in groups.items():
         yield Finding(
             code="FG602",
             severity=Severity.WARNING if inside else Severity.NOTE,
-            message=f"BGP session left out of the deadlock verdict: {reason}",
+            message=f"a BGP session is left out of the deadlock verdict: {reason}",
             device=switch,
             place=Place(NEIGHBORS, rows[0].key),
             location=bundle.devices[switch].locate(NEIGHBORS, rows[0].key),
-            hint="Make the session possible, or take the row out: the verdict holds only for sessions that come up."
+            hint="correct the session or remove the row: the verdict covers only sessions that come up"
             if inside
-            else "Give the files of all switches of the fabric to judge the routes over this session as well.",
+            else "add the files of all switches of the fabric, so that the routes over this session are judged too",
             count=len(rows),
         )
 
@@ -140,7 +140,7 @@ def _ambiguity_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Findi
         device=names[0],
         place=Place("DEVICE_METADATA", "localhost", "bgp_asn"),
         location=device.locate("DEVICE_METADATA", "localhost", "bgp_asn"),
-        hint="Give all switches of a tier one ASN or each its own, and use multipath-relax.",
+        hint="give all switches of a tier the same ASN, or each a different one, and use multipath-relax",
         confidence=Confidence.POSSIBLE,
         count=evidence.routes.ambiguous_sets,
     )
@@ -149,18 +149,18 @@ def _ambiguity_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Findi
 def _lossy_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     names = result.evidence.fabric.names
     planes = bundle.wiring.planes if bundle.wiring else ()
-    meant = any(plane.name == result.name and not plane.lossless for plane in planes)
-    if meant or result.priorities or not result.evidence.fabric.network.links:
+    planned = any(plane.name == result.name and not plane.lossless for plane in planes)
+    if planned or result.priorities or not result.evidence.fabric.network.links:
         return
     device = bundle.devices[names[0]]
     yield Finding(
         code="FG604",
         severity=Severity.NOTE,
-        message="no link between switches has PFC on at both ends for any priority: nothing can deadlock",
+        message="no link between switches has PFC at both ends on any priority: no deadlock is possible",
         device=device.name,
         place=Place("PORT_QOS_MAP"),
         location=device.locate("PORT_QOS_MAP"),
-        hint="Set pfc_enable in PORT_QOS_MAP at both ends of every link if this fabric is to carry lossless traffic.",
+        hint="if this fabric carries lossless traffic, set pfc_enable in PORT_QOS_MAP at both ends of every link",
     )
 
 

@@ -1,4 +1,4 @@
-"""What to change so that a cycle goes away."""
+"""What to change to remove a cycle."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -17,13 +17,13 @@ FRAMEWORK_ASN = ("BGP_GLOBALS", "default", "local_asn")
 
 
 def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]) -> str:
-    """Advice on the ASN plan, or on local repair where the plan lets no such route through, judged at the switches
-    where the cycle goes down and then up again."""
+    """Advice on the ASN plan, or on local repair if the ASN plan allows no such route, for the switches where the cycle
+    goes down and then up again."""
     turns = _turns(fabric, sources, links)
     if not turns:
         return (
-            "The routes around this cycle never turn downwards for good. Build the fabric in tiers, so that paths go "
-            "up and then down, or take one of these sessions out of transit."
+            "build the fabric in tiers, so that paths go up and then down, or filter transit routes on one of these "
+            "sessions: this cycle is not caused by traffic that goes down and up again"
         )
     upper = sorted({switch for u, _, w in turns for switch in (u, w)})
     names = [fabric.names[switch] for switch in upper]
@@ -32,25 +32,25 @@ def remedy(bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], lin
     if lenient:
         kinds = ", ".join(f"{name} ({_kind(bundle, name)})" for name in lenient)
         return (
-            f"{kinds} accept paths that hold their own ASN and so send traffic down to {valleys} and up again. Above "
-            "the leaves set DEVICE_METADATA type to LeafRouter or SpineRouter and BGP_BBR all status to disabled."
+            "above the leaves, set DEVICE_METADATA type to LeafRouter or SpineRouter and BGP_BBR all status to "
+            f"disabled: {kinds} accept paths with their own ASN and so send traffic down to {valleys} and up again"
         )
     if all(fabric.policy.asn[u] == fabric.policy.asn[w] for u, _, w in turns):
         return (
-            f"Only local repair sends traffic down to {valleys} and up again; BGP's loop check refuses such paths. "
-            "Take local repair away from the switches above, or move what turned around to another priority (Tagger)."
+            "disable local repair on the switches above, or move traffic that turned around to another priority "
+            f"(Tagger): only local repair sends traffic down to {valleys} and up again, the loop check of BGP does not"
         )
     plan = ", ".join(f"{name} (ASN {fabric.policy.asn[switch]})" for name, switch in zip(names, upper, strict=True))
     return (
-        f"Traffic goes down to {valleys} and up again, because {plan} accept each other's routes. Give the switches of "
-        "this tier one ASN (RFC 7938), so that the loop check refuses such paths."
+        "give the switches of this tier one ASN (RFC 7938), so that the loop check refuses such paths: traffic goes "
+        f"down to {valleys} and up again, because {plan} accept each other's routes"
     )
 
 
 def asn_rows(
     bundle: Bundle, fabric: RoutedFabric, sources: NDArray[np.bool_], links: Sequence[int]
 ) -> Iterator[Related]:
-    """The rows with the ASNs of the switches above the turns, where those differ: one of them may be the reason."""
+    """The rows with the ASNs of the switches above the turns, if the ASNs differ: one of them may be the cause."""
     upper = sorted({switch for u, _, w in _turns(fabric, sources, links) for switch in (u, w)})
     asns = {switch: fabric.policy.asn[switch] for switch in upper}
     for switch in upper if len(set(asns.values())) > 1 else ():

@@ -1,8 +1,8 @@
 """Frames that are switched, not routed, on lossless links: floods and rings of VLANs.
 
-A port of a VLAN sends on to all others what has an address that nobody knows. Lossless frames then take ways that no
-routing would give them. A channel here is a link of routes, or a link between two switches whose ports are members of
-VLANs; all have PFC at both ends on the priority looked at.
+A switch floods a frame with an unknown address to all other ports of the VLAN. Lossless frames then take paths that
+routing does not have. A channel here is a link of routes, or a link between two switches whose ports are members of
+the same VLAN. All have PFC at both ends on the priority that is judged.
 """
 
 from collections import defaultdict
@@ -17,15 +17,15 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.simulate.deadlock.analysis import Evidence
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
 from fabricgen.simulate.deadlock.core.peel import peel, shortest_cycle
-from fabricgen.simulate.plane.lossless import PRIORITIES
 from fabricgen.sonic.image import rows, text
+from fabricgen.sonic.port_qos import PRIORITIES
 from fabricgen.sonic.tables import parse_priorities, split_key
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchedCycle:
-    """Ports that frames leave by, in a circle; `is_ring` where every hop is switched. `member` is one VLAN_MEMBER row
-    that makes it, and the switch that has it."""
+    """The egress ports of a cycle; `is_ring` if every hop is switched. `member` is (switch, key) of one VLAN_MEMBER row
+    that causes the cycle."""
 
     priority: int
     hops: tuple[Endpoint, ...]
@@ -34,7 +34,7 @@ class SwitchedCycle:
 
 
 def switched_cycle(bundle: Bundle, evidence: Evidence) -> SwitchedCycle | None:
-    """A shortest cycle that switching closes on some lossless priority; None where there is none."""
+    """A shortest cycle that switching closes on some lossless priority; None if there is none."""
     names = evidence.fabric.names
     vlans = {name: _vlans(evidence, name) for name in names}
     links = [
@@ -60,7 +60,7 @@ def switched_cycle(bundle: Bundle, evidence: Evidence) -> SwitchedCycle | None:
 
 
 class _Switched:
-    """The dependency graph of one priority, first among the switched links alone, then with those of routes."""
+    """The dependency graph of one priority: first of the switched links only, then with the links of routes."""
 
     def __init__(
         self,
@@ -76,14 +76,14 @@ class _Switched:
         for number, (near, far) in enumerate(links):
             self.leaving[near[0]].append(number)
             self.arriving[far[0]].append(number)
-        self.pairs: list[tuple[int, int]] = []  # channel held, channel asked for
+        self.pairs: list[tuple[int, int]] = []  # held channel, awaited channel
         for number, (_, far) in enumerate(links):
             for onward in self.leaving[far[0]]:
                 if self.ports[onward] != far and vlans[far[0]][far[1]] & vlans[far[0]][self.ports[onward][1]]:
                     self.pairs.append((number, onward))
 
     def with_routes(self, priority: int) -> "_Switched":
-        """Adds the channels of routes, and the ways between them and the VLANs that their switches route for."""
+        """Adds the channels of routes, and the dependencies between them and the VLANs that their switches route."""
         fabric, network, first = self.evidence.fabric, self.evidence.fabric.network, len(self.links)
         has = self.evidence.lossless.mask[network.incoming] >> priority & 1 > 0
         hops = forwarding(network, self.evidence.routes, fabric.discards)
@@ -102,10 +102,10 @@ class _Switched:
 
     def cycle(self) -> list[tuple[Endpoint, bool]]:
         """A shortest cycle that has a switched link: its ports, and whether each is switched."""
-        held, asked = np.array(self.pairs, np.int64).reshape(-1, 2).T
+        held, awaited = np.array(self.pairs, np.int64).reshape(-1, 2).T
         order = np.argsort(held, kind="stable")
         counts = np.bincount(held, minlength=len(self.ports))
-        graph = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), asked[order].astype(np.int32))
+        graph = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), awaited[order].astype(np.int32))
         left = peel(graph).left
         channels = shortest_cycle(graph, left) if len(left) else []
         found = [(self.ports[channel], channel < len(self.links)) for channel in channels]
@@ -128,7 +128,7 @@ def _vlans(evidence: Evidence, name: str) -> dict[str, set[str]]:
 
 
 def _gateways(evidence: Evidence, name: str) -> set[str]:
-    """The VLANs that the switch routes for."""
+    """The VLANs that the switch routes."""
     addresses = evidence.fabric.spoken.speakers[name].addresses
     return {entry.interface for entry in addresses if entry.table == "VLAN_INTERFACE"}
 

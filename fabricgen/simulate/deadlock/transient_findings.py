@@ -1,4 +1,4 @@
-"""Loops while a failure is not yet known, as findings."""
+"""Findings about transient loops after a failure."""
 
 from collections.abc import Iterator
 
@@ -9,11 +9,11 @@ from fabricgen.simulate.deadlock.transients import transient_loops
 from fabricgen.sonic.image import text
 
 NEIGHBORS = "BGP_NEIGHBOR"
-TTL = 64  # what hosts send with
+TTL = 64  # of packets from hosts
 
 
 def transient_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
-    """FG620, the loop after the first failure that may cause one; FG624, the rate at which one freezes."""
+    """FG620: the loop after the first failure that can cause one. FG624: the rate above which a loop freezes."""
     loops = transient_loops(evidence)
     if not loops:
         return
@@ -26,7 +26,7 @@ def transient_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     there = fabric.port(int(network.reverse[loop.back]))
     related = (
         Related(
-            f"fails: {struck} {failed} to {lost}", bundle.devices[struck].locate(NEIGHBORS, fabric.row(loop.failed))
+            f"{struck} {failed} to {lost} fails", bundle.devices[struck].locate(NEIGHBORS, fabric.row(loop.failed))
         ),
         Related(
             f"{neighbor} still sends {prefix} through {there} to {struck}",
@@ -36,14 +36,14 @@ def transient_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="FG620",
         severity=Severity.WARNING,
-        message=f"when {struck} loses {failed} to {lost}, it may send {prefix} back to {neighbor}, which still "
-        f"sends it here: {struck} {back} -> {neighbor} {there} -> {struck} {back}",
+        message=f"when {struck} loses {failed} to {lost}, it can send {prefix} back to {neighbor}, which still sends "
+        f"{prefix} to {struck}: {struck} {back} -> {neighbor} {there} -> {struck} {back}",
         device=struck,
         place=Place(NEIGHBORS, key),
         location=bundle.devices[struck].locate(NEIGHBORS, key),
         related=related,
-        hint="Give the switches of this tier one ASN (RFC 7938): the loop check then refuses what neighbors offer, and "
-        "there is a short hole in place of a loop.",
+        hint="give the switches of this tier one ASN (RFC 7938): the loop check then refuses the neighbors' routes, "
+        "and packets are dropped for a short time instead of looping",
         confidence=Confidence.POSSIBLE,
         count=len(loops),
     )
@@ -56,11 +56,11 @@ def _rate_bound(bundle: Bundle, switch: str, port: str, gbps: float) -> Finding:
     return Finding(
         code="FG624",
         severity=Severity.NOTE,
-        message=f"a loop of two switches over {gbps:g} Gb/s freezes once more than {2 * gbps / TTL:g} Gb/s enter it "
+        message=f"a loop of two switches over {gbps:g} Gb/s freezes if more than {2 * gbps / TTL:g} Gb/s enter it "
         f"(2 links x {gbps:g} Gb/s / TTL {TTL})",
         device=switch,
         place=Place("PORT", port, "speed"),
         location=bundle.devices[switch].locate("PORT", port, "speed"),
-        hint="Below that rate the packets' TTL empties the loop; a smaller TTL at the hosts raises the bound.",
+        hint="below this rate packets leave the loop by their TTL; a smaller TTL at the hosts raises the bound",
         confidence=Confidence.POSSIBLE,
     )

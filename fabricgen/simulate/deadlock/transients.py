@@ -1,9 +1,9 @@
-"""Loops while a failure is not yet known everywhere: two switches that send a packet back and forth.
+"""Transient loops: two switches that send a packet back and forth before both know of a failure.
 
-A switch that loses its only next hop towards a destination falls back, at once, on what its neighbors advertised to it,
-while they still forward as before. A neighbor that uses the struck switch and also some other way may have advertised
-that other way; if the loop check lets it in, the struck switch sends back what the neighbor goes on sending to it. The
-two links then wait for each other until the neighbor hears of the failure.
+A switch that loses its only next hop to a destination falls back at once on the routes that its neighbors advertised.
+The neighbors still forward as before. A neighbor that uses the switch and another path may have advertised the other
+path. If the loop check accepts it, the switch sends packets back to the neighbor, which still sends them to the switch.
+The two links wait for each other until the neighbor learns of the failure.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fabricgen.routing import bits
 from fabricgen.routing.bits import Words
 from fabricgen.routing.fallback import forwarding
-from fabricgen.routing.narrow import narrow_choices
+from fabricgen.routing.multipath import narrow_choices
 from fabricgen.simulate.deadlock.analysis import Evidence
 from fabricgen.simulate.deadlock.core.dependencies import carried
 from fabricgen.simulate.deadlock.core.valleys import levels_without_valleys
@@ -23,8 +23,8 @@ from fabricgen.simulate.deadlock.core.valleys import levels_without_valleys
 
 @dataclass(frozen=True, slots=True)
 class TransientLoop:
-    """After link `failed` is gone, its source sends packets to a destination on to `neighbor`, over link `back`, and
-    the neighbor still sends them over the reverse of it. `column` is one such destination of the routes."""
+    """After link `failed` has failed, its source sends packets over link `back` to `neighbor`, and the neighbor still
+    sends them over the reverse of `back`. `column` is one such destination of the routes."""
 
     failed: int
     back: int
@@ -33,7 +33,7 @@ class TransientLoop:
 
 
 def transient_loops(evidence: Evidence) -> list[TransientLoop]:
-    """One loop for each single link failure that may cause one, by link; none where ASNs rule out valleys at all."""
+    """One loop for each single link failure that can cause one, by link; empty if ASNs rule out all valleys."""
     if levels_without_valleys(evidence.fabric, evidence.traffic) is not None:
         return []
     found: dict[int, TransientLoop] = {}
@@ -63,13 +63,15 @@ def _loops(evidence: Evidence) -> Iterator[TransientLoop]:
             failed = _next_hop(evidence, hops, struck, column)
             if network.target[failed] == neighbor:
                 continue
-            if lenient or not shared[struck] or _way_around(evidence, hops, neighbor, struck, column):
-                single[struck, column >> 6] &= ~(np.uint64(1) << np.uint64(column & 63))  # one loop is enough
+            if lenient or not shared[struck] or _has_path_around(evidence, hops, neighbor, struck, column):
+                single[struck, column >> 6] &= ~(
+                    np.uint64(1) << np.uint64(column & 63)
+                )  # one loop for each failure is enough
                 yield TransientLoop(failed, back, neighbor, column)
 
 
 def _only_next_hops(evidence: Evidence, hops: Words) -> Words | None:
-    """What each switch (switches x words) reaches over one link alone."""
+    """The destinations that each switch (switches x words) reaches over one link only."""
     network = evidence.fabric.network
     if not network.links:
         return None
@@ -83,7 +85,8 @@ def _only_next_hops(evidence: Evidence, hops: Words) -> Words | None:
 
 
 def _through_several_asns(evidence: Evidence, hops: Words) -> Words:
-    """What each switch reaches through neighbors of more than one ASN, so that it may advertise any of these."""
+    """The destinations that each switch reaches through neighbors of several ASNs, so that it may advertise any
+    path."""
     network = evidence.fabric.network
     most = np.full(network.switches, network.links + 1)
     groups = narrow_choices(network, evidence.fabric.policy.asn, np.zeros(network.switches, bool), most)
@@ -92,20 +95,20 @@ def _through_several_asns(evidence: Evidence, hops: Words) -> Words:
 
 
 def _shared(asn: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Per switch whether another one has its ASN."""
+    """For each switch, whether another switch has the same ASN."""
     _, index, count = np.unique(asn, return_inverse=True, return_counts=True)
     several: NDArray[np.bool_] = count[index] > 1
     return several
 
 
 def _next_hop(evidence: Evidence, hops: Words, switch: int, column: int) -> int:
-    """The one link that a switch sends by."""
+    """The only next-hop link of a switch."""
     first, last = evidence.fabric.network.offsets[switch : switch + 2]
     return int(first + np.flatnonzero(bits.has(hops[first:last], column))[0])
 
 
-def _way_around(evidence: Evidence, hops: Words, start: int, struck: int, column: int) -> bool:
-    """Whether some shortest path from `start` passes no switch with the ASN of `struck`."""
+def _has_path_around(evidence: Evidence, hops: Words, start: int, struck: int, column: int) -> bool:
+    """Whether some shortest path from `start` has no switch with the ASN of `struck`."""
     network, asn = evidence.fabric.network, evidence.fabric.policy.asn
     origins = evidence.routes.destinations[column].origins
     seen, waiting = {start}, [start]

@@ -1,4 +1,4 @@
-"""The real OpenSM on a simulated subnet: proof that it does what its files are meant to say."""
+"""The real OpenSM on a simulated subnet: a test that it reads its files as intended."""
 
 from fabricgen.simulate.opensm.proof import KeyDifference, Proof, prove
 from fabricgen.simulate.opensm.tools import PACKAGES, Tools, find_tools

@@ -1,4 +1,4 @@
-"""What the running subnet says: the SLs of paths and the P_Keys of ports."""
+"""Queries to the running subnet: the SLs of paths and the P_Keys of ports."""
 
 import re
 import subprocess
@@ -17,11 +17,11 @@ from fabricgen.opensm.options import Engine
 from fabricgen.simulate.opensm.bench import Bench
 from fabricgen.simulate.opensm.mad import NONE, P_KEYS, PATH
 
-_PER_PORT = (Engine.DFSSSP, Engine.NUE)  # engines that choose the SL by LIDs; others by switches, if at all
+_PER_PORT = (Engine.DFSSSP, Engine.NUE)  # engines that choose the SL by LID; others choose by switch or not at all
 _MOST_PATHS = 1 << 21  # some 13,000 answers a second
 _BLOCK = 32
 _RULES_BY_PORT = re.compile(r"^\s*(?:any|source|destination|use|ipoib|sdp|iser|rds|srp)\b", re.MULTILINE)
-_LEVELS = re.compile(r"^\s*qos-levels\b.*?^\s*end-qos-levels\b", re.MULTILINE | re.DOTALL)  # `use` is a remark there
+_LEVELS = re.compile(r"^\s*qos-levels\b.*?^\s*end-qos-levels\b", re.MULTILINE | re.DOTALL)  # `use` is a comment there
 _TIMEOUT_S = 900
 
 
@@ -30,8 +30,8 @@ Keys = Mapping[int, set[int] | None]  # by port GUID
 
 @dataclass(frozen=True)
 class PathLevels:
-    """`path_sl` as in Dumps. `is_complete` is False where there were too many pairs to ask for each. `refused` are some
-    pairs of adapter ports that share a P_Key and yet have no path."""
+    """`path_sl` as in Dumps. `is_complete` is False if there were too many pairs to query each. `refused` are some
+    pairs of adapter ports that share a P_Key but have no path."""
 
     path_sl: NDArray[np.uint8]
     is_complete: bool
@@ -39,56 +39,56 @@ class PathLevels:
 
 
 def path_levels(bench: Bench, dumps: Dumps, engine: str, keys: Keys) -> PathLevels:
-    """The SL of every path. Ports of one switch with equal P_Keys speak for each other, where neither the engine nor a
-    QoS policy tells them apart."""
+    """The SL of every path. One port is queried for all ports of a switch with equal P_Keys, unless the engine or a QoS
+    policy treats ports differently."""
     subnet = dumps.subnet
     cabled = np.flatnonzero(subnet.attached_switch >= 0)
-    by_port = engine in _PER_PORT or _policy_tells_ports_apart(bench)
-    lids_each = int(np.bincount(dumps.owners).max()) if by_port else 1  # with LMC the SL hangs on the source LID, too
+    by_port = engine in _PER_PORT or _policy_depends_on_ports(bench)
+    lids_each = int(np.bincount(dumps.owners).max()) if by_port else 1  # with LMC the SL depends on the source LID too
     is_complete = not by_port or lids_each * len(cabled) * len(dumps.destinations) <= _MOST_PATHS
-    alike: dict[object, int] = {}
+    by_kind: dict[object, int] = {}
     group = np.full(len(subnet.adapters), -1, np.int64)
     for port in cabled.tolist():
         held = frozenset(keys.get(subnet.adapters[port].port_guid) or ())
         kind = port if by_port and is_complete else (int(subnet.attached_switch[port]), held)
-        group[port] = alike.setdefault(kind, len(alike))
-    _, speaks = np.unique(group[cabled], return_index=True)
-    sources = cabled[speaks]
+        group[port] = by_kind.setdefault(kind, len(by_kind))
+    _, first = np.unique(group[cabled], return_index=True)
+    sources = cabled[first]
     by_lid = by_port and is_complete
     columns = np.arange(len(dumps.destinations))
-    heard, place = np.unique(columns if by_lid else group[dumps.owners], return_inverse=True)
-    asked = columns if by_lid else np.array([np.flatnonzero(place == one)[0] for one in range(len(heard))])
+    groups, place = np.unique(columns if by_lid else group[dumps.owners], return_inverse=True)
+    queried = columns if by_lid else np.array([np.flatnonzero(place == one)[0] for one in range(len(groups))])
     lids_each = lids_each if by_lid else 1
-    queries = np.empty((lids_each, len(sources), len(asked), 3), np.uint16)
+    queries = np.empty((lids_each, len(sources), len(queried), 3), np.uint16)
     queries[..., 0] = PATH
     base = np.array([subnet.adapters[source].lid for source in sources.tolist()])
     queries[..., 1] = (np.arange(lids_each)[:, None] + base)[..., None]
-    queries[..., 2] = dumps.destinations[asked]
-    answers = _ask(bench, dumps, queries, 1).reshape(queries.shape[:-1])
+    queries[..., 2] = dumps.destinations[queried]
+    answers = _query(bench, dumps, queries, 1).reshape(queries.shape[:-1])
     levels = np.where(answers < 16, answers, NO_PATH).astype(np.uint8)
     path_sl = np.full((lids_each, len(subnet.adapters), len(columns)), NO_PATH, np.uint8)
     path_sl[:, cabled] = levels[:, group[cabled]][..., place]
     pairs = zip(*((levels == NO_PATH).any(axis=0).nonzero()), strict=True)
-    named = ((subnet.adapters[sources[row]], subnet.adapters[dumps.owners[asked[column]]]) for row, column in pairs)
+    named = ((subnet.adapters[sources[row]], subnet.adapters[dumps.owners[queried[column]]]) for row, column in pairs)
     refused = ((a.name, b.name) for a, b in named if a is not b and _may_talk(keys, a.port_guid, b.port_guid))
     return PathLevels(path_sl.reshape(-1, len(columns)), is_complete, tuple(islice(refused, 5)))
 
 
 def _may_talk(keys: Keys, one: int, other: int) -> bool:
-    """Whether two ports share a P_Key, at least one of them as a full member."""
+    """Whether two ports share a P_Key, with full membership of at least one."""
     return any((a ^ b) & 0x7FFF == 0 and (a | b) & 0x8000 for a in keys.get(one) or () for b in keys.get(other) or ())
 
 
 def port_keys(bench: Bench, dumps: Dumps) -> Keys:
-    """Port GUID -> the P_Keys of its table, read from the port itself; None for a port that does not answer."""
+    """Port GUID -> the P_Keys of its table, read from the port; None for a port that does not answer."""
     adapters = dumps.subnet.adapters
     found = _key_tables(bench, dumps, [(port.lid, 0) for port in adapters])
     return {port.port_guid: keys for port, keys in zip(adapters, found, strict=True)}
 
 
 def switch_keys(bench: Bench, dumps: Dumps) -> Mapping[tuple[int, int], set[int] | None]:
-    """The same of switches by (number of the switch, port): port 0, which is the switch itself, and those with
-    adapters. On those between switches OpenSM sets none."""
+    """The same for switches by (number of the switch, port): port 0, the switch itself, and the ports with adapters.
+    OpenSM sets no P_Keys on ports between switches."""
     subnet = dumps.subnet
     places = [(switch, 0) for switch in range(len(subnet.switches))]
     places += zip(*(axis.tolist() for axis in (subnet.adapter_at >= 0).nonzero()), strict=True)
@@ -102,7 +102,7 @@ def _key_tables(bench: Bench, dumps: Dumps, ports: Sequence[tuple[int, int]]) ->
     waiting, block = list(range(len(ports))), 0
     while waiting:
         queries = np.array([(P_KEYS + ports[one][1], ports[one][0], block) for one in waiting], np.uint16)
-        tables = _ask(bench, dumps, queries, _BLOCK).reshape(-1, _BLOCK)
+        tables = _query(bench, dumps, queries, _BLOCK).reshape(-1, _BLOCK)
         more = []
         for one, table in zip(waiting, tables, strict=True):
             if (table == NONE).all():
@@ -115,13 +115,13 @@ def _key_tables(bench: Bench, dumps: Dumps, ports: Sequence[tuple[int, int]]) ->
 
 
 def sm_port(bench: Bench) -> int:
-    """GUID of the port that OpenSM speaks through."""
+    """The GUID of the port that OpenSM uses."""
     found = re.search(r"osm_vendor_bind: .* binding to port GUID 0x(\w+)", bench.log)
     return int(found[1], 16) if found else 0
 
 
-def _policy_tells_ports_apart(bench: Bench) -> bool:
-    """Whether a QoS policy is in force with more than a default level."""
+def _policy_depends_on_ports(bench: Bench) -> bool:
+    """Whether a QoS policy with more than a default level is in force."""
     name = bench.staged.options.get("qos_policy_file", "qos-policy.conf").rpartition("/")[2]
     file = bench.scratch / name
     if bench.staged.options.get("qos") != "TRUE" or not file.is_file():
@@ -130,21 +130,21 @@ def _policy_tells_ports_apart(bench: Bench) -> bool:
     return bool(_RULES_BY_PORT.search(_LEVELS.sub("", text)))
 
 
-def _ask(bench: Bench, dumps: Dumps, queries: NDArray[np.uint16], per_query: int) -> NDArray[np.uint16]:
-    """The answers to all queries. Raises UsageError when the subnet does not answer any more."""
+def _query(bench: Bench, dumps: Dumps, queries: NDArray[np.uint16], per_query: int) -> NDArray[np.uint16]:
+    """The answers to all queries. Raises UsageError if the subnet does not answer."""
     manager = next((port for port in dumps.subnet.adapters if port.port_guid == sm_port(bench)), None)
     key = bench.staged.options.get("m_key", "0")
     command = [sys.executable, "-m", "fabricgen.simulate.opensm.mad", str(manager.lid if manager else 1), key]
     environment = bench.environment | {"PYTHONPATH": ":".join(filter(None, sys.path))}
     try:
-        asked = subprocess.run(
+        run = subprocess.run(
             command, input=queries.tobytes(), env=environment, cwd=bench.scratch, capture_output=True,
             timeout=_TIMEOUT_S, check=False, start_new_session=True,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"the simulated subnet did not answer within {_TIMEOUT_S} s") from error
-    answers = np.frombuffer(asked.stdout, np.uint16)
-    if asked.returncode or len(answers) != len(queries.reshape(-1, 3)) * per_query:
-        said = asked.stderr.decode("utf-8", "replace").strip()[-300:]
-        raise UsageError(f"the simulated subnet cannot be asked (code {asked.returncode}): {said}")
+    answers = np.frombuffer(run.stdout, np.uint16)
+    if run.returncode or len(answers) != len(queries.reshape(-1, 3)) * per_query:
+        error_text = run.stderr.decode("utf-8", "replace").strip()[-300:]
+        raise UsageError(f"the simulated subnet cannot be queried (code {run.returncode}): {error_text}")
     return answers

@@ -1,7 +1,7 @@
-"""OpenSM at work on a simulated subnet: ibsim answers its management datagrams as the switches and adapters would.
+"""OpenSM on a simulated subnet: ibsim answers its management datagrams in place of the switches and adapters.
 
-Every run has a scratch folder and a socket name of its own, so runs beside each other don't meet. All processes are
-gone and the folder is removed on every way out; a child dies with this process even where that is killed.
+Every run has its own scratch folder and socket name, so parallel runs do not interfere. All processes are stopped and
+the folder is removed at the end, also after errors. A child process ends with this process even if that is killed.
 """
 
 import ctypes
@@ -39,7 +39,7 @@ DONE = ("SUBNET UP", "No routing engine able", "Errors during initialization", "
 
 @dataclass(frozen=True)
 class Bench:
-    """A subnet that OpenSM has swept once, and still answers for."""
+    """A subnet that OpenSM has swept once and still manages."""
 
     staged: Staged
     environment: dict[str, str]
@@ -48,7 +48,7 @@ class Bench:
 
     @property
     def scratch(self) -> Path:
-        """Where the dumps are."""
+        """The folder with the dumps."""
         return self.staged.scratch
 
     @property
@@ -57,16 +57,16 @@ class Bench:
         return _text(self.scratch / "opensm.log")
 
     @property
-    def said(self) -> str:
-        """What OpenSM said on standard output so far: the only place where it names options it refuses."""
+    def output(self) -> str:
+        """The standard output of OpenSM so far: the only place where it names refused options."""
         return _text(self.scratch / "opensm.out")
 
 
 @contextmanager
 def swept(tools: Tools, netlist: Path, folder: Path) -> Iterator[Bench]:
-    """Run OpenSM with the files of `folder` on the subnet of `netlist`, until its first sweep is over.
+    """Runs OpenSM with the files of `folder` on the subnet of `netlist` until its first sweep is complete.
 
-    Raises UsageError when ibsim refuses the netlist, OpenSM ends early, or either takes too long.
+    Raises UsageError if ibsim refuses the netlist, if OpenSM ends early, or if either takes too long.
     """
     with ExitStack() as stack:
         stack.enter_context(_ended_by_sigterm())
@@ -82,8 +82,8 @@ def swept(tools: Tools, netlist: Path, folder: Path) -> Iterator[Bench]:
         client = shared | {"LD_PRELOAD": tools.umad2sim} | _attachment(wires, staged)
         command = [tools.opensm, "-F", str(scratch / "opensm.conf"), "-D", _LOG_LEVEL]
         opensm = _start(stack, command, client, scratch / "opensm.out")
-        said = _wait(opensm, scratch / "opensm.log", DONE, _SWEEP_S, "opensm")
-        yield Bench(staged, client, said == DONE[0], opensm)
+        mark = _wait(opensm, scratch / "opensm.log", DONE, _SWEEP_S, "opensm")
+        yield Bench(staged, client, mark == DONE[0], opensm)
 
 
 def _limits(netlist: Netlist) -> list[str]:
@@ -127,7 +127,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes], file: Path, marks: Sequence[str], most_s: float, name: str) -> str:
-    """The first of `marks` that the file has; the file is read on from where it ended."""
+    """The first of `marks` that appears in the file."""
     until = time.monotonic() + most_s
     read, rest = 0, ""
     while True:
@@ -150,7 +150,7 @@ def _wait(process: subprocess.Popen[bytes], file: Path, marks: Sequence[str], mo
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM unwinds the stack here, as SIGINT does anyhow, so that everything is taken down."""
+    """SIGTERM unwinds the stack like SIGINT, so that all processes are stopped."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

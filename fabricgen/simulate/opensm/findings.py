@@ -1,4 +1,4 @@
-"""What OpenSM did, to findings, each at the line that asked for something else."""
+"""The run of OpenSM to findings, each at the line of the file that expects something else."""
 
 import re
 from collections.abc import Iterator
@@ -12,8 +12,9 @@ _MOST_NAMED = 3
 
 
 def proof_findings(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
-    """FG801 another engine at work; FG802 options refused; FG803 files that were not read as they are; FG804 P_Key
-    tables that differ; FG805 members that no port has; FG807 pairs that share a P_Key and have no path."""
+    """FG801: another engine than configured. FG802: refused options. FG803: files that OpenSM did not read completely.
+    FG804: P_Key tables that differ. FG805: members that are not a port of the subnet. FG807: pairs of ports that share
+    a P_Key and have no path."""
     yield from _engine(files, proof)
     yield from _refused(files, proof)
     yield from _misread(files, proof)
@@ -21,21 +22,21 @@ def proof_findings(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
     for source, destination in proof.refused_paths[:1]:
         yield _finding(
             files, "FG807", CONF, "routing_engine",
-            f"{source} and {destination} share a P_Key, and the SM has no path between them",
-            "Look for partitions or QoS levels whose MTU or rate no path has.",
+            f"{source} and {destination} share a P_Key, but the subnet manager has no path between them",
+            "check for partitions or QoS levels whose MTU or rate no path has",
         )  # fmt: skip
 
 
 def _engine(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
     if not proof.fell_back:
         return
-    wanted = proof.staged.engines[0]
-    now = f"{proof.active} is at work instead" if proof.active else "no engine is, so nothing is routed"
+    configured = proof.staged.engines[0]
+    now = f"it used {proof.active} instead" if proof.active else "no engine succeeded, so nothing is routed"
     why = next((line for line in proof.failed if "ERR AC01" not in line), "")
     yield _finding(
         files, "FG801", CONF, "routing_engine",
-        f"OpenSM did not route with {wanted}: {now}" + (f" ({why})" if why else ""),
-        "Choose an engine that can route this wiring, and give it the files and virtual lanes it needs.",
+        f"OpenSM did not route with {configured}: {now}" + (f" ({why})" if why else ""),
+        "choose an engine that can route this wiring, with the files and virtual lanes that it needs",
     )  # fmt: skip
 
 
@@ -44,8 +45,8 @@ def _refused(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
     for line in proof.refused:
         option = next((word for word in re.findall(r"\w+", line) if word in words), line.split()[0])
         yield _finding(
-            files, "FG802", CONF, option, f"OpenSM refused an option and went on without it: {line}",
-            "Correct it for this version of OpenSM, or leave it out.",
+            files, "FG802", CONF, option, f"OpenSM refused an option and ignored it: {line}",
+            "correct the option for this version of OpenSM, or remove it",
         )  # fmt: skip
 
 
@@ -57,15 +58,15 @@ def _misread(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
             "FG803",
             CONF,
             option,
-            f"{CONF} names {name}, which is not beside it",
-            "Add the file, or the line goes.",
+            f"{CONF} names {name}, but the file is missing",
+            "add the file, or remove the line",
         )
     for line in proof.misread:
         file = "partitions.conf" if "PARSE" in line or "artition" in line else CONF
         where = re.search(r"line (\d+)", line)
         yield _finding(
-            files, "FG803", file, "", f"OpenSM did not read a file as it is: {line}",
-            "Correct the line: after one mistake OpenSM may drop the whole file.", int(where[1]) if where else 0,
+            files, "FG803", file, "", f"OpenSM did not read the file completely: {line}",
+            "correct the line: after one mistake OpenSM may ignore the whole file", int(where[1]) if where else 0,
         )  # fmt: skip
 
 
@@ -74,22 +75,22 @@ def _keys(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
         named = "; ".join(_difference(one) for one in proof.keys[:_MOST_NAMED])
         more = f"; and {len(proof.keys) - _MOST_NAMED} more ports" if len(proof.keys) > _MOST_NAMED else ""
         yield _finding(
-            files, "FG804", "partitions.conf", "", f"P_Keys are not as partitions.conf says: {named}{more}",
-            "See what OpenSM says about the file; one syntax error gives every port full membership of 0x7fff.",
+            files, "FG804", "partitions.conf", "", f"P_Keys differ from partitions.conf: {named}{more}",
+            "check what OpenSM reports about the file; one syntax error gives every port full membership of 0x7fff",
             count=len(proof.keys),
         )  # fmt: skip
-    if proof.strangers:
+    if proof.unknown_members:
         yield _finding(
-            files, "FG805", "partitions.conf", proof.strangers[0].partition("=")[0],
-            f"no adapter port of this subnet is member {', '.join(proof.strangers[:_MOST_NAMED])}",
-            "Name the port's GUID, not the node's; OpenSM passes over strangers without a word.",
-            count=len(proof.strangers),
+            files, "FG805", "partitions.conf", proof.unknown_members[0].partition("=")[0],
+            f"no adapter port of this subnet has the GUID of member {', '.join(proof.unknown_members[:_MOST_NAMED])}",
+            "use the GUID of the port, not of the node; OpenSM ignores unknown members without a message",
+            count=len(proof.unknown_members),
         )  # fmt: skip
 
 
 def _difference(one: KeyDifference) -> str:
     found = "does not answer" if one.found is None else f"has {_listing(one.found)}"
-    return f"{one.port} {found}, not {_listing(one.expected)}"
+    return f"{one.port} {found}, expected {_listing(one.expected)}"
 
 
 def _listing(keys: tuple[int, ...]) -> str:

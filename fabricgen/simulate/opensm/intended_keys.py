@@ -1,8 +1,7 @@
-"""partitions.conf as it was meant: which P_Keys each adapter port, and each switch, is to have.
+"""The intent of a partitions.conf: the P_Keys that each adapter port and each switch should have.
 
-Read by the words of OpenSM's partition-config.txt, without the leniency of its parser, so that what the parser makes of
-a slip shows as a difference.
-"""
+This reader follows OpenSM's partition-config.txt without the leniency of OpenSM's parser, so that the effect of a
+typing error on the parser shows as a difference."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -11,22 +10,22 @@ from dataclasses import dataclass, field
 from fabricgen.opensm.partitions_conf import Membership
 
 DEFAULT_KEY, FULL = 0x7FFF, 0x8000
-_NOBODY = ("ALL_ROUTERS", "NONE")
+_EMPTY_GROUPS = ("ALL_ROUTERS", "NONE")
 _MEMBER = re.compile(r"(\w+)(?:=(\w+))?$")
 
 
 @dataclass
 class IntendedKeys:
-    """`keys` are each port's P_Keys by port GUID. `strangers` are members that are no port of this subnet.
-    `has_generated` tells of a partition whose key OpenSM makes up."""
+    """`keys` are the P_Keys by port GUID. `unknown_members` are members that are not a port of this subnet.
+    `has_generated`: a partition has a key that OpenSM generates."""
 
     keys: dict[int, set[int]]
-    strangers: list[str] = field(default_factory=list)
+    unknown_members: list[str] = field(default_factory=list)
     has_generated: bool = False
 
 
 def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], sm_port: int) -> IntendedKeys:
-    """What the file gives to adapter ports, of which `sm_port` is the subnet manager's, and to switches (GUIDs)."""
+    """The keys of adapter ports, among them `sm_port` of the subnet manager, and of switches, all by GUID."""
     groups: dict[str, Collection[int]] = {"ALL_CAS": [*adapters], "ALL_SWITCHES": [*switches], "SELF": [sm_port]}
     groups["ALL"] = all_ports = dict.fromkeys([*groups["ALL_CAS"], *groups["ALL_SWITCHES"]])
     usual: dict[int, str] = {**dict.fromkeys(all_ports, Membership.LIMITED), sm_port: Membership.FULL}
@@ -49,7 +48,7 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
         for word in _words(body):
             chosen, membership = _chosen(word, groups)
             if chosen is None:
-                result.strangers.append(word)
+                result.unknown_members.append(word)
             else:
                 members.setdefault(key, {}).update(dict.fromkeys(chosen, membership or default))
     for key, ports_of in members.items():
@@ -81,12 +80,12 @@ def _words(body: str) -> Iterable[str]:
 
 
 def _chosen(word: str, groups: Mapping[str, Collection[int]]) -> tuple[Collection[int] | None, str]:
-    """The ports that a member stands for and the membership it states; None for no port at all."""
+    """The ports of a member and its membership; None if no port matches."""
     found = _MEMBER.match(word)
     if not found:
         return None, ""
     name, membership = found[1], found[2] or ""
-    if name in (*groups, *_NOBODY):
+    if name in (*groups, *_EMPTY_GROUPS):
         return groups.get(name, []), membership
     try:
         guid = int(name, 16)

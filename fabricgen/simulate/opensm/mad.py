@@ -1,11 +1,11 @@
-"""Asks a running subnet what only it can tell: the SL of a path, the P_Keys of a port.
+"""Queries a running subnet: the SL of a path, the P_Keys of a port.
 
-A program of its own, since the simulator is reached through a preloaded library:
+It is a separate program, because the simulator is reached through a preloaded library:
 
     python -m fabricgen.simulate.opensm.mad SM_LID M_KEY <queries >answers
 
 A query is three unsigned 16-bit numbers: 0, source LID, destination LID for an SL; 1 + port, LID, block for 32 P_Keys
-(port 0 of an adapter is the one with this LID). Answers come in that order: one 16-bit number for an SL (NONE: no
+(port 0 of an adapter is the port with this LID). Answers come in that order: one 16-bit number for an SL (NONE: no
 path), 32 for P_Keys (all NONE: no answer).
 Layouts: IBA volume 1, chapters 13 to 15.
 """
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 PATH, P_KEYS = 0, 1
-NONE = 0xFFFE  # no SL, and no P_Key: full membership of 0x7ffe is taken for none
+NONE = 0xFFFE  # no SL or no P_Key; it cannot be distinguished from full membership of 0x7ffe
 
 _MAD = 256
 _SUBN, _SUBN_ADM = 0x01, 0x03  # management classes
@@ -48,7 +48,7 @@ class Client:
         self.sm_lid, self.m_key, self.transaction = sm_lid, m_key, 0x46470000
 
     def answers(self, queries: Sequence[Query]) -> list[bytes]:
-        """The answers in the order of the queries; up to `_AHEAD` are on their way at a time."""
+        """The answers in the order of the queries; up to `_AHEAD` queries are in flight."""
         found: dict[int, bytes | None] = {}
         for _ in range(_ROUNDS):
             missing = (number for number in range(len(queries)) if number not in found)
@@ -59,7 +59,7 @@ class Client:
                 if not waiting:
                     break
                 mad = self._receive()
-                if mad is None:  # whoever waits now is asked again in the next round
+                if mad is None:  # unanswered queries are repeated in the next round
                     break
                 number = waiting.pop(struct.unpack_from(">I", mad, 12)[0], -1)
                 if number >= 0:
@@ -67,16 +67,19 @@ class Client:
         return [_content(query, found.get(number)) for number, query in enumerate(queries)]
 
     def _send(self, query: Query) -> int:
-        """Ask, and the low half of the transaction number that the answer will carry."""
+        """Sends a query; returns the low half of its transaction number, which the answer has too."""
         what, first, second = query
         self.transaction += 1
         if what == PATH:
             record = bytearray(64)
             struct.pack_into(">HH", record, 40, second, first)
             record[49] = 0x81  # reversible, one path
-            asked = _DLID | _SLID | _REVERSIBLE | _NUMB_PATH
+            components = _DLID | _SLID | _REVERSIBLE | _NUMB_PATH
             body = (
-                _head(_SUBN_ADM, 2, self.transaction, _PATH_RECORD, 0) + bytes(24) + struct.pack(">Q", asked) + record
+                _head(_SUBN_ADM, 2, self.transaction, _PATH_RECORD, 0)
+                + bytes(24)
+                + struct.pack(">Q", components)
+                + record
             )
             agent, to, queue, qkey = self.sa, self.sm_lid, 1, ctypes.c_int32(_WELL_KNOWN_QKEY).value
         else:
@@ -87,7 +90,7 @@ class Client:
         self.umad.umad_set_addr(self.buffer, to, queue, 0, ctypes.c_int(qkey))
         ctypes.memmove(ctypes.addressof(self.buffer) + self.head, body.ljust(_MAD, b"\0"), _MAD)
         if self.umad.umad_send(self.port, agent, self.buffer, _MAD, _TIMEOUT_MS, _RETRIES) != 0:
-            raise SystemExit("the management port takes nothing more")
+            raise SystemExit("the management port accepts no more datagrams")
         return self.transaction & 0xFFFFFFFF
 
     def _receive(self) -> bytes | None:
@@ -108,7 +111,7 @@ def _content(query: Query, mad: bytes | None) -> bytes:
 
 
 def main() -> None:
-    """Answer all queries on standard input."""
+    """Answers all queries on standard input."""
     client = Client(int(sys.argv[1]), int(sys.argv[2], 0))
     queries = list(struct.iter_unpack("=3H", sys.stdin.buffer.read()))
     sys.stdout.buffer.write(b"".join(client.answers(queries)))

@@ -1,4 +1,4 @@
-"""One subnet's files proved on the real OpenSM: what it did with them, and whether that is what they say."""
+"""Runs the real OpenSM on the files of one subnet, and compares the result with the files."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ _FAILED = re.compile(r"-> (\w+: ERR .*)")
 
 @dataclass(frozen=True)
 class KeyDifference:
-    """A port whose P_Key table is not what partitions.conf says; `found` is None for a port that does not answer."""
+    """A port whose P_Key table differs from partitions.conf. `found` is None for a port that does not answer."""
 
     port: str
     expected: tuple[int, ...]
@@ -31,8 +31,8 @@ class KeyDifference:
 
 @dataclass(frozen=True)
 class Proof:
-    """What OpenSM did. `active` is None, and so is `dumps`, when no engine took. `refused` are lines of its standard
-    output, `misread` and `failed` of its log."""
+    """The result of the run. `active` and `dumps` are None if no engine succeeded. `refused` are lines of the standard
+    output, `misread` and `failed` are lines of the log."""
 
     staged: Staged
     active: str | None
@@ -40,25 +40,25 @@ class Proof:
     misread: tuple[str, ...]
     failed: tuple[str, ...]
     keys: tuple[KeyDifference, ...] = ()
-    strangers: tuple[str, ...] = ()
+    unknown_members: tuple[str, ...] = ()
     dumps: Dumps | None = None
     refused_paths: tuple[tuple[str, str], ...] = ()
     knows_all_levels: bool = True
 
     @property
     def fell_back(self) -> bool:
-        """Whether the engine at work is another than the first asked for."""
+        """Whether the active engine differs from the first configured one."""
         return self.active != self.staged.engines[0]
 
 
 def prove(tools: Tools, netlist: Path, folder: Path) -> Proof:
-    """Run OpenSM on the subnet. Raises UsageError when it, or the simulator, cannot run at all."""
+    """Runs OpenSM on the subnet. Raises UsageError if OpenSM or the simulator cannot run."""
     with swept(tools, netlist, folder) as bench:
         log = bench.log
         proof = Proof(
             staged=bench.staged,
             active=engine_at_work(bench),
-            refused=_distinct(found["token"] or found["value"] for found in _REFUSED.finditer(bench.said)),
+            refused=_distinct(found["token"] or found["value"] for found in _REFUSED.finditer(bench.output)),
             misread=_distinct(found[1].strip() for found in _MISREAD.finditer(log)),
             failed=_distinct(found[1].strip() for found in _FAILED.finditer(log)),
         )
@@ -77,12 +77,12 @@ def prove(tools: Tools, netlist: Path, folder: Path) -> Proof:
             refused_paths=levels.refused,
             knows_all_levels=levels.is_complete,
             keys=different,
-            strangers=_distinct(intended.strangers),
+            unknown_members=_distinct(intended.unknown_members),
         )
 
 
 def engine_at_work(bench: Bench) -> str | None:
-    """The routing engine that made the tables; None when none did."""
+    """The routing engine that made the tables; None if no engine did."""
     engines = _CONFIGURED.findall(bench.log)
     return engines[-1] if engines and bench.is_up else None
 
@@ -103,16 +103,17 @@ def _differences(found: Keys, dumps: Dumps, intended: IntendedKeys) -> tuple[Key
 def _differences_of_switches(
     found: Mapping[tuple[int, int], set[int] | None], dumps: Dumps, intended: IntendedKeys
 ) -> tuple[KeyDifference, ...]:
-    """A switch has keys of its own; its port to an adapter has that one's, of a key twice the full one alone."""
+    """A switch has its own keys. Its port to an adapter has the keys of the adapter; of a key with both memberships
+    only the full one."""
     subnet = dumps.subnet
 
     def ports() -> Iterator[tuple[str, set[int], set[int] | None]]:
         for (row, port), there in found.items():
             switch, adapter = subnet.switches[row], subnet.adapters[subnet.adapter_at[row, port]]
-            wanted = intended.keys[adapter.port_guid if port else switch.node_guid]
+            expected = intended.keys[adapter.port_guid if port else switch.node_guid]
             yield (
                 f"{switch.name} port {port}",
-                {key for key in wanted if key | FULL == key or key | FULL not in wanted},
+                {key for key in expected if key | FULL == key or key | FULL not in expected},
                 there,
             )
 
@@ -122,9 +123,9 @@ def _differences_of_switches(
 def _different(
     ports: Iterable[tuple[str, set[int], set[int] | None]], intended: IntendedKeys
 ) -> Iterator[KeyDifference]:
-    for name, wanted, there in ports:
-        if there is None or (not wanted <= there if intended.has_generated else wanted != there):
-            yield KeyDifference(name, tuple(sorted(wanted)), None if there is None else tuple(sorted(there)))
+    for name, expected, there in ports:
+        if there is None or (not expected <= there if intended.has_generated else expected != there):
+            yield KeyDifference(name, tuple(sorted(expected)), None if there is None else tuple(sorted(there)))
 
 
 def _distinct(lines: Iterable[str]) -> tuple[str, ...]:

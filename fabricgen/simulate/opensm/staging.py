@@ -1,4 +1,4 @@
-"""A folder of OpenSM files made ready to run aside: every file that opensm.conf names is one of a scratch folder."""
+"""Copies a folder of OpenSM files to a scratch folder for a test run; opensm.conf then names only files there."""
 
 import shutil
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
 from fabricgen.opensm.opensm_conf import UNSET, read_options
 from fabricgen.opensm.options import NO_FALLBACK, Engine
 
-# Options that name a file OpenSM reads; without one, OpenSM would look for some of them in /etc/opensm.
+# Options that name a file OpenSM reads, with the default name. Without the option, OpenSM looks in /etc/opensm.
 FILE_OPTIONS = {
     "partition_config_file": "partitions.conf",
     "qos_policy_file": "qos-policy.conf",
@@ -27,7 +27,7 @@ FILE_OPTIONS = {
     "lid_matrix_dump_file": "",
     "node_name_map_name": "",
 }
-# What a run aside sets by itself: one sweep, everything it writes in the scratch folder, a log that keeps every line.
+# Options that a test run sets itself: one sweep, all output in the scratch folder, a log with every line.
 _OWN = (
     "log_file", "log_flags", "log_max_size", "log_prefix", "per_module_logging_file", "force_log_flush",
     "accum_log_file", "dump_files_dir", "sweep_interval", "daemon", "console",
@@ -36,8 +36,8 @@ _OWN = (
 
 @dataclass(frozen=True)
 class Staged:
-    """A scratch folder with opensm.conf in it. `options` are the values asked for, `absent` the files that opensm.conf
-    names and the folder does not hold, each with the line that names it."""
+    """A scratch folder with an opensm.conf. `options` are the configured values. `absent` are the files that
+    opensm.conf names but the folder does not have, each with the line of the option."""
 
     scratch: Path
     options: dict[str, str]
@@ -45,19 +45,19 @@ class Staged:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The routing engines asked for, in order."""
+        """The configured routing engines, in order."""
         return _engines(self.options)[0]
 
     @property
     def enforces_partitions(self) -> bool:
-        """Whether switches get the P_Keys of the adapters on their ports."""
+        """Whether switches have the P_Keys of the adapters on their ports."""
         return self.options.get("part_enforce") != "off" and self.options.get("no_partition_enforcement") != "TRUE"
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The files that OpenSM looks for besides opensm.conf, those of its own accord included."""
-        asked = {option: self.options.get(option, name) for option, name in FILE_OPTIONS.items()}
-        return tuple(dict.fromkeys(Path(value).name for value in asked.values() if value not in UNSET))
+        """The files that OpenSM reads in addition to opensm.conf, including those with default names."""
+        names = {option: self.options.get(option, name) for option, name in FILE_OPTIONS.items()}
+        return tuple(dict.fromkeys(Path(value).name for value in names.values() if value not in UNSET))
 
 
 def engines_of(folder: Path) -> tuple[tuple[str, ...], bool]:
@@ -73,7 +73,7 @@ def _engines(options: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:
 
 
 def stage(folder: Path, scratch: Path) -> Staged:
-    """Copy the folder's files and write the opensm.conf to run. Raises UnreadableInputError without an opensm.conf."""
+    """Copies the files of the folder and writes the opensm.conf of the run. Raises UnreadableInputError without one."""
     lines, absent = [], []
     options: dict[str, str] = {}
     conf = read_options(read_bytes(folder / OPTIONS_NAME).decode("utf-8", "replace"))
@@ -90,7 +90,7 @@ def stage(folder: Path, scratch: Path) -> Staged:
         lines.append(f"{option} {value}")
     lines += [f"{option} {scratch / name}" for option, name in FILE_OPTIONS.items() if name and option not in options]
     lines += [f"log_file {scratch}/opensm.log", f"dump_files_dir {scratch}/", "force_log_flush TRUE"]
-    lines += ["accum_log_file FALSE", f"per_module_logging_file {scratch}/none"]  # else /etc/opensm has a say
+    lines += ["accum_log_file FALSE", f"per_module_logging_file {scratch}/none"]  # otherwise OpenSM reads /etc/opensm
     lines += ["sweep_interval 0", "daemon FALSE", "console off"]
     for file in folder.iterdir():
         if file.is_file() and file.name != OPTIONS_NAME:

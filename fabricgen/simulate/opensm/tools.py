@@ -1,4 +1,4 @@
-"""Where the real OpenSM and the fabric simulator ibsim are on this machine."""
+"""The paths of OpenSM and of the fabric simulator ibsim on this machine."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGES = "opensm ibsim-utils libumad2sim0"  # of Debian
-_SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin")  # not on everybody's PATH
+_SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin")  # not on the PATH of all users
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Tools:
 
 @cache
 def find_tools() -> Tools | None:
-    """The tools; None when any is missing."""
+    """The tools; None if any is missing."""
     opensm, ibsim = _program("opensm"), _program("ibsim")
     if opensm is None or ibsim is None:
         return None

@@ -1,6 +1,6 @@
-"""Packet by packet: what buffers, pause frames, marks and rates do in a small network or a slice of a large one.
+"""Simulation packet by packet: buffers, pause frames, marks and rates in a small network or a slice of a large one.
 
-The loop is compiled by numba, extra [sim]; nothing here may be imported before `prepare`.
+numba, extra [sim], compiles the loop. Call `prepare` before any other import from this room.
 """
 
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 def prepare(announce: Callable[[str], None]) -> None:
-    """Have machine code of the loop from the user's cache, or say that it will be compiled now.
+    """Select the cache of machine code, and announce a compilation if the cache is empty.
 
-    Raises UsageError where numba is missing.
+    Raises UsageError without numba.
     """
     from fabricgen.simulate.compilation import use_cache
 
     if not use_cache(Path(__file__).parent):
-        announce("compiling the packet simulator for this machine: some 20 s, once")
+        announce("compiling the packet simulator for this machine: about 20 s, once")

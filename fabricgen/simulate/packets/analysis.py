@@ -1,19 +1,88 @@
-"""A scenario run and judged."""
+"""Packet runs of a scenario, and of the planes of a bundle under a pattern."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
+from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
 from fabricgen.results import PacketsResult
-from fabricgen.simulate.congestion.from_scenario import from_scenario
+from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.packets.fairness import with_victims
+from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice, plane_scenario
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import Observer, run
+from fabricgen.simulate.patterns import uses_storage
+from fabricgen.simulate.plane.from_scenario import from_scenario
+from fabricgen.simulate.plane.lossless import lossless_links
+from fabricgen.simulate.plane.names import planes_for
+from fabricgen.simulate.plane.priority import judged_priority
+from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.scenario import Scenario
 
+DEFAULT_BYTES = 4 << 20
+_DEFAULT_PRIORITY = 3  # of RoCE, in files without PFC
 
-def simulate_scenario(
-    scenario: Scenario, seed: int = 1, observers: Callable[[Network], Sequence[Observer]] = lambda _: ()
-) -> PacketsResult:
-    """Run a scenario packet by packet. Raises UsageError for one that cannot be simulated."""
+Observers = Callable[[Network], Sequence[Observer]]
+
+
+def _none(_: Network) -> Sequence[Observer]:
+    return ()
+
+
+@dataclass(frozen=True)
+class PlaneRun:
+    """The run of a plane, and the scenario that it was made from."""
+
+    result: PacketsResult
+    made: PlaneScenario
+
+
+def simulate_scenario(scenario: Scenario, seed: int = 1, observers: Observers = _none) -> PacketsResult:
+    """Run a scenario packet by packet. Raises UsageError for a scenario that cannot be simulated."""
     result = outcome(run(scenario, seed, observers), seed)
     return with_victims(result, scenario, *from_scenario(scenario))
+
+
+def simulate_bundle(
+    bundle: Bundle,
+    pattern: str,
+    size_bytes: float = DEFAULT_BYTES,
+    plane: str | None = None,
+    seed: int = 1,
+    observers: Observers = _none,
+    priorities: Sequence[int] = (),
+) -> list[PlaneRun]:
+    """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one.
+    Raises UsageError for an unknown plane, and if no plane can be simulated."""
+    chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
+    if not chosen:
+        raise UsageError(
+            f"{pattern} cannot run on these planes: no switch has a config_db.json, and InfiniBand is not simulated"
+        )
+    found = []
+    for name, switches in chosen:
+        made = _plane_scenario(bundle, name, switches, TrafficChoice(pattern, size_bytes, seed), priorities)
+        if made is not None:
+            found.append(_run(made, pattern, seed, observers))
+    if not found:
+        raise UsageError(f"{pattern} sends no traffic over these planes, or the files contain no hosts")
+    return found
+
+
+def _plane_scenario(
+    bundle: Bundle, name: str, switches: list[str], traffic: TrafficChoice, priorities: Sequence[int]
+) -> PlaneScenario | None:
+    fabric = read_fabric(bundle, switches)
+    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
+    network = read_plane(bundle, fabric, name, priority)
+    if not network.adapters:
+        return None
+    judged = _DEFAULT_PRIORITY if priority is None else priority
+    return plane_scenario(bundle, network, judged, traffic, priorities or (judged,))
+
+
+def _run(made: PlaneScenario, pattern: str, seed: int, observers: Observers) -> PlaneRun:
+    result = outcome(run(made.scenario, seed, observers), seed)
+    result = with_victims(result, made.scenario, made.ports, made.flows)
+    return PlaneRun(replace(result, pattern=pattern, reason=made.reason), made)

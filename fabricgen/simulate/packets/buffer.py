@@ -1,8 +1,8 @@
-"""A switch's buffer: what a priority group may take, when it pauses its sender, and when it lets it go on.
+"""The buffer of a switch: what a priority group may use, when it pauses its sender, and when it resumes it.
 
-A group fills its reserve, then its share of the pool up to a threshold (alpha times what is free of it, or a fixed
-one), then its headroom, which is its own or one for all. Terms and order are those of SAI's buffer profile. A queue may
-have a limit of its own in a pool for what goes out; what it keeps out is dropped, whatever the group has left.
+A group fills its reserve, then its share of the pool up to a threshold (alpha times the free part, or a static one),
+then its headroom, which is separate or shared by all groups. Terms and order are those of SAI's buffer profile. A queue
+may have a limit in an egress pool; it drops the packets above the limit even if the group has room.
 """
 
 from fabricgen.simulate.compilation import inlined
@@ -15,7 +15,7 @@ from fabricgen.simulate.packets.state import Run
 
 @inlined
 def threshold(run: Run, port: int, lane: int) -> int:
-    """How much of the shared pool a group may take now, in bytes."""
+    """The bytes of the shared pool that a group may use now."""
     group = run.groups[port, lane]
     if group.static > 0:
         return int(group.static)
@@ -25,14 +25,14 @@ def threshold(run: Run, port: int, lane: int) -> int:
 
 @inlined
 def shared_part(run: Run, port: int, lane: int) -> int:
-    """What a group has of the shared pool, in bytes."""
+    """The bytes of the shared pool that a group uses."""
     group = run.groups[port, lane]
     return int(max(0, group.used - group.reserve))
 
 
 @inlined
 def admit(run: Run, port: int, lane: int, size: int) -> bool:
-    """Account for a packet that came in; False where nothing has room for it."""
+    """Account for a packet that arrived; False if there is no room for it."""
     group = run.groups[port, lane]
     node = run.nodes[run.ports[port].node]
     limit = threshold(run, port, lane)
@@ -53,7 +53,7 @@ def admit(run: Run, port: int, lane: int, size: int) -> bool:
 
 @inlined
 def release(run: Run, port: int, lane: int, size: int) -> None:
-    """Account for a packet that goes out: it leaves headroom first, the reserve last."""
+    """Account for a packet that leaves: it frees headroom first, the reserve last."""
     group = run.groups[port, lane]
     node = run.nodes[run.ports[port].node]
     from_headroom = min(group.headroom, size)
@@ -66,7 +66,7 @@ def release(run: Run, port: int, lane: int, size: int) -> None:
 
 @inlined
 def fits(run: Run, port: int, lane: int, size: int) -> bool:
-    """Whether a queue may take a packet, by what its pool has left."""
+    """Whether a queue may take a packet, by the free part of its pool."""
     queue = run.queues[port, lane]
     if queue.pool == NONE:
         return True
@@ -79,7 +79,7 @@ def fits(run: Run, port: int, lane: int, size: int) -> bool:
 
 @inlined
 def resize(run: Run, port: int, lane: int, size: int) -> None:
-    """Let a queue grow, or shrink by a negative size."""
+    """Change the size of a queue; a negative size shrinks it."""
     queue = run.queues[port, lane]
     if queue.pool != NONE:
         run.pools[queue.pool].used += max(0, queue.bytes + size - queue.floor) - max(0, queue.bytes - queue.floor)
@@ -89,8 +89,8 @@ def resize(run: Run, port: int, lane: int, size: int) -> None:
 
 @inlined
 def pause_if_full(run: Run, port: int, lane: int, out: int) -> int:
-    """Tell the peer to pause where the group has reached its threshold with a packet for `out`; the port that has a
-    frame to send, or NONE."""
+    """Pause the peer if the group has reached its threshold with a packet for `out`; the port with a frame to send, or
+    NONE."""
     group = run.groups[port, lane]
     if group.pausing or not group.lossless:
         return NONE
@@ -107,8 +107,7 @@ def pause_if_full(run: Run, port: int, lane: int, out: int) -> int:
 
 @inlined
 def resume_if_empty(run: Run, port: int, lane: int) -> int:
-    """Tell a paused peer to go on where the group is far enough below its threshold; the port that has a frame to send,
-    or NONE."""
+    """Resume a paused peer if the group is far enough below its threshold; the port with a frame to send, or NONE."""
     group = run.groups[port, lane]
     if not group.pausing:
         return NONE

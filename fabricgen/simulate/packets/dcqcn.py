@@ -1,7 +1,7 @@
 """DCQCN in the sending NIC: rate cuts on congestion notifications, recovery by time and by bytes.
 
-After Zhu et al., SIGCOMM 2015, in the form that NICs have: alpha has a tick of its own, and cuts have a least distance.
-Alpha is brought up to date only when it is read, tick by tick as a NIC does, so that not even rounding differs.
+Zhu et al., SIGCOMM 2015, in the form of NICs: alpha has a separate timer, and cuts have a minimum distance. Alpha is
+updated only when it is read, but timer by timer as in a NIC, so even its rounding is the same.
 """
 
 import numpy as np
@@ -13,93 +13,93 @@ from fabricgen.simulate.packets.wheel import schedule
 
 @inlined
 def notify(run: Run, flow: int) -> None:
-    """A congestion notification has come back."""
-    its, now, settings = run.flows[flow], run.clock[0].now, run.settings
-    if not its.slowed:
-        its.slowed, its.decreasing, its.notified = 1, 1, 0
-        its.alpha, its.alpha_at, its.decrease_origin = 1.0, now, now + 1
-        its.target = its.rate
+    """A congestion notification arrives."""
+    record, now, settings = run.flows[flow], run.clock[0].now, run.settings
+    if not record.slowed:
+        record.slowed, record.decreasing, record.notified = 1, 1, 0
+        record.alpha, record.alpha_at, record.decrease_origin = 1.0, now, now + 1
+        record.target = record.rate
         schedule(run, settings.first_flow + 3 * flow + 1, now + settings.decrease_interval + 1)
         return
     _update_alpha(run, flow, now - settings.older_acks)
-    its.notified = 1
-    if not its.decreasing:
-        its.decreasing = 1
-        turn = (now - its.decrease_origin) // settings.decrease_interval + 1
-        schedule(run, settings.first_flow + 3 * flow + 1, its.decrease_origin + turn * settings.decrease_interval)
+    record.notified = 1
+    if not record.decreasing:
+        record.decreasing = 1
+        turn = (now - record.decrease_origin) // settings.decrease_interval + 1
+        schedule(run, settings.first_flow + 3 * flow + 1, record.decrease_origin + turn * settings.decrease_interval)
 
 
 @inlined
 def decrease(run: Run, flow: int) -> None:
-    """Cut the rate, and start recovery from the beginning."""
-    its, now, settings = run.flows[flow], run.clock[0].now, run.settings
-    if its.completion >= 0 or not its.decreasing:
+    """Cut the rate, and restart recovery."""
+    record, now, settings = run.flows[flow], run.clock[0].now, run.settings
+    if record.completion >= 0 or not record.decreasing:
         return
     _update_alpha(run, flow, now)
-    if its.timer_stage != 0 or its.byte_stage != 0:
-        its.target = its.rate
-    its.rate = max(settings.least_rate, np.floor(its.rate * (1 - its.alpha / 2)))
-    its.timer_stage, its.byte_stage, its.counted, its.decreasing = 0, 0, 0, 0
-    its.increase_at = now + settings.increase_interval
-    if not its.increasing:
-        its.increasing = 1
-        schedule(run, settings.first_flow + 3 * flow + 2, its.increase_at)
+    if record.timer_stage != 0 or record.byte_stage != 0:
+        record.target = record.rate
+    record.rate = max(settings.least_rate, np.floor(record.rate * (1 - record.alpha / 2)))
+    record.timer_stage, record.byte_stage, record.counted, record.decreasing = 0, 0, 0, 0
+    record.increase_at = now + settings.increase_interval
+    if not record.increasing:
+        record.increasing = 1
+        schedule(run, settings.first_flow + 3 * flow + 2, record.increase_at)
 
 
 @inlined
 def increase_by_time(run: Run, flow: int) -> None:
-    """The increase timer; a cut in between has put it off."""
-    its, now, settings = run.flows[flow], run.clock[0].now, run.settings
-    its.increasing = 0
-    if its.completion >= 0:
+    """The increase timer expires; a cut in between delays the increase."""
+    record, now, settings = run.flows[flow], run.clock[0].now, run.settings
+    record.increasing = 0
+    if record.completion >= 0:
         return
-    if now >= its.increase_at:
+    if now >= record.increase_at:
         _increase(run, flow)
-        its.timer_stage += 1
-        its.increase_at = now + settings.increase_interval
-    its.increasing = 1
-    schedule(run, settings.first_flow + 3 * flow + 2, its.increase_at)
+        record.timer_stage += 1
+        record.increase_at = now + settings.increase_interval
+    record.increasing = 1
+    schedule(run, settings.first_flow + 3 * flow + 2, record.increase_at)
 
 
 @inlined
 def increase_by_bytes(run: Run, flow: int, size: int) -> None:
-    """The byte counter, where there is one and the flow was ever slowed down."""
-    its = run.flows[flow]
-    if run.settings.byte_counter == 0 or not its.slowed:
+    """Count bytes for the increase by bytes, if it is used and the flow was ever slowed down."""
+    record = run.flows[flow]
+    if run.settings.byte_counter == 0 or not record.slowed:
         return
-    its.counted += size
-    if its.counted >= run.settings.byte_counter:
-        its.counted = 0
+    record.counted += size
+    if record.counted >= run.settings.byte_counter:
+        record.counted = 0
         _increase(run, flow)
-        its.byte_stage += 1
+        record.byte_stage += 1
 
 
 @inlined
 def _increase(run: Run, flow: int) -> None:
-    """Fast recovery halfway to the target; later the target itself moves, faster when both clocks have ticked long."""
-    its, settings = run.flows[flow], run.settings
-    low, high = its.timer_stage, its.timer_stage
+    """Move the rate halfway to the target. After fast recovery the target rises as well, then faster."""
+    record, settings = run.flows[flow], run.settings
+    low, high = record.timer_stage, record.timer_stage
     if settings.byte_counter:
-        low, high = min(low, its.byte_stage), max(high, its.byte_stage)
+        low, high = min(low, record.byte_stage), max(high, record.byte_stage)
     if low > settings.fast_recovery:
-        its.target = min(its.line_rate, its.target + settings.hyper)
+        record.target = min(record.line_rate, record.target + settings.hyper)
     elif high >= settings.fast_recovery:
-        its.target = min(its.line_rate, its.target + settings.additive)
-    its.rate = np.floor(its.rate / 2) + np.floor(its.target / 2)
+        record.target = min(record.line_rate, record.target + settings.additive)
+    record.rate = np.floor(record.rate / 2) + np.floor(record.target / 2)
 
 
 @inlined
 def _update_alpha(run: Run, flow: int, now: int) -> None:
-    """Let the ticks of alpha up to `now` happen."""
-    its, g = run.flows[flow], run.settings.g
-    ticks = (now - its.alpha_at) // run.settings.alpha_interval
+    """Apply the timers of alpha up to `now`."""
+    record, g = run.flows[flow], run.settings.g
+    ticks = (now - record.alpha_at) // run.settings.alpha_interval
     if ticks <= 0:
         return
     decays = ticks
-    if its.notified:
-        its.alpha = (1 - g) * its.alpha + g
+    if record.notified:
+        record.alpha = (1 - g) * record.alpha + g
         decays -= 1
     for _ in range(decays):
-        its.alpha *= 1 - g
-    its.alpha_at += ticks * run.settings.alpha_interval
-    its.notified = 0
+        record.alpha *= 1 - g
+    record.alpha_at += ticks * run.settings.alpha_interval
+    record.notified = 0

@@ -1,12 +1,13 @@
-"""Links that go down in the middle of a run: what waits for them is lost, and other routes hold from then on."""
+"""Links that go down during a run: the packets that wait for them are lost, and routes change."""
 
-from fabricgen.simulate.packets.network import Network, pause_event, schedule_at
+from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.records import DOWN, FLUSH
+from fabricgen.simulate.packets.timers import pause_event, schedule_at
 from fabricgen.simulate.scenario import LinkFailure
 
 
 class Failing:
-    """Takes a link down once, with what is queued for it and the data on its cable; routes change at that moment."""
+    """Takes a link down once, with the packets in its queues and on its cable, and changes routes at that time."""
 
     period = 0
 
@@ -15,7 +16,7 @@ class Failing:
         self._failure = failure
 
     def look(self, network: Network) -> None:
-        """It is time."""
+        """Take the link down."""
         run = network.run
         network.steps.change(self._failure.routes)
         network.run = run._replace(steps=network.steps.array())
@@ -28,4 +29,4 @@ class Failing:
                 schedule_at(run, pause_event(run, port, lane, FLUSH), network.now)
 
     def close(self) -> None:
-        """It stays down."""
+        """Nothing to do: the link stays down."""

@@ -1,4 +1,4 @@
-"""Victims: flows that take longer than ideal sharing of their own path would make them, because others are paused."""
+"""Victims: flows that take longer than under ideal sharing of their path, because of pauses."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.results import PacketFlow, PacketsResult
-from fabricgen.simulate.congestion.model import NO_PORT, Flows, Ports, latency_ns
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.packets.simulation import run
-from fabricgen.simulate.scenario import Scenario
+from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports, latency_ns
+from fabricgen.simulate.scenario import Scenario, Scheduler
 
 VICTIM_FACTOR = 1.2
 _GAP_NS = 10_000
 
 
 def with_victims(result: PacketsResult, scenario: Scenario, ports: Ports, flows: Flows) -> PacketsResult:
-    """The result with each flow's ideal completion, HoL factor, and for victims the slowdown over the flow alone.
-    `ports` and `flows` are the scenario's, as the max-min solver takes them."""
+    """The result with each flow's ideal completion and HoL factor, and the slowdown of victims over the flow alone.
+    `ports` and `flows` are those of the scenario for the max-min solver."""
     ideal = np.rint(_ideal_ns(scenario, ports, flows) + latency_ns(ports, flows)).astype(int).tolist()
     held = {priority for priority in scenario.priorities if scenario.traffic_class(priority).lossless}
     judged = [_judged(flow, times, flow.priority in held) for flow, times in zip(result.flows, ideal, strict=True)]
@@ -32,9 +32,9 @@ def with_victims(result: PacketsResult, scenario: Scenario, ports: Ports, flows:
 
 
 def _ideal_ns(scenario: Scenario, ports: Ports, flows: Flows) -> NDArray[np.float64]:
-    """Completion times under max-min sharing. Where flows have several priorities, each of these has of every link
-    what its scheduler warrants it against the others there: all where it is strict, else by weight; of a NIC, which
-    takes its flows in turn, by their number."""
+    """Completion times under max-min sharing. With several priorities, the scheduler gives each a share of every link
+    against the others there: all of it to a strict one, else by weight. On a NIC, which serves its flows in turn, the
+    shares are the numbers of flows."""
     priorities = scenario.priorities
     if len(priorities) == 1:
         return max_min_times_ns(ports, flows)
@@ -44,9 +44,9 @@ def _ideal_ns(scenario: Scenario, ports: Ports, flows: Flows) -> NDArray[np.floa
     for row, priority in enumerate(priorities):
         used = flows.path[own == priority]
         np.add.at(crossing[row], used[used != NO_PORT], 1)
-    weight = np.array([0 if one.scheduler == "strict" else one.weight for one in classes])[:, None]
-    asked = np.where(ports.is_nic, crossing, (crossing > 0) * weight)
-    share = np.where(asked > 0, asked / np.maximum(asked.sum(axis=0), 1), 1.0)
+    weight = np.array([0 if one.scheduler is Scheduler.STRICT else one.weight for one in classes])[:, None]
+    wanted = np.where(ports.is_nic, crossing, (crossing > 0) * weight)
+    share = np.where(wanted > 0, wanted / np.maximum(wanted.sum(axis=0), 1), 1.0)
     times = np.zeros(len(own))
     for row, priority in enumerate(priorities):
         chosen = np.flatnonzero(own == priority)
@@ -56,7 +56,7 @@ def _ideal_ns(scenario: Scenario, ports: Ports, flows: Flows) -> NDArray[np.floa
 
 
 def _judged(flow: PacketFlow, ideal_ns: int, lossless: bool) -> PacketFlow:
-    """Only what PFC can hold is a victim of it."""
+    """The flow with its HoL factor. Only a flow of a lossless priority can be a victim."""
     if flow.fct_ns is None:
         return replace(flow, ideal_fct_ns=ideal_ns)
     factor = flow.fct_ns / max(ideal_ns, 1)
@@ -64,7 +64,7 @@ def _judged(flow: PacketFlow, ideal_ns: int, lossless: bool) -> PacketFlow:
 
 
 def lone_times_ns(scenario: Scenario, chosen: Sequence[int]) -> list[int | None]:
-    """How long some flows take with the network to themselves: one after another in a single run."""
+    """The completion times of some flows without other traffic: one after another in a single run."""
     if not chosen:
         return []
     slowest = min(link.speed_gbps for link in scenario.links)

@@ -1,4 +1,4 @@
-"""What a packet run observed, as findings. FG640 to FG649 freezes, FG750 to FG799 congestion."""
+"""Findings of a packet run: FG640 to FG649 freezes, FG750 to FG799 congestion."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,8 +8,8 @@ from fabricgen.findings import Confidence, Finding, Location, Place, Severity, i
 from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseKind, QueueUse
 from fabricgen.simulate.plane.names import infiniband_planes
 
-LONG_QUEUE_NS = 100_000  # a queue that marks nothing below this much time is no help to its senders
-LONG_PAUSE = 0.2  # of the run: a host that pauses its switch for longer is the root of a storm
+LONG_QUEUE_NS = 100_000  # a queue that first marks above this time of its line rate marks too late
+LONG_PAUSE = 0.2  # share of the run: a host that pauses its switch for longer is the root of a storm
 
 
 def packet_findings(
@@ -23,13 +23,13 @@ def packet_findings(
 
 
 def left_out(bundle: Bundle, plane: str | None) -> list[Finding]:
-    """A note for each InfiniBand plane that was asked for, with the others."""
-    reason = "not simulated: forwarding of InfiniBand planes is OpenSM's"
+    """FG708 for each InfiniBand plane among the selected planes."""
+    reason = "not simulated: OpenSM computes the forwarding of InfiniBand planes"
     return [Finding("FG708", Severity.NOTE, f"plane {name}: {reason}") for name in infiniband_planes(bundle, plane)]
 
 
 def _placed(bundle: Bundle, finding: Finding) -> Finding:
-    """At the row of the switch's file that it is about."""
+    """The finding at its row of the switch's file."""
     device = bundle.devices.get(finding.device)
     if device is None:
         return finding
@@ -54,32 +54,32 @@ def _freezes(result: PacketsResult, place: Location | None) -> Iterator[Finding]
         yield _finding(
             "FG640", Severity.ERROR, f"frozen since {result.freeze.time_ns} ns{over}: {around}", place,
             device=result.freeze.cycle[0][0],
-            hint="Break the cycle in the routes; a watchdog only cuts what has frozen, and drops to do so.",
+            hint="break the cycle in the routes; a watchdog acts only after the freeze, and drops packets",
         )  # fmt: skip
     if result.storms:
         first = result.storms[0]
         yield _finding(
             "FG641", Severity.WARNING,
-            f"PFC watchdog acted on {len(result.storms)} queues, first on priority {first.priority} of {first.port[0]}"
-            f" towards {first.port[1]} at {first.detected_ns} ns",
+            f"the PFC watchdog acted on {len(result.storms)} queues, first on priority {first.priority} of "
+            f"{first.port[0]} towards {first.port[1]} at {first.detected_ns} ns",
             place, device=first.port[0], count=len(result.storms),
-            hint="While it acts, this priority is not lossless. Find who paused the port.",
+            hint="find the device that paused the port; while the watchdog acts, this priority is not lossless",
         )  # fmt: skip
 
 
 def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
     lossless = [group for group in result.groups if group.lossless and group.drops]
-    if lossless and not result.storms:  # a watchdog drops on purpose
+    if lossless and not result.storms:  # the action of a watchdog drops packets
         worst = max(lossless, key=lambda group: (group.drops, group.port))
         why = f"headroom {worst.headroom_bytes} B, full at {worst.headroom_most_bytes} B"
         yield _finding(
             "FG750", Severity.ERROR,
             f"headroom overflow: {sum(group.drops for group in lossless)} packets of lossless priorities dropped, most "
             f"of them from {worst.port[1]} at {worst.port[0]} "
-            f"({why if worst.headroom_bytes else f'no PFC for priority {worst.priority} there'})",
+            f"({why if worst.headroom_bytes else f'without PFC for priority {worst.priority}'})",
             place, device=worst.port[0], at=Place("BUFFER_PG", f"{worst.port[1]}|{worst.priority}"),
             count=len(lossless),
-            hint="Headroom must hold a round trip of the cable, two packets, the pause frame and the peer's response.",
+            hint="raise xoff to a round trip of the cable, two packets, the pause frame and the response of the peer",
         )  # fmt: skip
     kept_out = [queue for queue in result.queues if queue.lossless and queue.drops]
     if kept_out:
@@ -90,7 +90,7 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             f"queue, most of them at {fullest.port[0]} {fullest.port[1]}, which held {fullest.most_bytes} B",
             place, device=fullest.port[0], at=Place("BUFFER_QUEUE", f"{fullest.port[1]}|{fullest.priority}"),
             count=len(kept_out),
-            hint="Give the queue a profile that limits nothing, such as egress_lossless_profile: PFC is its limit.",
+            hint="give the queue a profile without a limit, such as egress_lossless_profile: PFC limits it",
         )  # fmt: skip
     lossy = [one for one in result.dropped if not one.lossless]
     if lossy:
@@ -107,27 +107,27 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
 
 
 def _marks(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
-    """Of a fabric that is built to run with ECN: marks that come too late, pauses that should not be needed."""
+    """Findings of a fabric with ECN: marks that come too late, and pauses that ECN should prevent."""
     late = [queue for queue in result.queues if queue.lossless and queue.most_ns > LONG_QUEUE_NS and _is_late(queue)]
     if late:
         worst = late[0]
-        why = "marks nothing" if worst.kmin_bytes is None else f"marks from {worst.kmin_bytes} B on"
+        why = "does not mark" if worst.kmin_bytes is None else f"marks above {worst.kmin_bytes} B"
         yield _finding(
             "FG753", Severity.WARNING,
             f"ECN comes too late: {worst.port[0]} {worst.port[1]} held {worst.most_bytes} B, "
             f"{worst.most_ns / 1000:.0f} us of its line rate, and {why}",
             place, device=worst.port[0], at=Place("QUEUE", f"{worst.port[1]}|{worst.priority}"), count=len(late),
-            hint="Give the queue a WRED profile with ECN whose Kmin is a few tens of microseconds of the port's speed.",
+            hint="give the queue a WRED profile with ECN and a Kmin of a few tens of microseconds at the port's speed",
         )  # fmt: skip
     pausing = [group for group in result.groups if group.pauses]
     if pausing and result.ecn:
         worst_group = max(pausing, key=lambda group: (group.pauses, group.port))
         yield _finding(
             "FG754", Severity.WARNING,
-            f"{sum(group.pauses for group in pausing)} pauses although ECN slows the senders: what comes in by "
-            f"{worst_group.port[0]} {worst_group.port[1]} may take {worst_group.alpha:g} of the free pool only",
+            f"{sum(group.pauses for group in pausing)} pauses although ECN slows the senders: the group at "
+            f"{worst_group.port[0]} {worst_group.port[1]} may use only {worst_group.alpha:g} of the free pool",
             place, device=worst_group.port[0], at=Place("BUFFER_PG", worst_group.port[1]), count=len(pausing),
-            hint="Raise dynamic_th of the group's profile, so that the pool can hold what arrives before ECN works.",
+            hint="raise dynamic_th of the group's profile, so the pool can hold the bytes that arrive before ECN acts",
         )  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def _is_late(queue: QueueUse) -> bool:
 
 
 def _early(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
-    """PFC before ECN, where ECN is on."""
+    """PFC before ECN, on a fabric with ECN."""
     early: Sequence[GroupUse] = [group for group in result.groups if group.early_pauses] if result.ecn else ()
     if early:
         worst = max(early, key=lambda group: (group.early_pauses, group.port))
@@ -145,7 +145,7 @@ def _early(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             f"PFC before ECN: {sum(group.early_pauses for group in early)} pauses were sent while the queue ahead was "
             f"below Kmin, most of them by {worst.port[0]} to {worst.port[1]}",
             place, device=worst.port[0], count=len(early),
-            hint="Lower Kmin and Kmax, or raise alpha, so that senders are slowed down before they are paused.",
+            hint="lower Kmin and Kmax, or raise alpha, so ECN slows the senders before PFC pauses them",
         )  # fmt: skip
 
 
@@ -156,8 +156,8 @@ def _delays(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
         worst = victims[0]
         yield _finding(
             "FG760", Severity.WARNING,
-            f"{len(victims)} of {len(result.flows)} flows are victims of others, worst {worst.src} to {worst.dst}: "
-            f"HoL factor {worst.hol_factor}{_alone(worst)}",
+            f"{len(victims)} of {len(result.flows)} flows are victims of other flows, worst {worst.src} to "
+            f"{worst.dst}: HoL factor {worst.hol_factor}{_alone(worst)}",
             place, device=result.roots[0].port[0] if result.roots else "", count=len(victims),
             hint=_root_hint(result),
         )  # fmt: skip
@@ -168,22 +168,22 @@ def _delays(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
                 f"host {root.port[1]} pauses {root.port[0]} for {root.paused_share:.0%} of the time, which pauses "
                 f"{root.paused_links} links",
                 place, device=root.port[0],
-                hint="Look at the host: a NIC or receiver that does not keep up is the root of a pause storm.",
+                hint="check the host: a NIC or receiver below line rate is the root of a pause storm",
             )  # fmt: skip
     late = sum(flow.fct_ns is None for flow in result.flows)
     if late and not result.freeze:
         yield _finding(
-            "FG762", Severity.NOTE, f"{late} of {len(result.flows)} flows are not finished after "
-            f"{result.simulated_ns} ns", place, hint="Give the run more time, or look for what holds them up.",
+            "FG762", Severity.NOTE, f"{late} of {len(result.flows)} flows have not completed after "
+            f"{result.simulated_ns} ns", place, hint="give the run more time, or find the ports that delay them",
         )  # fmt: skip
 
 
 def _alone(flow: PacketFlow) -> str:
-    return f", {flow.slowdown} times the flow alone" if flow.slowdown else ""
+    return f", {flow.slowdown} times the time of the flow alone" if flow.slowdown else ""
 
 
 def _root_hint(result: PacketsResult) -> str:
     if not result.roots:
-        return "Pauses hold up flows that do not cross the congested port."
+        return "find the congested port: its pauses delay flows that do not cross it"
     root = result.roots[0]
-    return f"Pauses begin at {root.port[0]} towards {root.port[1]} ({root.kind}); relieve that port."
+    return f"relieve the port of {root.port[0]} towards {root.port[1]} ({root.kind}), where pauses begin"

@@ -1,7 +1,7 @@
-"""Whether paused queues wait for each other in a circle and nothing in it has moved: a freeze, with its cycle.
+"""Freezes: cycles of paused queues that wait for each other, in which no packet moves.
 
-A queue that the far switch has paused waits until the packets that came over its link leave that switch: for every
-queue there that holds some of them. A cycle of such waits in which nobody sent a packet for a while never ends.
+A paused queue waits until the packets that came over its link leave the far switch, so it waits for every queue there
+that holds some of them. A cycle of such waits in which no queue sent a packet for a while never ends.
 """
 
 from collections.abc import Sequence
@@ -16,35 +16,35 @@ from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.state import Run
 
 CHECK_NS = 50_000
-MOST_CHECK_NS = 1_000_000  # while nothing moves, it looks less and less often
+MOST_CHECK_NS = 1_000_000  # while nothing moves, checks become less frequent
 
 Queue = tuple[int, int]  # port, class
 
 
 class FreezeWatch:
-    """Looks at the network every `CHECK_NS`, last at `looked_ns`; `found` is the first freeze, `over_ns` when something
-    moved again."""
+    """Checks the network every `CHECK_NS`, last at `checked_ns`. `found` is the first freeze, `over_ns` the time when
+    its cycle moved again."""
 
     def __init__(self, network: Network) -> None:
         self.found: Freeze | None = None
         self.over_ns: int | None = None
-        self.looked_ns = 0
+        self.checked_ns = 0
         self.period = self.first = CHECK_NS * network.ticks_per_ns
         self._cycle: list[Queue] = []
         self._searched: tuple[bytes, bytes, int] | None = None
         self._stuck, self._sent = _stuck(network.run), network.run.queues["sent"].copy()
 
     def look(self, network: Network) -> None:
-        """Compare with the last look."""
+        """Compare with the last check."""
         run = network.run
-        self.looked_ns = network.ns(network.now)
+        self.checked_ns = network.ns(network.now)
         stuck, sent = _stuck(run), run.queues["sent"].copy()
         still = stuck & self._stuck & (sent == self._sent)
         slower = min(2 * self.period, MOST_CHECK_NS * network.ticks_per_ns)
         self.period = slower if (sent == self._sent).all() else self.first
         self._stuck, self._sent = stuck, sent
         if self._cycle and self.over_ns is None and not all(still[queue] for queue in self._cycle):
-            self.over_ns = self.looked_ns
+            self.over_ns = self.checked_ns
         if self.found is None and still.any() and self._is_new(run, still):
             cycle = _cycle(run, still)
             if cycle:
@@ -53,27 +53,27 @@ class FreezeWatch:
                 self.found = Freeze(network.ns(since), tuple(network.ports[port] for port, _ in cycle))
 
     def close(self) -> None:
-        """Nothing to put away."""
+        """Nothing to do."""
 
     def _is_new(self, run: Run, still: NDArray[np.bool_]) -> bool:
-        """Whether a cycle was never looked for in what the queues hold now: they send, or their bytes change."""
+        """Whether the queues changed since the last search for a cycle: they sent, or their bytes changed."""
         state = still.tobytes(), self._sent.tobytes(), int(run.queues["bytes"].sum())
         before, self._searched = self._searched, state
         return state != before
 
 
 def _stuck(run: Run) -> NDArray[np.bool_]:
-    """[port, class]: paused, with packets."""
+    """[port, class]: whether a queue is paused and has packets."""
     lanes = np.arange(run.settings.classes)
     blocked = run.ports["waiting"] & run.ports["paused"]
     return (blocked[:, None] >> lanes & 1).astype(bool)
 
 
 def _cycle(run: Run, still: NDArray[np.bool_]) -> list[Queue]:
-    """A cycle of waits among queues that stood still, from its smallest member; empty where there is none."""
+    """A cycle of waits among queues that did not move, from its smallest member; empty without a cycle."""
     members = [(int(port), int(lane)) for port, lane in zip(*still.nonzero(), strict=True)]
     waits = waits_for(run, members)
-    colour: dict[Queue, int] = {}
+    colour: dict[Queue, int] = {}  # 1: on the path, 2: done
     for begin in members:
         path: list[tuple[Queue, list[Queue]]] = [(begin, list(waits[begin]))] if begin not in colour else []
         if path:
@@ -97,7 +97,7 @@ def _cycle(run: Run, still: NDArray[np.bool_]) -> list[Queue]:
 
 
 def waits_for(run: Run, queues: Sequence[Queue]) -> dict[Queue, list[Queue]]:
-    """Of some paused queues, the others among them that each waits for."""
+    """The queues among `queues` that each of these paused queues waits for."""
     blocked: dict[tuple[int, int], list[Queue]] = {}
     for port, lane in queues:
         for came_by in set(_packets(run, port, lane, "port")):
@@ -106,7 +106,7 @@ def waits_for(run: Run, queues: Sequence[Queue]) -> dict[Queue, list[Queue]]:
 
 
 def _packets(run: Run, port: int, lane: int, field: str) -> list[Any]:
-    """A field of every packet in a queue."""
+    """The values of a field for every packet in a queue."""
     found, packet = [], int(run.queues["head"][port, lane])
     while packet != NONE:
         found.append(int(run.events[field][packet]))

@@ -1,4 +1,4 @@
-"""Two instructions of the processor that Python has no word for."""
+"""Two instructions of the processor that Python does not offer."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from fabricgen.simulate.compilation import inlined
 
 @intrinsic  # type: ignore[untyped-decorator]
 def trailing_zeros(_context: Any, word: Any) -> Any:  # noqa: ARG001
-    """Index of the lowest bit that is set in a uint64; undefined for 0."""
+    """The index of the lowest set bit of a uint64; undefined for 0."""
 
     def generate(_: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -23,7 +23,7 @@ def trailing_zeros(_context: Any, word: Any) -> Any:  # noqa: ARG001
 
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(_context: Any, records: Any, index: Any) -> Any:  # noqa: ARG001
-    """Have the processor load a record (of several dimensions: the first of a row) that will be needed soon."""
+    """Load a record into the cache of the processor; of a two-dimensional array, the first record of a row."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -40,7 +40,7 @@ def prefetch(_context: Any, records: Any, index: Any) -> Any:  # noqa: ARG001
 
 @inlined
 def whole(number: Any) -> int:
-    """A number of any width as a signed one of 64 bits, cut off towards zero: narrow unsigned ones do not mix well."""
+    """A number as a signed 64-bit integer, truncated towards zero: numba mixes narrow unsigned integers badly."""
     return np.int64(number)  # type: ignore[return-value]
 
 

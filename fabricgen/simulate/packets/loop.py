@@ -1,4 +1,4 @@
-"""The event loop: one event after the other, and what a port sends because of it."""
+"""The event loop: one event after another, and the packets that ports send because of it."""
 
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.buffer import resume_if_empty
@@ -26,14 +26,14 @@ from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.switch import flush, forward, next_of_switch
 from fabricgen.simulate.packets.wheel import next_event, schedule
 
-# Why the loop came back.
+# Why the loop returns.
 REACHED, FINISHED, PACKETS_SHORT, FRAMES_SHORT = range(4)
-SPARE_PACKETS = 8  # more than an event can take
+SPARE_PACKETS = 8  # more than one event needs
 
 
 @compiled
 def advance(run: Run, until: int) -> int:
-    """Run up to a time or until all flows are done; less far where the caller has to make room first."""
+    """Run up to a time or until all flows are complete; return earlier if the caller has to make room first."""
     clock = run.clock[0]
     while clock.finished < len(run.flows):
         if clock.free_count < SPARE_PACKETS:
@@ -47,14 +47,14 @@ def advance(run: Run, until: int) -> int:
         if port == NONE:
             port, then = then, NONE
         while port != NONE:
-            resuming = _send(run, port)  # nothing, where there is a second port: the first one had a pause to send
+            resuming = _send(run, port)  # NONE if there is a second port: the first one sends a pause
             port, then = then if resuming == NONE else resuming, NONE
     return FINISHED
 
 
 @inlined
 def happen(run: Run, event: int) -> tuple[int, int]:
-    """Let one event happen; up to two ports that may have something to send then, in their order."""
+    """Process one event; up to two ports that may have a packet to send, in order."""
     kind, port = run.events[event].kind, run.events[event].port
     if kind == SENT:
         run.ports[port].state &= ~BUSY
@@ -94,8 +94,8 @@ def _timer(run: Run, event: int, kind: int, port: int) -> tuple[int, int]:
 
 @inlined
 def _send(run: Run, port: int) -> int:
-    """Put a port's next packet on the wire, where it is idle and has one; another port that has a frame to send because
-    of this, or NONE."""
+    """Send the next packet of a port if the port is idle; another port with a frame to send because of this, or
+    NONE."""
     out = run.ports[port]
     if out.state:
         return NONE
@@ -118,7 +118,7 @@ def _send(run: Run, port: int) -> int:
 
 @inlined
 def _transmit(run: Run, port: int, packet: int) -> None:
-    """Occupy the wire, and let the packet arrive at its far end."""
+    """Occupy the wire, and schedule the arrival of the packet at the far end."""
     out, event, clock = run.ports[port], run.events[packet], run.clock[0]
     sent = clock.now + run.durations[out.speed, event.size]
     arrives = sent + out.delay

@@ -1,4 +1,4 @@
-"""A host's NIC: which packet it sends next, and what it does with those that arrive."""
+"""The NIC of a host: the next packet it sends, and the handling of packets that arrive."""
 
 import numpy as np
 
@@ -25,24 +25,24 @@ from fabricgen.simulate.packets.wheel import schedule
 
 @inlined
 def start(run: Run, event: int, flow: int) -> int:
-    """A flow begins, after all else of its tick, which was on its way before; the port that may send then, or NONE."""
-    its = run.flows[flow]
-    if not its.started:
-        its.started = 1
+    """Start a flow, after all events of its tick that were scheduled before; the port that may send, or NONE."""
+    record = run.flows[flow]
+    if not record.started:
+        record.started = 1
         if run.slots[run.clock[0].slot].head != NONE:
             schedule(run, event, run.clock[0].now)
             return NONE
-    host = run.nodes[its.node]
+    host = run.nodes[record.node]
     run.order[host.first_flow + host.flows] = flow
     host.flows += 1
-    its.rate = its.target = its.line_rate
-    its.available = run.clock[0].now
-    return int(its.port)
+    record.rate = record.target = record.line_rate
+    record.available = run.clock[0].now
+    return int(record.port)
 
 
 @inlined
 def receive(run: Run, packet: int) -> tuple[int, int]:
-    """Take a packet that arrived at its host; the ports that may have something to send then, or NONE."""
+    """Receive a packet at its host; the ports that may have a packet to send, or NONE."""
     event = run.events[packet]
     port = event.port
     if event.kind <= MARKED_DATA:
@@ -61,25 +61,25 @@ def receive(run: Run, packet: int) -> tuple[int, int]:
 
 @inlined
 def _acknowledge(run: Run, packet: int) -> bool:
-    """Turn a packet that arrived into its ACK; False for one out of order that asks for nothing."""
+    """Turn a packet that arrived into its ACK; False for a packet out of order without an answer."""
     event = run.events[packet]
-    its = run.flows[event.flow]
+    record = run.flows[event.flow]
     marked = event.kind == MARKED_DATA
     event.kind = ACK
-    if event.number == its.received:
-        its.received += 1
-        its.refused_until = 0
-    elif event.number > its.received:
-        if run.clock[0].now < its.refused_until:
+    if event.number == record.received:
+        record.received += 1
+        record.refused_until = 0
+    elif event.number > record.received:
+        if run.clock[0].now < record.refused_until:
             return False
-        its.refused_until = run.clock[0].now + run.settings.refusal_interval
+        record.refused_until = run.clock[0].now + run.settings.refusal_interval
         event.kind = NAK
-    event.number = its.received
-    if marked and event.kind == ACK and run.clock[0].now >= its.noticed_at + run.settings.notice_interval:
-        its.noticed_at = run.clock[0].now
+    event.number = record.received
+    if marked and event.kind == ACK and run.clock[0].now >= record.noticed_at + run.settings.notice_interval:
+        record.noticed_at = run.clock[0].now
         event.kind = ECHO
     event.size = run.settings.ack_size
-    event.step = its.back
+    event.step = record.back
     if not run.settings.data_acks:
         event.queue = CONTROL
     return True
@@ -87,14 +87,14 @@ def _acknowledge(run: Run, packet: int) -> bool:
 
 @inlined
 def _acknowledged(run: Run, packet: int) -> None:
-    """An ACK is back at the source."""
+    """An ACK arrives at the source."""
     event = run.events[packet]
-    its = run.flows[event.flow]
-    its.acked = max(its.acked, event.number)
-    its.sent = max(its.sent, its.acked)
-    if its.acked >= its.packets:
-        if its.completion < 0:
-            its.completion = run.clock[0].now - its.start
+    record = run.flows[event.flow]
+    record.acked = max(record.acked, event.number)
+    record.sent = max(record.sent, record.acked)
+    if record.acked >= record.packets:
+        if record.completion < 0:
+            record.completion = run.clock[0].now - record.start
             run.clock[0].finished += 1
     elif event.kind == NAK:
         go_back(run, event.flow)
@@ -104,8 +104,8 @@ def _acknowledged(run: Run, packet: int) -> None:
 
 @inlined
 def next_of_host(run: Run, port: int) -> int:
-    """The next packet of a NIC: an ACK before data, then the flows in turn; NONE where none may send, with a wake-up
-    for the one that may next."""
+    """The next packet of a NIC: ACKs before data, then the flows in turn. NONE if no flow may send; then the NIC wakes
+    up for the next flow that may."""
     out = run.ports[port]
     if out.control_head != NONE:
         first = run.events[out.control_head]
@@ -123,7 +123,7 @@ def next_of_host(run: Run, port: int) -> int:
 
 @inlined
 def _turn(run: Run, port: int) -> int:
-    """The place in `order` of the flow whose turn it is, or NONE; flows that are done are taken out on the way."""
+    """The place in `order` of the next flow, or NONE; complete flows are removed on the way."""
     out = run.ports[port]
     host = run.nodes[out.node]
     now, first, count = run.clock[0].now, host.first_flow, host.flows
@@ -131,12 +131,12 @@ def _turn(run: Run, port: int) -> int:
     place = whole(host.last_flow)
     for _ in range(count):
         place = place + 1 if place + 1 < count else (place + 1) % count
-        its = run.flows[run.order[first + place]]
-        if its.sent < its.packets and not whole(out.paused) >> its.queue & 1:
-            if its.available <= now:
+        record = run.flows[run.order[first + place]]
+        if record.sent < record.packets and not whole(out.paused) >> record.queue & 1:
+            if record.available <= now:
                 found = place
                 break
-        elif its.acked >= its.packets:
+        elif record.acked >= record.packets:
             done = min(done, place)
     if done == count:
         return found
@@ -154,15 +154,15 @@ def _turn(run: Run, port: int) -> int:
 
 @inlined
 def _wake_later(run: Run, node: int) -> None:
-    """Let the NIC look again when the next flow may send by its rate."""
+    """Wake the NIC up when the next flow may send by its rate."""
     host = run.nodes[node]
     if host.awake:
         return
     soonest, never = whole(1 << 62), whole(1 << 62)
     for place in range(host.first_flow, host.first_flow + host.flows):
-        its = run.flows[run.order[place]]
-        if its.sent < its.packets:
-            soonest = min(soonest, its.available)
+        record = run.flows[run.order[place]]
+        if record.sent < record.packets:
+            soonest = min(soonest, record.available)
     if run.clock[0].now < soonest < never:
         host.awake = 1
         event = run.settings.first_wake + node
@@ -173,19 +173,19 @@ def _wake_later(run: Run, node: int) -> None:
 
 @inlined
 def _packet_of(run: Run, flow: int) -> int:
-    """The flow's next packet, and when the one after it may follow."""
-    its = run.flows[flow]
+    """The next packet of a flow; sets the time of the packet after it."""
+    record = run.flows[flow]
     packet = take(run)
     event = run.events[packet]
-    event.kind, event.flow, event.number, event.step, event.queue = DATA, flow, its.sent, its.out, its.queue
-    last = its.sent + 1 == its.packets
-    event.size = its.last_size if last else run.settings.payload + run.settings.header
-    its.sent += 1
-    if its.rate == its.line_rate:
-        interval = whole(run.durations[run.ports[its.port].speed, event.size])
+    event.kind, event.flow, event.number, event.step, event.queue = DATA, flow, record.sent, record.out, record.queue
+    last = record.sent + 1 == record.packets
+    event.size = record.last_size if last else run.settings.payload + run.settings.header
+    record.sent += 1
+    if record.rate == record.line_rate:
+        interval = whole(run.durations[run.ports[record.port].speed, event.size])
     else:
-        interval = _ticks(event.size * 8.0 / its.rate, run.settings.ticks_per_s)
-    its.available = run.clock[0].now + interval
+        interval = _ticks(event.size * 8.0 / record.rate, run.settings.ticks_per_s)
+    record.available = run.clock[0].now + interval
     if run.settings.dcqcn:
         increase_by_bytes(run, flow, event.size)
     return packet
@@ -193,7 +193,7 @@ def _packet_of(run: Run, flow: int) -> int:
 
 @inlined
 def _ticks(seconds: float, ticks_per_s: float) -> int:
-    """Whole ticks of a time: the product of two doubles rounded down as if it had been exact (Dekker 1971)."""
+    """The whole ticks of a time: the exact product of two doubles, rounded down (Dekker 1971)."""
     product = seconds * ticks_per_s
     ticks = np.floor(product)
     if ticks == product:
@@ -208,7 +208,7 @@ def _ticks(seconds: float, ticks_per_s: float) -> int:
 
 @inlined
 def _backlog(run: Run, port: int, packet: int) -> int:
-    """Count a packet into a slow receiver's backlog; the port where it then asks for a pause, or NONE."""
+    """Add a packet to the backlog of a slow receiver; the port that sends a pause because of it, or NONE."""
     lane = run.events[packet].queue
     host = run.nodes[run.ports[port].node]
     drain(run, port)

@@ -1,4 +1,4 @@
-"""What a run came to: completion times, pause frames, drops, buffers, and where the pauses began."""
+"""The result of a run: completion times, pause frames, drops, use of buffers, and the origins of pauses."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,17 +7,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.results import Compat, GroupUse, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
+from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
 from fabricgen.simulate.packets.simulation import Finished
 
 FEW_PACKETS = 8
-PAUSED_LONG = 0.05  # of the run: below, a link counts as not paused
+PAUSED_LONG = 0.05  # share of the run: a link with a smaller share does not count as paused
 
 
 def outcome(finished: Finished, seed: int) -> PacketsResult:
-    """The result, without what only a comparison with ideal rates tells."""
+    """The result, without the comparison with ideal rates."""
     network, run = finished.network, finished.network.run
     clock, watch = run.clock[0], finished.freeze
     freeze = replace(watch.found, over_ns=watch.over_ns) if watch.found else None
@@ -32,7 +32,7 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
         max_queue_bytes=int(run.queues["most"].max(initial=0)),
         simulated_ns=network.ns(network.now),
         seed=seed,
-        compat=Compat(network.scenario.compat),
+        compat=network.scenario.compat,
         freeze=freeze,
         storms=tuple(finished.storms),
         groups=_groups(network),
@@ -66,7 +66,7 @@ def _frames(network: Network) -> tuple[tuple[int, str, int], ...]:
 
 
 def _groups(network: Network) -> tuple[GroupUse, ...]:
-    """The groups of switches that anything came to."""
+    """The groups of switches that paused, dropped, or used headroom."""
     run = network.run
     pauses = run.holds["frames"][run.ports["peer"]]
     touched = (run.groups["headroom_most"] > 0) | (run.groups["drops"] > 0) | (pauses > 0)
@@ -88,7 +88,7 @@ def _groups(network: Network) -> tuple[GroupUse, ...]:
 
 
 def _queues(network: Network) -> tuple[QueueUse, ...]:
-    """The queues of switches that held more than a few packets or let some fall, fullest first."""
+    """The queues of switches that held more than a few packets or dropped any, fullest first."""
     run = network.run
     full = run.queues["most"] > FEW_PACKETS * (run.settings.payload + run.settings.header)
     full |= run.holds["dropped"] > 0
@@ -112,7 +112,7 @@ def _queues(network: Network) -> tuple[QueueUse, ...]:
 
 
 def paused_share(network: Network) -> NDArray[np.float64]:
-    """[port]: how much of the run so far each port was paused, in its worst class."""
+    """[port]: the share of the run so far for which each port was paused, in its worst class."""
     run, now = network.run, max(network.now, 1)
     still = (run.ports["paused"][:, None] >> np.arange(run.settings.classes) & 1).astype(bool)
     ticks = run.holds["total"] + np.where(still, now - run.holds["since"], 0)
@@ -120,8 +120,8 @@ def paused_share(network: Network) -> NDArray[np.float64]:
 
 
 def _roots(network: Network) -> tuple[PauseRoot, ...]:
-    """Where pauses begin, by following each paused link to where the traffic behind it is held up: from a paused port
-    to the far switch's ports that its flows go on by, until one is not paused itself, or is paused by a host."""
+    """The origins of pauses. A paused port leads to the next ports of its flows at the far switch, and so on, until a
+    port is not paused itself, or is paused by a host."""
     run, share = network.run, paused_share(network)
     paused = share > PAUSED_LONG
     onward = _onward(network)
@@ -144,7 +144,7 @@ def _roots(network: Network) -> tuple[PauseRoot, ...]:
 
 
 def _onward(network: Network) -> dict[int, set[int]]:
-    """port -> the ports that its flows go on by at the far end and that were ever busy enough to queue."""
+    """port -> the next ports of its flows that ever had a queue."""
     after: dict[int, set[int]] = {}
     most = network.run.queues["most"].max(axis=1)
     packet = network.run.settings.payload + network.run.settings.header
@@ -170,7 +170,7 @@ def _ends(port: int, paused: NDArray[np.bool_], onward: dict[int, set[int]], to_
 
 
 def flow_paths(network: Network) -> Sequence[list[int]]:
-    """The ports that each flow's data crosses, its NIC first."""
+    """The ports that the data of each flow crosses, its NIC first."""
     run = network.run
     ports, following = run.steps["port"].tolist(), run.steps["next"].tolist()
     paths = []

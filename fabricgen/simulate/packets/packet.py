@@ -1,4 +1,4 @@
-"""Packets: taken from the free ones and given back, and the queues that they stand in."""
+"""Packets: allocation, and the queues that they wait in."""
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.records import NONE
@@ -7,7 +7,7 @@ from fabricgen.simulate.packets.state import Run
 
 @inlined
 def take(run: Run) -> int:
-    """A free packet; the loop sees to it that there are some."""
+    """Allocate a packet; the loop ensures that there are free ones."""
     clock = run.clock[0]
     packet = clock.free
     clock.free = run.events[packet].next
@@ -17,7 +17,7 @@ def take(run: Run) -> int:
 
 @inlined
 def give_back(run: Run, packet: int) -> None:
-    """The packet has arrived, or is lost."""
+    """Free a packet that has arrived or is lost."""
     clock = run.clock[0]
     run.events[packet].next = clock.free
     clock.free = packet
@@ -26,7 +26,7 @@ def give_back(run: Run, packet: int) -> None:
 
 @inlined
 def push(run: Run, port: int, lane: int, packet: int) -> None:
-    """To the end of the queue of a class."""
+    """Append a packet to the queue of a class."""
     queue = run.queues[port, lane]
     run.events[packet].next = NONE
     if queue.head == NONE:
@@ -39,7 +39,7 @@ def push(run: Run, port: int, lane: int, packet: int) -> None:
 
 @inlined
 def pop(run: Run, port: int, lane: int) -> int:
-    """The first packet of a class that has some."""
+    """Remove the first packet from the queue of a class, which is not empty."""
     queue = run.queues[port, lane]
     packet = queue.head
     queue.head = run.events[packet].next
@@ -50,7 +50,7 @@ def pop(run: Run, port: int, lane: int) -> int:
 
 @inlined
 def push_control(run: Run, port: int, packet: int) -> None:
-    """To the end of the queue that nothing holds back."""
+    """Append a packet to the control queue, which is never paused."""
     out = run.ports[port]
     run.events[packet].next = NONE
     if out.control_head == NONE:
@@ -62,7 +62,7 @@ def push_control(run: Run, port: int, packet: int) -> None:
 
 @inlined
 def pop_control(run: Run, port: int) -> int:
-    """The first packet of that queue; it has some."""
+    """Remove the first packet from the control queue, which is not empty."""
     out = run.ports[port]
     packet = out.control_head
     out.control_head = run.events[packet].next
@@ -71,8 +71,8 @@ def pop_control(run: Run, port: int) -> int:
 
 @inlined
 def push_pause(run: Run, port: int, lane: int, kind: int) -> None:
-    """A pause frame about a class, PAUSE or RESUME, towards the peer of a port. A host's own comes before its ACKs,
-    which may be paused."""
+    """Send a pause frame for a class, PAUSE or RESUME, to the peer of a port. A host sends it before its ACKs, which
+    may be paused."""
     frame = take(run)
     event = run.events[frame]
     event.kind, event.size, event.queue = kind, run.settings.pause_size, lane

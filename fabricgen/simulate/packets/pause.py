@@ -1,7 +1,7 @@
-"""Pause frames at both ends: what one does to the port that gets it, when its time is over, when it is repeated.
+"""Pause frames at both ends: their effect on the port that receives them, their expiry, and their repetition.
 
-IEEE 802.1Qbb: a pause holds for a number of quanta of 512 bit times, so that it must be repeated, and a port may take a
-while to obey it.
+IEEE 802.1Qbb: a pause lasts for a number of quanta of 512 bit times, so it must be repeated, and a port may take some
+time to obey it.
 """
 
 from fabricgen.simulate.compilation import inlined
@@ -14,13 +14,13 @@ from fabricgen.simulate.packets.wheel import schedule
 
 @inlined
 def obey(run: Run, frame: int) -> int:
-    """A pause frame takes effect; the port that may go on, or NONE."""
+    """Apply a pause frame; the port that may resume, or NONE."""
     event = run.events[frame]
     port, lane, pauses = event.port, event.queue, event.kind == PAUSE
     _log(run, port, lane, pauses)
     give_back(run, frame)
     if not pauses:
-        return _go_on(run, port, lane)
+        return _resume(run, port, lane)
     out, hold = run.ports[port], run.holds[port, lane]
     hold.frames += 1
     if out.deaf >> lane & 1:
@@ -38,14 +38,14 @@ def obey(run: Run, frame: int) -> int:
 
 @inlined
 def expire(run: Run, event: int) -> int:
-    """The time of a pause may be over; the port that may go on, or NONE."""
+    """End a pause if its time is over; the port that may resume, or NONE."""
     port, lane = run.events[event].port, run.events[event].queue
     hold = run.holds[port, lane]
     hold.armed = 0
     if not run.ports[port].paused >> lane & 1:
         return NONE
     if run.clock[0].now >= hold.expires:
-        return _go_on(run, port, lane)
+        return _resume(run, port, lane)
     hold.armed = 1
     _time(run, port, lane, EXPIRE, hold.expires)
     return NONE
@@ -53,7 +53,7 @@ def expire(run: Run, event: int) -> int:
 
 @inlined
 def refresh(run: Run, event: int) -> int:
-    """Repeat a pause that still holds; a host that is done with its own lets its switch go on. The port with a frame to
+    """Repeat a pause that still applies; a host resumes its switch when its own pause is over. The port with a frame to
     send, or NONE."""
     port, lane = run.events[event].port, run.events[event].queue
     group, node = run.groups[port, lane], run.nodes[run.ports[port].node]
@@ -79,7 +79,7 @@ def refresh(run: Run, event: int) -> int:
 
 @inlined
 def repeat_later(run: Run, port: int, lane: int) -> None:
-    """Look again at a pause that was just sent: before its time is over, and at a host when it may be done."""
+    """Schedule the repetition of a pause before its time is over, and at a host when its pause may be over."""
     if run.groups[port, lane].repeating:
         return
     node, now = run.nodes[run.ports[port].node], run.clock[0].now
@@ -96,7 +96,7 @@ def repeat_later(run: Run, port: int, lane: int) -> None:
 
 @inlined
 def drain(run: Run, port: int) -> None:
-    """Bring a slow receiver's backlog up to date."""
+    """Update the backlog of a slow receiver."""
     host, now = run.nodes[run.ports[port].node], run.clock[0].now
     taken = whole((now - host.drained_at) / host.drain)
     if taken >= host.backlog:
@@ -107,7 +107,7 @@ def drain(run: Run, port: int) -> None:
 
 
 @inlined
-def _go_on(run: Run, port: int, lane: int) -> int:
+def _resume(run: Run, port: int, lane: int) -> int:
     out, hold = run.ports[port], run.holds[port, lane]
     if out.paused >> lane & 1:
         hold.total += run.clock[0].now - hold.since
@@ -117,7 +117,7 @@ def _go_on(run: Run, port: int, lane: int) -> int:
 
 @inlined
 def _time(run: Run, port: int, lane: int, kind: int, time: int) -> None:
-    """Start one of the two timers of a port's class."""
+    """Start one of the two timers of a port's class: EXPIRE or REFRESH."""
     event = run.settings.first_pause + 3 * (port * run.settings.classes + lane) + (kind == REFRESH)
     run.events[event].kind, run.events[event].port, run.events[event].queue = kind, port, lane
     schedule(run, event, time)
@@ -125,7 +125,7 @@ def _time(run: Run, port: int, lane: int, kind: int, time: int) -> None:
 
 @inlined
 def _log(run: Run, port: int, lane: int, pauses: int) -> None:
-    """Write down a frame as it arrived."""
+    """Log the arrival of a frame."""
     clock = run.clock[0]
     row = run.frames[clock.frames]
     row.time, row.port, row.queue, row.pause = clock.now - run.ports[port].response, port, lane, pauses

@@ -1,18 +1,28 @@
-"""Each kind of port of a plane put to the test that a good day never brings.
+"""Tests of each kind of port of a plane under conditions that normal traffic does not produce.
 
-Headroom: a neighbour sends at line rate while everything behind the port stands still, on the true cable. Watchdog: a
-broken NIC, or any peer, pauses the port for seconds. Ports with equal settings are one kind, tested once.
+Headroom: a neighbor sends at line rate over the true cable while nothing leaves the switch. Watchdog: a broken NIC, or
+any peer, pauses the port for seconds. Ports with equal settings are one kind and are tested once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Place, Severity, in_order
+from fabricgen.simulate.packets.analysis import PlaneRun
 from fabricgen.simulate.packets.outcome import outcome
-from fabricgen.simulate.packets.planes import PlaneRun
 from fabricgen.simulate.packets.simulation import run
-from fabricgen.simulate.scenario import Flow, Link, Node, PauseStorm, Scenario, SwitchBuffers
+from fabricgen.simulate.scenario import (
+    CongestionControl,
+    Flow,
+    Link,
+    Node,
+    NodeKind,
+    PauseStorm,
+    Scenario,
+    SwitchBuffers,
+)
+from fabricgen.vocabulary import WatchdogAction
 
 STORM_NS = 3_000_000_000  # longer than any sensible detection time
 _MS = 1_000_000
@@ -21,7 +31,7 @@ _SENDER, _SWITCH, _RECEIVER = "sender", "switch", "receiver"
 
 @dataclass(frozen=True)
 class _Kind:
-    """Ports that are alike: the first one, and how many there are."""
+    """Ports with equal settings: the first one, and their number."""
 
     device: str
     port: str
@@ -32,7 +42,7 @@ class _Kind:
 
 
 def probe(bundle: Bundle, runs: Sequence[PlaneRun]) -> list[Finding]:
-    """FG755 and FG756 for the kinds of ports in the planes that were run."""
+    """FG755 and FG756 for the kinds of ports of the planes that were run."""
     found = [
         finding
         for one in runs
@@ -43,32 +53,30 @@ def probe(bundle: Bundle, runs: Sequence[PlaneRun]) -> list[Finding]:
 
 
 def _kinds(one: PlaneRun) -> Iterator[_Kind]:
-    scenario, settings = one.made.scenario, one.made.settings
+    scenario = one.made.scenario
     switches = {node.name: node.buffers for node in scenario.nodes if node.buffers}
     first: dict[object, _Kind] = {}
     for link in scenario.links:
         for device, port, own in ((link.a, link.a_port, link.a_buffers), (link.b, link.b_port, link.b_buffers)):
-            shared = switches.get(device)
-            if shared is None or not own.get("pfc"):
+            if own is None or not own.pfc:
                 continue
-            buffers = replace(shared, **own)
+            buffers = replace(own, buffer_bytes=switches[device].buffer_bytes)
             key = (replace(buffers, buffer_bytes=0), link.speed_gbps, link.delay_ns, link.response_ns)
-            kind = first.get(key) or _Kind(device, port, settings[device].profile_name(port), buffers, link, 0)
+            profile = one.made.switches[device].group(port).profile
+            kind = first.get(key) or _Kind(device, port, profile, buffers, link, 0)
             first[key] = replace(kind, count=kind.count + 1)
     yield from first.values()
 
 
-def _star(one: PlaneRun, kind: _Kind, size_bytes: int, storm_ns: int, **changes: object) -> Scenario:
-    """A sender on a port of this kind, a receiver on another one, which pauses from the beginning."""
-    own: Mapping[str, object] = {"watchdog": None, **changes}
-    buffers = replace(kind.buffers, **own)  # type: ignore[arg-type]
-    cable = {"speed_gbps": kind.link.speed_gbps, "delay_ns": kind.link.delay_ns, "response_ns": kind.link.response_ns}
-    transport = replace(one.made.scenario.transport, congestion_control="none", dcqcn=None)
+def _star(one: PlaneRun, kind: _Kind, buffers: SwitchBuffers, size_bytes: int, storm_ns: int) -> Scenario:
+    """A sender on a port of this kind, and a receiver on another one, which pauses the switch from the start."""
+    cable = Link(_SENDER, _SWITCH, kind.link.speed_gbps, kind.link.delay_ns, response_ns=kind.link.response_ns)
+    transport = replace(one.made.scenario.transport, congestion_control=CongestionControl.NONE, dcqcn=None)
     priority = one.made.priority
     return Scenario(
         name=f"{kind.device} {kind.port}",
-        nodes=(Node(_SENDER, "host"), Node(_RECEIVER, "host"), Node(_SWITCH, "switch", buffers)),
-        links=(Link(_SENDER, _SWITCH, **cable), Link(_RECEIVER, _SWITCH, **cable)),  # type: ignore[arg-type]
+        nodes=(Node(_SENDER, NodeKind.HOST), Node(_RECEIVER, NodeKind.HOST), Node(_SWITCH, NodeKind.SWITCH, buffers)),
+        links=(cable, replace(cable, a=_RECEIVER)),
         flows=(Flow(_SENDER, _RECEIVER, size_bytes, 0, priority),),
         routes={(_SWITCH, _SENDER): _SENDER, (_SWITCH, _RECEIVER): _RECEIVER},
         transport=transport,
@@ -78,9 +86,10 @@ def _star(one: PlaneRun, kind: _Kind, size_bytes: int, storm_ns: int, **changes:
 
 
 def _headroom(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:
-    """With a fixed low threshold in place of alpha: it takes a millisecond less, and headroom begins there, too."""
+    """FG755, with a low static threshold instead of alpha: headroom starts there as well, a millisecond earlier."""
     low = 16 * one.made.scenario.transport.packet_bytes
-    scenario = _star(one, kind, 4 * low + 4 * kind.buffers.pg_headroom_bytes, 2 * _MS, static_threshold_bytes=low)
+    buffers = replace(kind.buffers, static_threshold_bytes=low, watchdog=None)
+    scenario = _star(one, kind, buffers, 4 * low + 4 * buffers.pg_headroom_bytes, 2 * _MS)
     drops = outcome(run(scenario), 1).drops
     if drops:
         device = bundle.devices[kind.device]
@@ -94,20 +103,20 @@ def _headroom(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:
             device=kind.device,
             place=Place(*path),
             location=device.locate(*path),
-            hint="Headroom must hold a round trip, two packets, the pause frame and the peer's response time.",
+            hint="raise xoff to a round trip, two packets, the pause frame and the response time of the peer",
             confidence=Confidence.OBSERVED,
             count=kind.count,
         )
 
 
 def _storm(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:
+    """FG756 unless a watchdog ends a storm."""
     watchdog = kind.buffers.watchdog
-    scenario = _star(one, kind, 1 << 20, STORM_NS, watchdog=watchdog)
-    storms = run(scenario).storms
-    if storms and watchdog and watchdog.action != "alert":
+    storms = run(_star(one, kind, kind.buffers, 1 << 20, STORM_NS)).storms
+    if storms and watchdog and watchdog.action is not WatchdogAction.ALERT:
         return
     device = bundle.devices[kind.device]
-    state = "its watchdog only alerts" if storms else "no watchdog acts" if watchdog else "it has no watchdog"
+    state = "its watchdog only alerts" if storms else "its watchdog does not act" if watchdog else "it has no watchdog"
     yield Finding(
         code="FG756",
         severity=Severity.WARNING,
@@ -115,7 +124,7 @@ def _storm(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:
         device=kind.device,
         place=Place("PFC_WD", kind.port),
         location=device.locate("PFC_WD", kind.port),
-        hint="Set PFC_WD with action drop and a detection time of some hundred milliseconds, and pfcwd_sw_enable.",
+        hint="set PFC_WD with action drop and a detection time of some hundred milliseconds, and pfcwd_sw_enable",
         confidence=Confidence.OBSERVED,
         count=kind.count,
     )

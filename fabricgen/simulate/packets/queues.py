@@ -1,26 +1,26 @@
-"""What a scenario says of ports, queues and buffers, put into their records."""
+"""The ports, queues and buffers of a scenario in their records."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
+from fabricgen.physics import QUANTUM_BITS
+from fabricgen.results import Compat
 from fabricgen.simulate.packets.records import NONE, POOL
 from fabricgen.simulate.packets.state import Records
-from fabricgen.simulate.scenario import Ecn, Scenario, SwitchBuffers, TrafficClass
+from fabricgen.simulate.scenario import Ecn, Scenario, Scheduler, SwitchBuffers, TrafficClass
 
 UNLIMITED = 1 << 40
 LARGEST = (1 << 31) - 1
 ALPHA_ONE = 256
-UNMARKED = 1 << 30  # Kmin of a queue that marks nothing
-QUANTUM_BITS = 512
+UNMARKED = 1 << 30  # Kmin of a queue that does not mark
 
 
 def fill_ports(
     ports: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], node_of: dict[str, int],
     speeds: Sequence[float], ticks_per_ns: int, classes: int,
 ) -> None:  # fmt: skip
-    """Cables, and pauses as their receiver sees them; the first of all classes is the first in turn."""
+    """Fill in cables, and the times of pauses. The first class has the first turn."""
     number = np.arange(len(ends))
     ports["node"] = [node_of[node] for node, _ in ends]
     ports["peer"] = number ^ 1
@@ -28,7 +28,7 @@ def fill_ports(
     ports["speed"] = np.repeat([speeds.index(link.speed_gbps) for link in scenario.links], 2)
     ports["control_head"], ports["control_tail"] = NONE, NONE
     ports["last"] = classes - 1
-    if scenario.compat == "hpcc":
+    if scenario.compat is Compat.HPCC:
         return
     pfc = scenario.pfc
     quantum_ns = np.array([QUANTUM_BITS / link.speed_gbps for link in scenario.links])
@@ -40,28 +40,29 @@ def fill_ports(
 
 
 def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:
-    """Buffers, WRED and schedulers of each port's classes."""
+    """Fill in buffers, WRED and schedulers of each port's classes."""
     mtu = scenario.transport.packet_bytes
     queues["head"], queues["tail"] = NONE, NONE
     for lane, priority in enumerate(classes):
         traffic = scenario.traffic_class(priority)
-        for port, buffers in enumerate(port_buffers(scenario, priority)):
-            queue, own = queues[port, lane], bool(buffers and buffers.scheduler)
+        for port, buffers in enumerate(buffers_by_port(scenario, priority)):
+            queue = queues[port, lane]
+            own = buffers if buffers and buffers.scheduler else traffic
             _fill_group(groups[port, lane], buffers, traffic)
             ecn = (buffers.ecn if buffers else None) or Ecn(UNMARKED, UNMARKED, 0.0)
             queue["kmin"], queue["kmax"], queue["pmax"] = ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax
-            queue["quantum"] = (buffers.weight if own and buffers else traffic.weight) * mtu
-            if (buffers.scheduler if own and buffers else traffic.scheduler) == "strict":
+            queue["quantum"] = own.weight * mtu
+            if own.scheduler is Scheduler.STRICT:
                 ports["strict"][port] |= 1 << lane
 
 
 def fill_pools(queues: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], classes: Sequence[int]) -> Records:
-    """The pools of what goes out, and what each queue may take of its own."""
+    """The egress pools; fills in the limits of the queues."""
     number: dict[tuple[str, str], int] = {}
     sizes: list[int] = []
     queues["pool"] = NONE
     for lane, priority in enumerate(classes):
-        for port, buffers in enumerate(port_buffers(scenario, priority)):
+        for port, buffers in enumerate(buffers_by_port(scenario, priority)):
             if buffers is None or not buffers.egress_pool_bytes:
                 continue
             queue, name = queues[port, lane], (ends[port][0], buffers.egress_pool)
@@ -77,7 +78,7 @@ def fill_pools(queues: Records, scenario: Scenario, ends: Sequence[tuple[str, st
 
 
 def _fill_group(group: Records, buffers: SwitchBuffers | None, traffic: TrafficClass) -> None:
-    """A host has no buffer to speak of: what arrives is taken."""
+    """Fill in a group. A host does not have one: it takes all packets that arrive."""
     if buffers is None:
         return
     group["reserve"] = buffers.pg_reserve_bytes
@@ -89,7 +90,7 @@ def _fill_group(group: Records, buffers: SwitchBuffers | None, traffic: TrafficC
 
 
 def fill_switches(nodes: Records, groups: Records, ports: Records, scenario: Scenario, ticks_per_ns: int) -> None:
-    """Pools: what is left of a buffer after reserves and headroom."""
+    """Fill in nodes. The pool of a switch is its buffer without reserves and headroom."""
     for index, node in enumerate(scenario.nodes):
         row = nodes[index]
         row["pool_limit"] = UNLIMITED
@@ -109,12 +110,11 @@ def fill_switches(nodes: Records, groups: Records, ports: Records, scenario: Sce
         nodes["storm_until"][index] = storm.until_ns * ticks_per_ns
 
 
-def port_buffers(scenario: Scenario, priority: int) -> list[SwitchBuffers | None]:
-    """What each port has for a priority: its own over its switch's."""
+def buffers_by_port(scenario: Scenario, priority: int) -> list[SwitchBuffers | None]:
+    """The settings of each port for a priority: those of the class, else of the port, else of its switch."""
     of = {node.name: node.buffers for node in scenario.nodes}
     found = []
     for link in scenario.links:
-        for name, port, classes in ((link.a, link.a_buffers, link.a_classes), (link.b, link.b_buffers, link.b_classes)):
-            buffers, own = of[name], classes.get(priority, port)
-            found.append(replace(buffers, **own) if buffers and own else buffers)
+        found.append(link.a_classes.get(priority) or link.a_buffers or of[link.a])
+        found.append(link.b_classes.get(priority) or link.b_buffers or of[link.b])
     return found

@@ -1,16 +1,16 @@
-"""What the event loop keeps of everything that moves, one record each, so that a step touches few cache lines.
+"""The records of the event loop: one for each object, so a step touches few cache lines.
 
-Times are ticks of the run's clock (`clock.py`), sizes bytes on the wire. Packets and timers are events alike; an event
-is in one list at most, so that a single `next` links slots of the wheel, queues and the free list.
+Times are ticks of the run's clock (`clock.py`), sizes are bytes on the wire. Packets and timers are both events. An
+event is in at most one list, so a single `next` serves the slots of the wheel, the queues and the free list.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 NONE = -1
-CONTROL = 15  # the queue of pause frames, and of ACKs that no pause holds: before all others
+CONTROL = 15  # the queue of pause frames, and of ACKs that are never paused: it is served first
 
-# Kinds of events. What stands above `BEFORE_PACKETS` comes before packets of the same tick, the others in their order.
+# Kinds of events. Those from `BEFORE_PACKETS` on come before packets of the same tick, others in order of scheduling.
 DATA, MARKED_DATA, ACK, ECHO, NAK, PAUSE, RESUME, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH = range(14)
 BEFORE_PACKETS = 20
 DECREASE, INCREASE = 20, 21
@@ -22,22 +22,22 @@ EVENT = np.dtype(
         ("time", np.int64),
         ("next", np.int32),
         ("flow", np.int32),  # a timer's flow
-        ("port", np.int32),  # receives it; while queued: the port that it came in by; a timer's port
-        ("step", np.int32),  # into `steps`: the way from here
+        ("port", np.int32),  # the port that receives it; while queued: the port that it arrived at; a timer's port
+        ("step", np.int32),  # into `steps`: the path from here
         ("number", np.int32),  # data: which packet of its flow; ACK: the first one not yet received
         ("size", np.uint16),
         ("kind", np.uint8),
-        ("queue", np.uint8),  # class, or CONTROL; of a pause frame: the class that it is about
+        ("queue", np.uint8),  # class, or CONTROL; of a pause frame: the class that it pauses
     ]
 )
 
 LIST = np.dtype([("head", np.int32), ("tail", np.int32)])
 
-LINE = 64  # bytes that a processor loads at once
+LINE = 64  # bytes of a cache line
 
 
 def _on_a_line(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
-    """A record that begins where a cache line does and fills it."""
+    """A record that fills one cache line."""
     names, formats = zip(*fields, strict=True)
     return np.dtype({"names": names, "formats": formats, "itemsize": LINE})
 
@@ -46,7 +46,7 @@ PORT = _on_a_line(
     [
         ("delay", np.int64),  # of the cable
         ("response", np.int64),  # from a pause frame's arrival to its effect
-        ("pause", np.int64),  # how long a pause frame holds; 0: until resumed
+        ("pause", np.int64),  # how long a pause frame lasts; 0: until resumed
         ("refresh", np.int64),  # how often a pause is repeated; 0: never
         ("node", np.int32),
         ("peer", np.int32),  # the port at the far end
@@ -56,7 +56,7 @@ PORT = _on_a_line(
         ("waiting", np.uint16),  # classes with packets, as bits
         ("paused", np.uint16),  # classes that the peer has paused
         ("strict", np.uint16),  # classes of strict priority
-        ("discard", np.uint16),  # classes whose packets are thrown away: the watchdog's, or all of a dead link
+        ("discard", np.uint16),  # classes whose packets are dropped: by the watchdog, or all of a dead link
         ("deaf", np.uint16),  # classes that ignore pauses
         ("state", np.uint8),
         ("last", np.uint8),  # the class that sent last
@@ -76,10 +76,10 @@ QUEUE = _on_a_line(
         ("deficit", np.int32),
         ("sent", np.int32),  # packets
         ("marked", np.int32),
-        ("pool", np.int32),  # of `pools`; NONE: the queue may grow as its groups let it
-        ("floor", np.int32),  # bytes that it holds before it takes of the pool
-        ("limit", np.int32),  # bytes of the pool that it may take, in place of alpha
-        ("alpha", np.uint16),  # in 1/256; 0: the limit counts
+        ("pool", np.int32),  # of `pools`; NONE: only the groups limit the queue
+        ("floor", np.int32),  # bytes that it holds before it uses the pool
+        ("limit", np.int32),  # bytes of the pool that it may use, instead of alpha
+        ("alpha", np.uint16),  # in 1/256; 0: the limit applies
     ]
 )
 
@@ -90,27 +90,27 @@ GROUP = _on_a_line(
         ("reserve", np.int32),
         ("headroom_limit", np.int32),
         ("alpha", np.int32),  # in 1/256
-        ("static", np.int32),  # threshold in place of a dynamic one; 0: dynamic
+        ("static", np.int32),  # static threshold; 0: dynamic
         ("xon", np.int32),
         ("xon_offset", np.int32),
         ("headroom_most", np.int32),
         ("drops", np.int32),
-        ("early", np.int32),  # pauses sent while ECN did not mark yet
-        ("pausing", np.uint8),  # whether the peer is told to pause
+        ("early", np.int32),  # pauses that were sent before ECN marked
+        ("pausing", np.uint8),  # whether the group pauses its peer
         ("lossless", np.uint8),
-        ("repeating", np.uint16),  # whether the timer of a repetition runs
+        ("repeating", np.uint16),  # whether the timer of the repetition runs
     ]
 )
 
 HOLD = np.dtype(
     [
         ("expires", np.int64),
-        ("since", np.int64),  # when the pause began that is on, or was the last
-        ("total", np.int64),  # ticks of all pauses that are over
+        ("since", np.int64),  # start of the present or last pause
+        ("total", np.int64),  # ticks of all past pauses
         ("frames", np.int32),  # pause frames received
-        ("armed", np.int16),  # whether the timer of the pause's end is running
+        ("armed", np.int16),  # whether the timer of the expiry runs
         ("unused", np.int16),
-        ("dropped", np.int64),  # packets that the limit of the queue kept out
+        ("dropped", np.int64),  # packets dropped by the limit of the queue
     ]
 )
 
@@ -126,11 +126,11 @@ NODE = np.dtype(
         ("flows", np.int32),
         ("last_flow", np.int32),
         ("awake", np.int32),  # whether a wake-up is scheduled
-        ("backlog", np.int32),  # bytes that a slow receiver has not taken yet
+        ("backlog", np.int32),  # bytes that a slow receiver has not processed
         ("backlog_limit", np.int32),
-        ("drain", np.float64),  # ticks that it needs for a byte; 0: it keeps up
+        ("drain", np.float64),  # ticks per byte of a slow receiver; 0: line rate
         ("drained_at", np.int64),
-        ("storm_from", np.int64),  # a broken NIC pauses its switch from then on
+        ("storm_from", np.int64),  # a broken NIC pauses its switch from this time
         ("storm_until", np.int64),
     ]
 )
@@ -142,7 +142,7 @@ FLOW = np.dtype(
         ("out", np.int32),  # first step to the destination
         ("back", np.int32),
         ("packets", np.int32),
-        ("sent", np.int32),  # packets, from here on
+        ("sent", np.int32),  # packets, as the next three
         ("acked", np.int32),
         ("received", np.int32),
         ("last_size", np.uint16),
@@ -153,7 +153,7 @@ FLOW = np.dtype(
         ("decreasing", np.uint8),  # a rate decrease is scheduled
         ("increasing", np.uint8),
         ("started", np.uint8),
-        ("progress", np.int32),  # acknowledged when the retransmission timer started
+        ("progress", np.int32),  # acknowledged packets when the retransmission timer started
         ("available", np.int64),  # earliest start of the next packet
         ("completion", np.int64),
         ("start", np.int64),
@@ -165,7 +165,7 @@ FLOW = np.dtype(
         ("decrease_origin", np.int64),
         ("increase_at", np.int64),
         ("noticed_at", np.int64),  # the receiver's last notification
-        ("refused_until", np.int64),  # the receiver has asked for a repeat, and does not do so again before
+        ("refused_until", np.int64),  # the receiver does not send another NAK before
         ("timer_stage", np.int32),
         ("byte_stage", np.int32),
         ("counted", np.int64),  # bytes sent since the last increase by bytes
@@ -198,7 +198,7 @@ FRAME = np.dtype([("time", np.int64), ("port", np.int32), ("queue", np.int16), (
 
 
 def aligned(count: int, dtype: np.dtype[np.void]) -> NDArray[np.void]:
-    """Zeros that start on a cache line."""
+    """An array of zeros that starts on a cache line."""
     room = np.zeros(count * dtype.itemsize + LINE, np.uint8)
     start = -room.ctypes.data % LINE
     return room[start : start + count * dtype.itemsize].view(dtype)

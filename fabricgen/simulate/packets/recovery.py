@@ -1,4 +1,4 @@
-"""Go-back-N: what a sender does about lost packets. The receiver keeps nothing that comes out of order."""
+"""Go-back-N: how a sender repeats lost packets. The receiver drops packets that arrive out of order."""
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.packet import give_back
@@ -9,7 +9,7 @@ from fabricgen.simulate.packets.wheel import schedule
 
 @inlined
 def lost(run: Run, packet: int) -> None:
-    """A packet that no buffer has room for. The timer of its flow starts here: before a loss it changes nothing."""
+    """Drop a packet, and start the timer of its flow: without a loss the timer would have no effect."""
     run.clock[0].drops += 1
     start_timer(run, run.events[packet].flow)
     give_back(run, packet)
@@ -17,11 +17,11 @@ def lost(run: Run, packet: int) -> None:
 
 @inlined
 def start_timer(run: Run, flow: int) -> None:
-    """Let the flow time out, unless it will anyway."""
-    its = run.flows[flow]
-    if its.timer == 0 and its.completion < 0 and run.settings.timeout > 0:
-        its.timer = 1
-        its.progress = its.acked
+    """Start the retransmission timer of a flow, unless it runs."""
+    record = run.flows[flow]
+    if record.timer == 0 and record.completion < 0 and run.settings.timeout > 0:
+        record.timer = 1
+        record.progress = record.acked
         event = run.settings.first_flow + 3 * flow
         run.events[event].kind = TIMEOUT
         schedule(run, event, run.clock[0].now + run.settings.timeout)
@@ -29,19 +29,19 @@ def start_timer(run: Run, flow: int) -> None:
 
 @inlined
 def timed_out(run: Run, flow: int) -> None:
-    """Send again all that is not acknowledged, where nothing was since the timer started."""
-    its = run.flows[flow]
-    its.timer = 0
-    if its.completion >= 0:
+    """Repeat all unacknowledged packets if no packet was acknowledged since the timer started."""
+    record = run.flows[flow]
+    record.timer = 0
+    if record.completion >= 0:
         return
-    if its.acked == its.progress:
+    if record.acked == record.progress:
         go_back(run, flow)
     start_timer(run, flow)
 
 
 @inlined
 def go_back(run: Run, flow: int) -> None:
-    """The next packet to send is the first one that is not acknowledged."""
-    its = run.flows[flow]
-    run.clock[0].repeats += its.sent - its.acked
-    its.sent = its.acked
+    """Continue with the first unacknowledged packet."""
+    record = run.flows[flow]
+    run.clock[0].repeats += record.sent - record.acked
+    record.sent = record.acked

@@ -1,7 +1,7 @@
-"""Time series of a run: queue depths, group fillings and flow rates, sampled; pauses, as they happened.
+"""Time series of a run: samples of queue depths, thresholds and flow rates, and the intervals of all pauses.
 
-Samples are a microsecond apart at first. When there are too many, every other one goes and the distance doubles, so
-that a run of any length comes out at a few hundred samples.
+Samples are one microsecond apart at first. When there are too many, every second one is removed and the distance
+doubles, so a run of any length has some hundred samples.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ _FIRST_NS = 1000
 
 @dataclass
 class Sampler:
-    """Observes a run for `series`."""
+    """An observer that takes the samples of a run."""
 
     network: Network
     most_queues: int = 12
@@ -52,7 +52,7 @@ class Sampler:
             self.look(self.network)
 
     def series(self) -> Series:
-        """What was sampled."""
+        """The time series."""
         network, run = self.network, self.network.run
         queued = np.array(self._queued)
         order = np.argsort(-queued.max(axis=0).reshape(-1), kind="stable")[: self.most_queues]
@@ -79,7 +79,7 @@ class Sampler:
         )  # fmt: skip
 
     def _xoff(self, places: list[tuple[int, int]]) -> list[int]:
-        """Thresholds over time of the groups on the switch of the fullest queue that pauses anybody."""
+        """The thresholds over time of a lossless group on the switch of the fullest queue that has one."""
         run = self.network.run
         found = [
             (node, run.groups[port, lane])

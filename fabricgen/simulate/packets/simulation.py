@@ -1,4 +1,4 @@
-"""A whole run: stretches of the event loop, and between them what looks at the network or changes it."""
+"""A whole run: stretches of the event loop, with observers between them that read or change the network."""
 
 import heapq
 from collections.abc import Callable, Sequence
@@ -7,28 +7,28 @@ from itertools import count
 from typing import Protocol
 
 from fabricgen.results import PfcStorm
+from fabricgen.simulate.packets.advance import advance_to
 from fabricgen.simulate.packets.failing import Failing
 from fabricgen.simulate.packets.freeze import FreezeWatch, Queue
 from fabricgen.simulate.packets.network import Network, build
-from fabricgen.simulate.packets.queues import port_buffers
-from fabricgen.simulate.packets.run import advance_to
+from fabricgen.simulate.packets.queues import buffers_by_port
 from fabricgen.simulate.packets.watchdog import SwitchWatchdog
 from fabricgen.simulate.scenario import Scenario, Watchdog
 
 
 class Observer(Protocol):
-    """Looks at the network, `first` ticks after the beginning for the first time, and every `period` from then on."""
+    """Is called `first` ticks after the start, and every `period` ticks after that."""
 
     @property
     def period(self) -> int:
-        """Ticks; 0: only once."""
+        """In ticks; 0: it is called only once."""
 
     @property
     def first(self) -> int:
-        """Ticks."""
+        """In ticks."""
 
     def look(self, network: Network) -> None:
-        """Now."""
+        """Read or change the network."""
 
     def close(self) -> None:
         """The run is over."""
@@ -36,7 +36,7 @@ class Observer(Protocol):
 
 @dataclass
 class Finished:
-    """A run that is over."""
+    """A run that has ended."""
 
     network: Network
     freeze: FreezeWatch
@@ -44,23 +44,23 @@ class Finished:
 
 
 class _Agenda:
-    """What is to be done between stretches, in the order of time."""
+    """The observers, in the order of time."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, Observer]] = []
         self._number = count()
 
     def add(self, observer: Observer, time: int | None = None) -> None:
-        """At its first time, or at one that is given."""
+        """Add an observer, for its first time or for a given one."""
         heapq.heappush(self._heap, (observer.first if time is None else time, next(self._number), observer))
 
     @property
     def next(self) -> int:
-        """When the next is due."""
+        """The time of the next observer."""
         return self._heap[0][0]
 
-    def do(self, network: Network) -> None:
-        """All that is due."""
+    def call(self, network: Network) -> None:
+        """Call all observers that are due."""
         while self._heap and self._heap[0][0] <= network.now:
             time, _, observer = heapq.heappop(self._heap)
             observer.look(network)
@@ -74,14 +74,14 @@ def run(
     observers: Callable[[Network], Sequence[Observer]] = lambda _: (),
     enough: Callable[[FreezeWatch], bool] = lambda _: False,
 ) -> Finished:
-    """Simulate a scenario up to the end of its flows, to its `stop_ns`, until nothing can happen any more, or until
-    what was seen of freezes is `enough`."""
+    """Simulate a scenario until its flows complete, until its `stop_ns`, until nothing can happen any more, or until
+    the state of the freeze watch is `enough`."""
     network = build(scenario, seed)
     agenda, freeze = _Agenda(), FreezeWatch(network)
     watchdogs, others = _watchdogs(network), observers(network)
     failures = [Failing(network, failure) for failure in scenario.failures]
-    everyone: list[Observer] = [*failures, *watchdogs, *others, freeze]
-    for each in everyone:
+    observing: list[Observer] = [*failures, *watchdogs, *others, freeze]
+    for each in observing:
         agenda.add(each)
     stop = scenario.stop_ns * network.ticks_per_ns
     done = idle = False
@@ -89,7 +89,7 @@ def run(
         moved = _moved(network)
         done = advance_to(network, min(stop, agenda.next))
         if not done:
-            agenda.do(network)
+            agenda.call(network)
         idle = not (watchdogs or failures) and _over(network, moved, freeze)
     if idle and not done:
         freeze.look(network)
@@ -102,7 +102,7 @@ def run(
 def _watchdogs(network: Network) -> list[SwitchWatchdog]:
     guarded: dict[tuple[str, Watchdog], list[Queue]] = {}
     for lane, priority in enumerate(network.classes):
-        for port, buffers in enumerate(port_buffers(network.scenario, priority)):
+        for port, buffers in enumerate(buffers_by_port(network.scenario, priority)):
             if buffers and buffers.watchdog:
                 guarded.setdefault((network.ends[port][0], buffers.watchdog), []).append((port, lane))
     switches = list(dict.fromkeys(node for node, _ in guarded))
@@ -113,14 +113,14 @@ def _watchdogs(network: Network) -> list[SwitchWatchdog]:
 
 
 def _moved(network: Network) -> tuple[int, int]:
-    """Packets that anyone has sent besides pause frames, and flows that have begun."""
+    """The number of packets sent, without pause frames, and of flows started."""
     run = network.run
     frames = int(run.clock["frames"][0])
     return int(run.clock["transmissions"][0]) - frames, int(run.flows["started"].sum())
 
 
 def _over(network: Network, moved: tuple[int, int], freeze: FreezeWatch) -> bool:
-    """Whether nothing will happen any more: no event is left, or nothing but pauses that a freeze repeats."""
+    """Whether nothing can happen any more: no event is left, or only the repeated pauses of a freeze."""
     run = network.run
     if run.clock["pending"][0] == 0:
         return True

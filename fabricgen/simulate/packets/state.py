@@ -1,4 +1,4 @@
-"""The whole state of a run as one value: arrays of records, and settings that never change."""
+"""The state of a run: arrays of records that the loop changes, and settings that never change."""
 
 from typing import Any, NamedTuple
 
@@ -8,14 +8,14 @@ Records = Any  # a numpy array of one of the records
 
 
 class Settings(NamedTuple):
-    """What is alike for all. Rates are bit/s, times ticks; every field keeps its type, or the loop compiles anew."""
+    """Settings of the whole run. Rates are in bit/s, times in ticks. A field of another type compiles a new loop."""
 
     payload: int  # bytes
     header: int
     ack_size: int
     pause_size: int
-    first_packet: int  # events from here on are packets
-    first_wake: int  # event of node 0's wake-up; the others follow
+    first_packet: int  # the first event that is a packet
+    first_wake: int  # the wake-up event of node 0; those of other nodes follow
     first_flow: int  # three events for each flow: start or timeout, decrease, increase
     first_pause: int  # three events for each port and class: end of a pause, its repetition, flush of the queue
     classes: int
@@ -25,11 +25,11 @@ class Settings(NamedTuple):
     sai: bool  # XON as SAI defines it
     dcqcn: bool
     ecn: bool
-    older_acks: int  # 1 where an ACK comes before the alpha tick of its time
+    older_acks: int  # 1 if an ACK comes before the timer of alpha at the same time
     alpha_interval: int
     decrease_interval: int
     increase_interval: int
-    notice_interval: int  # least time between two notifications of a flow
+    notice_interval: int  # minimum time between two notifications of a flow
     byte_counter: int  # bytes between two increases; 0: by time alone
     fast_recovery: int
     g: float
@@ -37,12 +37,12 @@ class Settings(NamedTuple):
     hyper: float
     least_rate: float
     timeout: int  # 0: none
-    refusal_interval: int  # least time between two requests to repeat the same packet
+    refusal_interval: int  # minimum time between two NAKs for the same packet
 
 
 class Run(NamedTuple):
-    """One run. `order` holds, host by host, the flows that it is sending; `durations[speed, size]` are the ticks that a
-    packet takes on the wire."""
+    """The state of one run. `order` has the flows that each host is sending, host by host; `durations[speed, size]` are
+    the ticks of a packet on the wire."""
 
     settings: Settings
     clock: Records  # one
@@ -54,8 +54,8 @@ class Run(NamedTuple):
     ports: Records
     queues: Records  # [port, class]
     groups: Records  # [port, class]
-    holds: Records  # [port, class]: what pauses did to the queue
-    pools: Records  # what queues share
+    holds: Records  # [port, class]: the pauses of the queue
+    pools: Records  # the egress pools of queues
     nodes: Records
     flows: Records
     order: NDArray[Any]  # int32

@@ -1,4 +1,4 @@
-"""A switch: where an arriving packet goes, and which one a port sends next."""
+"""A switch: the queue of an arriving packet, and the packet that a port sends next."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fabricgen.simulate.packets.wheel import schedule
 
 @inlined
 def forward(run: Run, packet: int) -> tuple[int, int]:
-    """Take in a packet that arrived; the ports that may have something to send then, or NONE."""
+    """Queue a packet that arrived; the ports that may have a packet to send, or NONE."""
     event = run.events[packet]
     port, lane, step = event.port, event.queue, run.steps[event.step]
     out = step.port
@@ -41,7 +41,7 @@ def forward(run: Run, packet: int) -> tuple[int, int]:
 
 @inlined
 def next_of_switch(run: Run, port: int) -> int:
-    """Take the next packet out of a port's queues; NONE where all are empty or paused."""
+    """Remove the next packet from the queues of a port; NONE if all are empty or paused."""
     out = run.ports[port]
     if out.control_head != NONE:
         return pop_control(run, port)
@@ -60,7 +60,7 @@ def next_of_switch(run: Run, port: int) -> int:
 
 @inlined
 def flush(run: Run, port: int, lane: int) -> None:
-    """Throw away what waits in a queue: the watchdog's doing, or a dead link's."""
+    """Drop the packets in a queue, for the watchdog or a dead link."""
     while run.ports[port].state & DOWN and run.ports[port].control_head != NONE:
         frame = pop_control(run, port)
         if run.events[frame].kind <= NAK:
@@ -75,13 +75,13 @@ def flush(run: Run, port: int, lane: int) -> None:
         release(run, came_by, lane, size)
         lost(run, packet)
         if resume_if_empty(run, came_by, lane) != NONE and run.ports[came_by].state == 0:
-            run.ports[came_by].state |= BUSY  # as if a packet had just been sent: the frame is next
+            run.ports[came_by].state |= BUSY  # the end of a transmission: the frame is next
             schedule(run, came_by, run.clock[0].now)
 
 
 @inlined
 def _choose(run: Run, port: int, ready: int) -> int:
-    """The class that may send, out of some."""
+    """The class that sends next among the ready ones."""
     out = run.ports[port]
     if ready & (ready - 1) == 0:
         lane = trailing_zeros(np.uint64(ready))
@@ -117,7 +117,7 @@ def _following(ready: int, last: int) -> int:
 
 @inlined
 def _mark(run: Run, port: int, lane: int, packet: int) -> None:
-    """WRED on what stays in the queue."""
+    """Mark a packet by WRED, by the bytes that remain in the queue."""
     queue = run.queues[port, lane]
     if queue.bytes <= queue.kmin:
         return
@@ -131,7 +131,7 @@ def _mark(run: Run, port: int, lane: int, packet: int) -> None:
 
 @inlined
 def _random(run: Run) -> float:
-    """Uniform in [0, 1): SplitMix64, so that a seed gives one run on every machine."""
+    """Uniform in [0, 1): SplitMix64, so a seed gives the same run on every machine."""
     clock = run.clock[0]
     clock.random += np.uint64(0x9E3779B97F4A7C15)
     bits = clock.random

@@ -1,7 +1,7 @@
 """SONiC's PFC watchdog (sonic-swss, orchagent/pfcwdorch and its Lua scripts): detection, action, restoration.
 
-Once a poll it looks at each queue. One that was paused all the time since the last look, holds packets and sent none is
-in a storm when this has lasted for the detection time; it is restored when no pause came for the restoration time.
+It checks each queue once per poll. A queue is in a storm when it was paused, had packets and sent none for the
+detection time. It is restored when no pause frame arrived for the restoration time.
 """
 
 from collections.abc import Sequence
@@ -9,25 +9,27 @@ from dataclasses import dataclass
 
 from fabricgen.results import PfcStorm
 from fabricgen.simulate.packets.freeze import Queue
-from fabricgen.simulate.packets.network import Network, pause_event, schedule_at
-from fabricgen.simulate.packets.records import FLUSH
+from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.records import BUSY, FLUSH
+from fabricgen.simulate.packets.timers import pause_event, schedule_at
 from fabricgen.simulate.scenario import Watchdog
+from fabricgen.vocabulary import WatchdogAction
 
 
 @dataclass
 class _Seen:
-    """A queue at the last look."""
+    """A queue at the last poll."""
 
     sent: int = -1
     pauses: int = 0
     stuck_for: int = 0
     quiet_for: int = 0
-    storm: int = -1  # number of the one that it is in
+    storm: int = -1  # number of its present storm
 
 
 class SwitchWatchdog:
-    """The watchdog of queues with the same settings on one switch. Switches do not look at the same moment: `place` of
-    `switches` sets them apart."""
+    """The watchdog of queues with the same settings on one switch. Switches poll at different times, by their `place`
+    among `switches`."""
 
     def __init__(
         self, network: Network, queues: Sequence[Queue], settings: Watchdog, place: int, switches: int
@@ -48,7 +50,7 @@ class SwitchWatchdog:
             seen.pauses = int(network.run.holds["frames"][port, lane])
 
     def close(self) -> None:
-        """Nothing to put away."""
+        """Nothing to do."""
 
     def _detect(self, network: Network, port: int, lane: int, seen: _Seen) -> None:
         run, queue = network.run, network.run.queues[port, lane]
@@ -62,10 +64,10 @@ class SwitchWatchdog:
             return
         seen.storm, seen.quiet_for = len(self.storms), 0
         self.storms.append(PfcStorm(network.ports[port], network.classes[lane], network.ns(network.now), None))
-        if self.settings.action == "drop":
+        if self.settings.action is WatchdogAction.DROP:
             run.ports["discard"][port] |= 1 << lane
             schedule_at(run, pause_event(run, port, lane, FLUSH), network.now)
-        elif self.settings.action == "forward":
+        elif self.settings.action is WatchdogAction.FORWARD:
             run.ports["deaf"][port] |= 1 << lane
             release(network, port, lane)
 
@@ -84,10 +86,10 @@ class SwitchWatchdog:
 
 
 def release(network: Network, port: int, lane: int) -> None:
-    """Let a paused class of a port go on."""
+    """Resume a paused class of a port."""
     run = network.run
     run.ports["paused"][port] &= 0xFFFF & ~(1 << lane)
     run.holds["total"][port, lane] += network.now - run.holds["since"][port, lane]
     if run.ports["state"][port] == 0:
-        run.ports["state"][port] = 1  # as if a packet had just been sent: the next one follows
+        run.ports["state"][port] = BUSY  # the end of a transmission: the next packet follows
         schedule_at(run, port, network.now)

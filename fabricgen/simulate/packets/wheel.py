@@ -1,7 +1,7 @@
-"""The timing wheel: which event is next, at the cost of a few instructions whatever their number.
+"""The timing wheel: finds the next event with a few instructions, for any number of events.
 
-A slot is one tick and a list, first in, first out. What lies beyond the slots waits in the list of its epoch, and is
-spread over the slots when that epoch begins. Bits tell which slots hold anything, and bits of these which words do.
+A slot is one tick and a list, first in, first out. An event beyond the slots waits in the list of its epoch, and moves
+to its slot when that epoch starts. Bits show which slots are not empty, and bits of a summary which words of bits.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ EPOCHS = 4096
 
 @inlined
 def schedule(run: Run, event: int, time: int) -> None:
-    """Let an event happen at a time that is not past."""
+    """Schedule an event at a time that has not passed."""
     clock = run.clock[0]
     clock.pending += 1
     run.events[event].time = time
@@ -33,7 +33,7 @@ def schedule(run: Run, event: int, time: int) -> None:
 
 @inlined
 def next_event(run: Run, until: int) -> int:
-    """Take the next event out; NONE when there is none up to `until`, and the clock stands there."""
+    """Remove the next event; NONE if there is no event up to `until`, and then the clock is set to it."""
     clock = run.clock[0]
     last = until >> SLOT_BITS
     slot = _next_slot(run, clock.slot)
@@ -59,8 +59,8 @@ def next_event(run: Run, until: int) -> int:
 
 @inlined
 def _foresee(run: Run, event: int) -> None:
-    """Have loaded what the next events of this tick will touch: records of a large network are far from the processor.
-    Each event is followed in three steps, one at every event before it, so that no step waits for the one before."""
+    """Prefetch the records that the next events of this tick use, which in a large network are not in the cache. Each
+    event is followed in three steps, one at each of the events before it, so no step waits for another."""
     queue = run.queues[_port_used(run, event), 0]
     prefetch(run.events, queue.head if run.events[event].kind == SENT else queue.tail)
     second = run.events[event].next
@@ -74,7 +74,7 @@ def _foresee(run: Run, event: int) -> None:
 
 @inlined
 def _port_used(run: Run, event: int) -> int:
-    """The port whose queue an event takes a packet from, or puts one into."""
+    """The port whose queue an event removes a packet from, or adds one to."""
     if run.events[event].kind == SENT:
         return run.events[event].port
     return run.steps[run.events[event].step].port
@@ -82,7 +82,7 @@ def _port_used(run: Run, event: int) -> int:
 
 @inlined
 def append(events: Any, lists: Any, index: int, event: int) -> None:
-    """Put an event at the end of a list."""
+    """Append an event to a list."""
     if lists[index].head == NONE:
         lists[index].head = event
     else:
@@ -92,7 +92,7 @@ def append(events: Any, lists: Any, index: int, event: int) -> None:
 
 @inlined
 def _put(run: Run, event: int, slot: int) -> None:
-    """Into a slot of this epoch: at its end, timers that come before packets at its head."""
+    """Add an event to a slot of this epoch: at its end, or at its head if its kind comes before packets."""
     if run.slots[slot].head == NONE:
         run.slots[slot].head = run.slots[slot].tail = event
         word = slot >> 6
@@ -116,7 +116,7 @@ def _unmark(run: Run, slot: int) -> None:
 
 @inlined
 def _next_slot(run: Run, slot: int) -> int:
-    """The first slot from `slot` on that holds an event, or NONE."""
+    """The first slot from `slot` on with an event, or NONE."""
     word = slot >> 6
     bits = run.words[word] >> (np.uint64(slot) & BITS)
     if bits != 0:
@@ -138,7 +138,7 @@ def _next_slot(run: Run, slot: int) -> int:
 
 @inlined
 def _spread(run: Run) -> None:
-    """Move the events of the epoch that begins to their slots; those of a later turn of the wheel stay."""
+    """Move the events of the epoch that starts to their slots; those of a later turn of the wheel stay."""
     waiting = run.epochs[run.clock[0].epoch & (EPOCHS - 1)]
     event, waiting.head = waiting.head, NONE
     while event != NONE:

@@ -1,45 +1,66 @@
 """Patterns by their names."""
 
+import enum
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fabricgen.errors import UsageError
 from fabricgen.simulate.patterns import collectives, storage
-from fabricgen.simulate.patterns.job import Adapter, Job
+from fabricgen.simulate.patterns.job import Job
 from fabricgen.simulate.patterns.trace import read_trace
 from fabricgen.simulate.patterns.traffic import Traffic
+from fabricgen.simulate.plane.adapters import Adapter
 
-DEFAULT_PATTERN = "ring-all-reduce"
+
+class Pattern(enum.StrEnum):
+    """A traffic pattern."""
+
+    RING_ALL_REDUCE = "ring-all-reduce"
+    TREE_ALL_REDUCE = "tree-all-reduce"
+    ALL_TO_ALL = "all-to-all"
+    REDUCE_SCATTER = "reduce-scatter"
+    ALL_GATHER = "all-gather"
+    PIPELINE = "pipeline"
+    INCAST = "incast"
+    STORAGE_READ = "storage-read"
+    CHECKPOINT = "checkpoint"
+    PERMUTATION = "permutation"
+
+
+DEFAULT_PATTERN = Pattern.RING_ALL_REDUCE
 DEFAULT_BYTES = 256 << 20
 TRACE = "trace:"
+PATTERNS = (*map(str, Pattern), f"{TRACE}FILE")
 
-_Maker = Callable[[Job, float, int], Traffic]
-
-_MAKERS: Mapping[str, _Maker] = {
-    "ring-all-reduce": lambda job, size, _: collectives.ring_all_reduce(job, size),
-    "tree-all-reduce": lambda job, size, _: collectives.tree_all_reduce(job, size),
-    "all-to-all": lambda job, size, _: collectives.all_to_all(job, size),
-    "reduce-scatter": lambda job, size, _: collectives.reduce_scatter(job, size),
-    "all-gather": lambda job, size, _: collectives.reduce_scatter(job, size),
-    "pipeline": lambda job, size, _: collectives.pipeline(job, size),
-    "incast": lambda job, size, _: storage.incast(job, size),
-    "storage-read": lambda job, size, _: storage.storage_read(job, size),
-    "checkpoint": lambda job, size, _: storage.checkpoint(job, size),
-    "permutation": collectives.permutation,
+_STORAGE = (Pattern.STORAGE_READ, Pattern.CHECKPOINT)
+_MAKERS: Mapping[Pattern, Callable[[Job, float, int], Traffic]] = {
+    Pattern.RING_ALL_REDUCE: lambda job, size, _: collectives.ring_all_reduce(job, size),
+    Pattern.TREE_ALL_REDUCE: lambda job, size, _: collectives.tree_all_reduce(job, size),
+    Pattern.ALL_TO_ALL: lambda job, size, _: collectives.all_to_all(job, size),
+    Pattern.REDUCE_SCATTER: lambda job, size, _: collectives.reduce_scatter(job, size),
+    Pattern.ALL_GATHER: lambda job, size, _: collectives.reduce_scatter(job, size),
+    Pattern.PIPELINE: lambda job, size, _: collectives.pipeline(job, size),
+    Pattern.INCAST: lambda job, size, _: storage.incast(job, size),
+    Pattern.STORAGE_READ: lambda job, size, _: storage.storage_read(job, size),
+    Pattern.CHECKPOINT: lambda job, size, _: storage.checkpoint(job, size),
+    Pattern.PERMUTATION: collectives.permutation,
 }
-PATTERNS = (*_MAKERS, f"{TRACE}FILE")
-OF_STORAGE = ("storage-read", "checkpoint")
 
 
 def check_pattern(name: str) -> None:
-    """Raises UsageError for a name that is no pattern's."""
-    if name not in _MAKERS and not (name.startswith(TRACE) and name != TRACE):
-        raise UsageError(f"no pattern is called {name!r}; there are {', '.join(PATTERNS)}")
+    """Raises UsageError for an unknown pattern."""
+    if name not in list(Pattern) and not (name.startswith(TRACE) and name != TRACE):
+        raise UsageError(f"unknown pattern {name!r}; the patterns are {', '.join(PATTERNS)}")
+
+
+def uses_storage(name: str) -> bool:
+    """Whether a pattern is traffic to or from storage."""
+    return name in _STORAGE
 
 
 def make_traffic(name: str, job: Job, adapters: Sequence[Adapter], size_bytes: float, seed: int) -> Traffic:
-    """The traffic of a pattern. Raises UsageError for an unknown name, UnreadableInputError for a wrong trace file."""
+    """The traffic of a pattern. Raises UsageError for an unknown one, UnreadableInputError for a wrong trace file."""
     check_pattern(name)
     if name.startswith(TRACE):
         return read_trace(Path(name.removeprefix(TRACE)), adapters)
-    return _MAKERS[name](job, size_bytes, seed)
+    return _MAKERS[Pattern(name)](job, size_bytes, seed)

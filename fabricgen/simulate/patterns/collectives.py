@@ -1,7 +1,7 @@
-"""Collectives as what each adapter sends, in the algorithms and byte counts of NCCL (nccl-tests, PERFORMANCE.md).
+"""Collectives: what each adapter sends, by the algorithms and byte counts of NCCL (nccl-tests, PERFORMANCE.md).
 
-`size_bytes` is the buffer of one rank (GPU). Every channel carries its part of the buffer along adapters of the same
-place in their nodes; what stays within a node goes over NVLink and is not seen here.
+`size_bytes` is the buffer of one rank (GPU). Every channel carries its part of the buffer between adapters at the same
+place of their nodes. Traffic within a node uses NVLink and is not simulated.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from fabricgen.simulate.patterns.traffic import Everyone, Messages, joined, mess
 
 
 def ring_all_reduce(job: Job, size_bytes: float) -> Messages:
-    """Every rank sends 2(n-1)/n of the buffer to the next."""
+    """Every rank sends 2(n-1)/n of the buffer to the next rank."""
     return _ring(job, 2 * size_bytes)
 
 
 def reduce_scatter(job: Job, size_bytes: float) -> Messages:
-    """Every rank sends (n-1)/n of the buffer to the next; an all-gather does the same."""
+    """Every rank sends (n-1)/n of the buffer to the next rank, as in an all-gather."""
     return _ring(job, size_bytes)
 
 
@@ -29,8 +29,8 @@ def _ring(job: Job, bytes_round: float) -> Messages:
 
 
 def tree_all_reduce(job: Job, size_bytes: float) -> Messages:
-    """Two binary trees (Sanders et al., 2009), each with half of the data, up and down again; who is a leaf in one is
-    inner in the other."""
+    """Two binary trees (Sanders et al., 2009), each with half of the data, up and down again. A rank that is a leaf of
+    one tree is an inner node of the other."""
     each = size_bytes / 2 / max(job.channels, 1)
     found = []
     for column in _columns(job):
@@ -44,15 +44,15 @@ def tree_all_reduce(job: Job, size_bytes: float) -> Messages:
 
 
 def _parents(rank: Ints, size: int) -> Ints:
-    """The in-order binary tree with rank 0 on top: inner ranks are those with more trailing zeros."""
+    """The parents in the in-order binary tree with rank 0 as its root: more trailing zeros are further up."""
     lowest = rank & -rank
     above = (rank ^ lowest) | (lowest << 1)
     return np.where(above < size, above, rank ^ lowest)
 
 
 def all_to_all(job: Job, size_bytes: float) -> Everyone:
-    """Expert parallelism: 1/n of the buffer to each rank. NCCL's PXN takes data over NVLink to the adapter on the
-    receiver's rail, so that each adapter sends one part per node along its channel."""
+    """Expert parallelism: 1/n of the buffer to each rank. NCCL's PXN moves data over NVLink to the adapter on the
+    receiver's rail, so each adapter sends one part per node along its channel."""
     return Everyone(tuple(_columns(job)), size_bytes / max(job.nodes, 1))
 
 
@@ -62,14 +62,14 @@ def pipeline(job: Job, size_bytes: float) -> Messages:
 
 
 def permutation(job: Job, size_bytes: float, seed: int) -> Messages:
-    """Every adapter sends to one other of its channel, and is sent to by one: a random cycle."""
+    """Every adapter sends to one other adapter of its channel, in a random cycle."""
     random = np.random.default_rng(seed)
     cycles = (random.permutation(column) for column in _columns(job))
     return joined(messages(cycle, np.roll(cycle, -1), size_bytes) for cycle in cycles)
 
 
 def _columns(job: Job) -> Iterator[Ints]:
-    """The adapters of each channel that more than one node has."""
+    """The adapters of each channel with more than one node."""
     for column in job.members.T:
         present = column[column != ABSENT]
         if len(present) > 1:

@@ -1,5 +1,6 @@
-"""Who takes part: adapters on nodes, and in which order a job's ranks are placed on them."""
+"""A job: the adapters of its nodes, and the order in which ranks are placed on them."""
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,31 +9,31 @@ from numpy.typing import NDArray
 
 from fabricgen.errors import UsageError
 from fabricgen.platforms.catalog import host_model
+from fabricgen.simulate.plane.adapters import Adapter
 
 Ints = NDArray[np.int64]
 
 ABSENT = -1
-ALIGNED, FRAGMENTED = "aligned", "fragmented"
-_HOSTS_PER_TARGET = 16  # where no host is for storage, one in so many stands in
+_HOSTS_PER_TARGET = 16  # without storage hosts, one host in 16 serves as storage
 
 
-@dataclass(frozen=True, slots=True)
-class Adapter:
-    """A NIC port: its host, name, rail (None on no rail), and the group and model of its host."""
+class Placement(enum.StrEnum):
+    """The order of a job's nodes: that of the hosts in the files, which follows scalable units, or shuffled with the
+    rails kept."""
 
-    host: str
-    nic: str
-    rail: int | None
-    group: str = ""
-    model: str = ""
+    ALIGNED = "aligned"
+    FRAGMENTED = "fragmented"
+
+
+Order = Placement | tuple[str, ...]  # or the names of the hosts in rank order
 
 
 @dataclass(frozen=True)
 class Job:
-    """`members` (nodes x channels) are adapters' numbers in the order of ranks, ABSENT where a node has no such. A node
-    is what one NVLink domain spans; a channel joins the adapters that are at the same place of their nodes, so that
-    what goes along a channel stays on its rail. `targets` are adapters for storage; `stand_in` tells that none is built
-    for that."""
+    """`members` (nodes x channels) are the numbers of adapters in the order of ranks, ABSENT where a node does not have
+    the channel. A node is one NVLink domain. A channel connects the adapters at the same place of their nodes, so its
+    traffic stays on one rail. `targets` are the adapters of storage; with `stand_in` they belong to hosts that are not
+    storage hosts."""
 
     members: Ints
     targets: Ints
@@ -49,15 +50,23 @@ class Job:
         return int(self.members.shape[1])
 
 
-def make_job(adapters: Sequence[Adapter], placement: str | Sequence[str] = ALIGNED, seed: int = 0) -> Job:
-    """The job of all hosts that compute. `placement`: aligned (the order of the hosts in the files, which is that of
-    scalable units), fragmented (nodes shuffled, rails kept) or the hosts' names in rank order."""
+def read_order(placement: str | Sequence[str]) -> Order:
+    """The order of a placement's name, or of hosts in rank order. Raises UsageError for an unknown name."""
+    if not isinstance(placement, str):
+        return tuple(placement)
+    if placement not in list(Placement):
+        raise UsageError(f"unknown placement {placement!r}; the placements are {', '.join(Placement)}")
+    return Placement(placement)
+
+
+def make_job(adapters: Sequence[Adapter], placement: Order = Placement.ALIGNED, seed: int = 0) -> Job:
+    """The job of all compute hosts. Raises UsageError if `placement` names an unknown host."""
     computing, storing = _split(adapters)
     by_host: dict[str, list[int]] = {}
     for number in computing:
         by_host.setdefault(adapters[number].host, []).append(number)
     nodes = _nodes(adapters, by_host, placement)
-    if placement == FRAGMENTED:
+    if placement is Placement.FRAGMENTED:
         order = np.random.default_rng(seed).permutation(len(nodes))
         nodes = [nodes[index] for index in order]
     labels = [[(place, adapters[number].nic) for place, host in enumerate(node) for number in by_host[host]]
@@ -74,7 +83,7 @@ def make_job(adapters: Sequence[Adapter], placement: str | Sequence[str] = ALIGN
 
 
 def _split(adapters: Sequence[Adapter]) -> tuple[list[int], list[int]]:
-    """(adapters of hosts that compute, of hosts for storage): by rails, else by GPUs, else all compute."""
+    """(adapters of compute hosts, of storage hosts): by rails, else by GPUs, else all hosts compute."""
     hosts = {adapter.host: adapter for adapter in adapters}
     railed = {adapter.host for adapter in adapters if adapter.rail is not None}
     with_gpus = {name for name, one in hosts.items() if (model := host_model(one.model)) is None or model.gpus}
@@ -85,14 +94,12 @@ def _split(adapters: Sequence[Adapter]) -> tuple[list[int], list[int]]:
     return split
 
 
-def _nodes(
-    adapters: Sequence[Adapter], by_host: dict[str, list[int]], placement: str | Sequence[str]
-) -> list[list[str]]:
-    """Hosts of each NVLink domain. Raises UsageError for a host that is not there."""
+def _nodes(adapters: Sequence[Adapter], by_host: dict[str, list[int]], placement: Order) -> list[list[str]]:
+    """The hosts of each NVLink domain. Raises UsageError for an unknown host."""
     hosts = list(by_host)
-    if not isinstance(placement, str):
+    if not isinstance(placement, Placement):
         if unknown := [name for name in placement if name not in by_host]:
-            raise UsageError(f"no adapter of host {unknown[0]!r} is on this plane")
+            raise UsageError(f"host {unknown[0]!r} has no adapter on this plane")
         hosts = list(dict.fromkeys(placement))
     nodes: list[list[str]] = []
     last: tuple[str, int] = ("", 0)

@@ -1,7 +1,7 @@
-"""A person's own flows: {"flows": [{"src": "gpu-000|rail0", "dst": "gpu-001|rail0", "bytes": 1000000}]}.
+"""Flows from a trace file: {"flows": [{"src": "gpu-000|rail0", "dst": "gpu-001|rail0", "bytes": 1000000}]}.
 
-An end is HOST|NIC, or a host, of which the first adapter on the plane is meant. `start_ns` is 0 where it is left out;
-`priority` is that of the run.
+An end is HOST|NIC, or a host, which is its first adapter on the plane. The default of `start_ns` is 0, that of
+`priority` is the priority of the run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,18 +14,18 @@ import numpy as np
 from fabricgen.bundle.read import parse_object, read_bytes
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.simulate.patterns.job import Adapter
 from fabricgen.simulate.patterns.traffic import Messages
-from fabricgen.simulate.scenario_check import Mistake, Places, dotted
+from fabricgen.simulate.plane.adapters import Adapter
+from fabricgen.simulate.scenario.places import Mistake, Places, dotted
 
-MOST_TOLD = 10
+MOST_REPORTED = 10
 LAST_NS = 10**12
 _FIELDS = ("src", "dst", "bytes", "start_ns", "priority")
 _PRIORITIES = 8
 
 
 def read_trace(file: Path, adapters: Sequence[Adapter]) -> Messages:
-    """The messages of a trace file. Raises UnreadableInputError with its mistakes, at the place of the first."""
+    """The messages of a trace file. Raises UnreadableInputError with its mistakes, at the place of the first one."""
     text = read_bytes(file)
     tree = parse_object(text, file)
     number: dict[str, int] = {}
@@ -33,10 +33,10 @@ def read_trace(file: Path, adapters: Sequence[Adapter]) -> Messages:
         number.setdefault(adapter.host, index)
         number[f"{adapter.host}|{adapter.nic}"] = index
     if mistakes := list(_mistakes(tree, number)):
-        told = "; ".join(f"{dotted(path)}: {what}" for path, what in mistakes[:MOST_TOLD])
-        more = f"; and {len(mistakes) - MOST_TOLD} more" if len(mistakes) > MOST_TOLD else ""
+        listed = "; ".join(f"{dotted(path)}: {problem}" for path, problem in mistakes[:MOST_REPORTED])
+        more = f"; and {len(mistakes) - MOST_REPORTED} more" if len(mistakes) > MOST_REPORTED else ""
         place = Location(str(file), *Places(text).of(mistakes[0][0]))
-        raise UnreadableInputError(f"not a trace of this plane: {told}{more}", place)
+        raise UnreadableInputError(f"not a trace of this plane: {listed}{more}", place)
     flows = tree["flows"]
     return Messages(
         np.array([number[flow["src"]] for flow in flows], np.int64),
@@ -48,35 +48,35 @@ def read_trace(file: Path, adapters: Sequence[Adapter]) -> Messages:
 
 
 def _mistakes(tree: Mapping[str, Any], number: Mapping[str, int]) -> Iterator[Mistake]:
-    """What is wrong with a trace, in its order."""
+    """The mistakes of a trace, in its order."""
     flows = tree.get("flows")
     if not isinstance(flows, list) or not flows:
         yield ("flows",), "must be a list of at least one flow"
         return
     for index, flow in enumerate(flows):
         if not isinstance(flow, dict):
-            yield ("flows", index), "is no object with src, dst and bytes"
+            yield ("flows", index), "is not an object with src, dst and bytes"
             continue
-        for field, what in _flow_mistakes(flow, number):
-            yield ("flows", index, field), what
+        for field, problem in _flow_mistakes(flow, number):
+            yield ("flows", index, field), problem
 
 
 def _flow_mistakes(flow: Mapping[str, Any], number: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """(field, what is wrong with it)."""
+    """(field, problem)."""
     for field in flow:
         if field not in _FIELDS:
-            yield field, f"is none of {', '.join(_FIELDS)}"
+            yield field, f"is not one of {', '.join(_FIELDS)}"
     for end in ("src", "dst"):
         if not isinstance(flow.get(end), str) or flow[end] not in number:
-            yield end, f"{flow.get(end)!r} is no host or HOST|NIC with a port on this plane"
+            yield end, f"{flow.get(end)!r} is not a host or HOST|NIC with a port on this plane"
     if isinstance(flow.get("src"), str) and number.get(flow["src"], -1) == number.get(str(flow.get("dst")), -2):
         yield "dst", "the flow ends where it begins"
     if not _is_number(flow.get("bytes")) or flow["bytes"] <= 0:
-        yield "bytes", f"{flow.get('bytes')!r} is no number of bytes above 0"
+        yield "bytes", f"{flow.get('bytes')!r} is not a number of bytes above 0"
     if not _is_number(flow.get("start_ns", 0)) or not 0 <= flow.get("start_ns", 0) <= LAST_NS:
-        yield "start_ns", f"{flow['start_ns']!r} is no time from 0 ns to {LAST_NS}"
+        yield "start_ns", f"{flow['start_ns']!r} is not a time from 0 to {LAST_NS} ns"
     if "priority" in flow and (type(flow["priority"]) is not int or not 0 <= flow["priority"] < _PRIORITIES):
-        yield "priority", f"{flow['priority']!r} is no priority from 0 to 7"
+        yield "priority", f"{flow['priority']!r} is not a priority from 0 to 7"
 
 
 def _is_number(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""What a pattern asks of the network: messages one by one, or groups in which everybody sends to everybody."""
+"""The traffic of a pattern: single messages, or groups in which each adapter sends to every other one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages between adapters, in payload bytes and ns; `priority` only where they have one of their own, -1 for
-    those that have none."""
+    """Messages between adapters, in payload bytes and ns. `priority` is None, or -1 for a message, if the pattern does
+    not set it."""
 
     source: Ints
     target: Ints
@@ -25,7 +25,7 @@ class Messages:
         return len(self.source)
 
     def split(self, parts: int) -> "Messages":
-        """Every message over so many queue pairs."""
+        """Every message split over `parts` queue pairs."""
         if parts == 1:
             return self
         return Messages(
@@ -37,12 +37,12 @@ class Messages:
         )
 
     def only(self, chosen: NDArray[np.bool_] | Ints) -> "Messages":
-        """Some of them."""
+        """Some of the messages."""
         own = None if self.priority is None else self.priority[chosen]
         return Messages(self.source[chosen], self.target[chosen], self.bytes[chosen], self.start_ns[chosen], own)
 
     def on(self, priorities: Sequence[int]) -> "Messages":
-        """With a priority each: those that have none on every given one at once."""
+        """The messages with a priority each: those without one are repeated on every given priority."""
         own = np.full(len(self), -1) if self.priority is None else self.priority
         free = self.only(own < 0)
         parts = [replace(free, priority=np.full(len(free), priority)) for priority in priorities]
@@ -51,7 +51,7 @@ class Messages:
 
 @dataclass(frozen=True)
 class Everyone:
-    """Each adapter of a group sends `bytes_each` to every other one of it."""
+    """Each adapter of a group sends `bytes_each` to every other adapter of the group."""
 
     groups: tuple[Ints, ...]
     bytes_each: float
@@ -60,7 +60,7 @@ class Everyone:
         return sum(len(group) * (len(group) - 1) for group in self.groups)
 
     def messages(self) -> Messages:
-        """The same one by one."""
+        """The same traffic as single messages."""
         pairs = [(np.repeat(group, len(group)), np.tile(group, len(group))) for group in self.groups]
         source, target = (np.concatenate([pair[side] for pair in pairs] or [np.zeros(0, np.int64)]) for side in (0, 1))
         apart = source != target
@@ -71,14 +71,14 @@ Traffic = Messages | Everyone
 
 
 def messages(source: Ints | Iterable[int], target: Ints | Iterable[int], size_bytes: float | Floats) -> Messages:
-    """Messages that all start at once."""
+    """Messages that all start at time 0."""
     source, target = (np.asarray(side, np.int64).reshape(-1) for side in (source, target))
     return Messages(source, target, np.broadcast_to(np.asarray(size_bytes, float), source.shape).copy(),
                     np.zeros(len(source)))  # fmt: skip
 
 
 def joined(parts: Iterable[Messages]) -> Messages:
-    """Messages of several parts as one."""
+    """The messages of several parts."""
     found = list(parts)
     if not found:
         return messages([], [], 0.0)

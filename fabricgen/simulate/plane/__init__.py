@@ -1,1 +1,1 @@
-"""What all simulators read of a plane: hosts, lossless classes, buffers, hashing."""
+"""What all simulators read of a plane: hosts, lossless classes, buffers, hashing, ports and flows."""

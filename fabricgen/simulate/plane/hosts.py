@@ -1,4 +1,4 @@
-"""Where hosts are: which switches send lossless traffic, and which destinations it goes to."""
+"""The hosts of a plane: the switches that they send from, and the destinations that they send to."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from fabricgen.sonic.image import Speaker
 
 @dataclass(frozen=True)
 class HostTraffic:
-    """`sources[u]`: hosts or the outside sit behind switch u. `columns` are the destinations of packets, `witness` one
-    prefix of each: first the `host_columns` that hosts are behind, then shorter prefixes around them, which switches
-    fall back to. `complete` is False when some switch with hosts announces no prefix that covers them."""
+    """`sources[u]`: switch u connects hosts or an external device. `columns` are the destinations of packets, `witness`
+    one prefix of each: first the `host_columns` destinations of hosts, then shorter prefixes around them, which
+    switches fall back to. `complete` is False if a switch with hosts announces no prefix that covers them."""
 
     sources: NDArray[np.bool_]
     columns: NDArray[np.int64]
@@ -28,7 +28,7 @@ class HostTraffic:
 
 
 def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
-    """Traffic between all hosts. Where no file tells of hosts, every switch and every prefix counts."""
+    """Traffic between all hosts. Without any known host, every switch and every prefix counts."""
     subnets = {name: _host_subnets(bundle, fabric, name) for name in fabric.names}
     if not any(subnets.values()):
         everything = np.arange(len(fabric.destinations))
@@ -41,7 +41,7 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
         for prefix in destination.prefixes:
             network = parse_address(prefix)
             for switch in destination.origins:
-                # a default route is no announcement of hosts
+                # a default route does not announce hosts
                 inside = [
                     one for one in subnets[fabric.names[switch]] if network and network.length and network.covers(one)
                 ]
@@ -56,7 +56,7 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
     sources = np.array([bool(subnets[name]) or name in border for name in fabric.names], bool)
     hosts = len(columns)
     around = covering(fabric.destinations)
-    for column in columns:  # grows as it is walked: what covers the covering ones counts too
+    for column in columns:  # the list grows here: prefixes around the added ones count as well
         for other in around[column]:
             if other not in seen:
                 seen.add(other)
@@ -66,7 +66,7 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
 
 
 def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Address]:
-    """Subnets of ports cabled to hosts; where nothing is known of a cable, of VLANs and routed ports without a BGP
+    """The subnets of ports towards hosts. Without a known cable these are VLANs and routed ports without a BGP
     neighbor."""
     speaker = fabric.spoken.speakers[name]
     neighbors = cache(lambda: _neighbor_numbers(speaker))

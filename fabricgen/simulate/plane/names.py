@@ -1,27 +1,51 @@
 """The planes of a bundle, by name."""
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.errors import UsageError
+from fabricgen.vocabulary import Purpose, Technology
 
 
 def planes(bundle: Bundle) -> list[tuple[str, list[str]]]:
-    """(plane, its switches), for planes that config_db files configure."""
+    """(plane, its switches), for planes whose switches have a config_db.json."""
     groups: dict[str, list[str]] = {}
     for name, device in bundle.devices.items():
         groups.setdefault(device.wired.plane if device.wired else "", []).append(name)
     return list(groups.items())
 
 
+def planes_for(bundle: Bundle, plane: str | None, *, to_storage: bool) -> list[tuple[str, list[str]]]:
+    """(plane, its switches) for traffic: the plane of the given name; without a name, storage traffic runs on storage
+    planes if there are any, and no traffic on planes for management. Raises UsageError for an unknown plane."""
+    require_plane(bundle, plane)
+    if plane is not None or not bundle.wiring:
+        return [(name, switches) for name, switches in planes(bundle) if plane in (None, name)]
+    purposes = {one.name: one.purpose for one in bundle.wiring.planes if not one.is_management}
+    on_storage = to_storage and Purpose.STORAGE in purposes.values()
+    return [
+        (name, switches)
+        for name, switches in planes(bundle)
+        if name in purposes and (purposes[name] == Purpose.STORAGE) == on_storage
+    ]
+
+
+def wired_plane(bundle: Bundle, plane: str) -> WiredPlane | None:
+    """The plane in fabric.json; None for loose files."""
+    return next((one for one in (bundle.wiring.planes if bundle.wiring else ()) if one.name == plane), None)
+
+
 def infiniband_planes(bundle: Bundle, plane: str | None) -> list[str]:
-    """The InfiniBand planes among those asked for: all, or the one called `plane`."""
+    """The InfiniBand planes of the bundle: all of them, or the one with the name `plane`."""
     wired = bundle.wiring.planes if bundle.wiring else ()
-    return [one.name for one in wired if one.technology == "infiniband" and plane in (None, one.name)]
+    return [one.name for one in wired if one.technology == Technology.INFINIBAND and plane in (None, one.name)]
 
 
 def require_plane(bundle: Bundle, plane: str | None) -> None:
-    """Raises UsageError for a name that no plane has. Loose files are one plane without a name."""
+    """Raises UsageError for an unknown plane. Loose files are one plane without a name."""
     known = [name for name, _ in planes(bundle) if name]
     known += [one.name for one in (bundle.wiring.planes if bundle.wiring else ()) if one.name not in known]
     if plane is not None and plane not in known:
-        there = f"there are {', '.join(known)}" if known else "loose files are one, without a name"
-        raise UsageError(f"no plane is called {plane!r}; {there}")
+        raise UsageError(
+            f"unknown plane {plane!r}; "
+            + (f"the planes are {', '.join(known)}" if known else "loose files are one plane without a name")
+        )

@@ -11,29 +11,29 @@ from fabricgen.sonic.schema.musts import broken_musts
 from fabricgen.sonic.schema.rows import Must
 from fabricgen.sonic.schema.tables import Need, RowSchema, TableSchema, table_names, table_schema
 from fabricgen.sonic.schema.types import Judge, Misfit
-from fabricgen.sonic.schema.violations import Violation, did_you_mean, shown
-from fabricgen.sonic.tables import split_key
+from fabricgen.sonic.schema.violations import Kind, Violation, did_you_mean, shown
+from fabricgen.sonic.tables import SameTable, split_key
 
-_MOST_KNOWN = 10_000  # rows and keys that are remembered from file to file, for each kind of them
+_MOST_KNOWN = 10_000  # rows and keys of each kind that are kept from file to file
 _MOST_FITTING = 50_000  # texts of one type
 
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """What was found clean in files that share the objects of equal tables, which must outlive it.
+    """The tables without violations of files that share equal tables as one object.
 
-    `tables`: table and id of its rows -> what they refer to. `musts`: id of rows and the rules that they keep.
+    `tables`: (name, table) -> its references. `musts`: (name, table, rule) for each rule that the table keeps.
     """
 
-    tables: dict[tuple[str, int], frozenset[Need]] = field(default_factory=dict)
-    musts: set[tuple[int, Must]] = field(default_factory=set)
+    tables: dict[tuple[str, SameTable], frozenset[Need]] = field(default_factory=dict)
+    musts: set[tuple[str, SameTable, Must]] = field(default_factory=set)
 
 
 def check(config: Mapping[str, Any], clean: Clean | None = None) -> list[Violation]:
-    """Everything in a parsed config_db.json that breaks the schema, in the order of the file.
+    """The violations of a parsed config_db.json, in the order of the file, the `must` rules last.
 
-    Takes any JSON object and never raises; the `must` rules come last. A table that the schema does not know gives one
-    violation of kind unknown-table (SONiC ignores such tables when it validates).
+    Accepts any JSON object and never raises. A table without a schema gives one violation of kind UNKNOWN_TABLE. With
+    `clean`, tables that were found without violations in other files are not checked again.
     """
     clean = clean or Clean()
     run = _Run(config, clean)
@@ -41,16 +41,18 @@ def check(config: Mapping[str, Any], clean: Clean | None = None) -> list[Violati
         schema = table_schema(table)
         if schema is None:
             hint = did_you_mean(table, table_names())
-            run.found.append(Violation("unknown-table", table, "", "", "SONiC's YANG has no such table", hint))
+            run.found.append(
+                Violation(Kind.UNKNOWN_TABLE, table, "", "", "SONiC's YANG models do not have this table", hint)
+            )
         elif not isinstance(rows, dict):
-            run.found.append(Violation("wrong-type", table, "", "", f"a table holds rows, not {shown(rows)}"))
+            run.found.append(Violation(Kind.WRONG_TYPE, table, "", "", f"{shown(rows)} is not a table of rows"))
         else:
             run.judge_table(table, schema, rows)
     return run.found + list(broken_musts(config, clean.musts))
 
 
 class _Run:
-    """One check of one file: what it found, and what it judged already."""
+    """One check of one file: its violations, and its intermediate results."""
 
     def __init__(self, config: Mapping[str, Any], clean: Clean) -> None:
         self.found: list[Violation] = []
@@ -61,7 +63,7 @@ class _Run:
         self._met: set[Need] = set()
 
     def references(self, target: str) -> Collection[str]:
-        """Every value that the file has at TABLE/LIST/leaf or TABLE/row/leaf."""
+        """Every value of the file at TABLE/LIST/leaf or TABLE/row/leaf."""
         if target not in self._targets:
             self._targets[target] = frozenset(self._values(*target.split("/")))
         return self._targets[target]
@@ -77,20 +79,21 @@ class _Run:
                 continue
             names = [name for name, _ in kind.keys]
             if leaf in names:
-                given = row.get(leaf) if isinstance(row, dict) else None  # SONiC reads it over the key's
+                given = row.get(leaf) if isinstance(row, dict) else None  # SONiC prefers it to the key's
                 yield given if isinstance(given, str) else split_key(key)[names.index(leaf)]
             elif isinstance(row, dict):
                 value = row.get(leaf)
                 yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
 
     def judge_table(self, table: str, schema: TableSchema, rows: dict[str, Any]) -> None:
-        """Judge every row of one table.
+        """Check every row of one table.
 
-        Files of a fabric are much alike: a key or row that was found clean in one is clean in the next, once what it
-        refers to is there; and so is a whole table.
+        Files of a fabric are similar. A key, row or table that is valid in one file is valid in the next, if the rows
+        that it refers to exist there.
         """
         met, known_keys = self._met, schema.known_keys
-        all_needs = self._clean.get((table, id(rows)))
+        same = table, SameTable(rows)
+        all_needs = self._clean.get(same)
         if all_needs is not None and (met.issuperset(all_needs) or self._all_met(all_needs)):
             return
         count, needed, is_known = len(self.found), set[Need](), True
@@ -113,7 +116,7 @@ class _Run:
             if of_list.most_rows is not None or of_list.unique:
                 self._judge_all_rows(table, of_list, rows)
         if is_known and len(self.found) == count:
-            self._clean[table, id(rows)] = frozenset(needed)
+            self._clean[same] = frozenset(needed)
 
     def _all_met(self, needs: Collection[Need]) -> bool:
         met, references = self._met, self.references
@@ -127,13 +130,13 @@ class _Run:
     def _judge_key(self, table: str, key: str, schema: TableSchema) -> tuple[RowSchema, tuple[Need, ...]] | None:
         kind_of_row = schema.row_schema(key)
         if kind_of_row is None:
-            self.found.append(Violation("wrong-key", table, key, "", *_wrong_key(schema, key)))
+            self.found.append(Violation(Kind.WRONG_KEY, table, key, "", *_wrong_key(schema, key)))
             return None
         count = len(self.found)
         parts = key.split("|") if kind_of_row.keys else []
         for part, (name, judge) in zip(parts, kind_of_row.keys, strict=True):
             if misfit := self._misfit(judge, part):
-                kind = "dangling-reference" if misfit.kind == "dangling-reference" else "wrong-key"
+                kind = Kind.DANGLING_REFERENCE if misfit.kind == Kind.DANGLING_REFERENCE else Kind.WRONG_KEY
                 hint = did_you_mean(part, misfit.known)
                 self.found.append(Violation(kind, table, key, "", f"{name} of the key: {misfit.message}", hint))
         known = tuple((judge, part) for part, (_, judge) in zip(parts, kind_of_row.keys, strict=True) if judge.refers)
@@ -144,9 +147,9 @@ class _Run:
     def _judge_content(
         self, table: str, key: str, schema: RowSchema, row: object, written: str
     ) -> tuple[Need, ...] | None:
-        """What a clean row of texts refers to; None for others."""
+        """The references of a valid row of texts; None for other rows."""
         if not isinstance(row, dict):
-            self.found.append(Violation("wrong-type", table, key, "", f"a row holds fields, not {shown(row)}"))
+            self.found.append(Violation(Kind.WRONG_TYPE, table, key, "", f"{shown(row)} is not a row of fields"))
             return None
         problems = list(row_problems(schema, row, self._misfit))
         self.found += [Violation(kind, table, key, name, message, hint) for kind, name, message, hint in problems]
@@ -157,7 +160,7 @@ class _Run:
         return None
 
     def _misfit(self, judge: Judge, text: str) -> Misfit | None:
-        """The judge's word on a text; files say the same things many times."""
+        """Why a text does not fit; None if it fits. Most texts occur many times."""
         if text in judge.fitting:
             return None
         try:
@@ -171,23 +174,23 @@ class _Run:
     def _judge_all_rows(self, table: str, schema: RowSchema, rows: dict[str, Any]) -> None:
         own = [key for key in rows if key.count("|") + 1 == len(schema.keys)]
         if schema.most_rows is not None and len(own) > schema.most_rows:
-            message = f"{table} takes at most {schema.most_rows} rows, has {len(own)}"
-            self.found.append(Violation("must", table, own[schema.most_rows], "", message))
+            message = f"{table} has {len(own)} rows, expected at most {schema.most_rows}"
+            self.found.append(Violation(Kind.MUST, table, own[schema.most_rows], "", message))
         first: dict[tuple[str, ...], str] = {}
         for key in own if schema.unique else ():
             row = rows[key] if isinstance(rows[key], dict) else {}
             named = dict(zip((name for name, _ in schema.keys), split_key(key), strict=True)) | row
             values = tuple(str(named[name]) for name in schema.unique if name in named)
             if len(values) == len(schema.unique) and first.setdefault(values, key) != key:
-                message = f"{', '.join(schema.unique)} are those of {first[values]}, too"
-                self.found.append(Violation("must", table, key, "", message))
+                message = f"{', '.join(schema.unique)} must be unique, but {first[values]} has the same"
+                self.found.append(Violation(Kind.MUST, table, key, "", message))
 
 
 def _written(row: object) -> str:
-    """A row as one text. As text and not as bytes, which orjson makes larger than they are."""
+    """A row as one text. The bytes of orjson need more memory."""
     try:
         return orjson.dumps(row).decode()
-    except TypeError:  # whole numbers beyond 64 bits, which no field takes
+    except TypeError:  # whole numbers beyond 64 bits, which no field allows
         return repr(row)
 
 
@@ -195,15 +198,15 @@ _Known = TypeVar("_Known")
 
 
 def _keep(known: dict[Any, _Known], seen: object, what: _Known) -> None:
-    """Remember, in bounds: a judge of many fabrics starts afresh now and then."""
+    """Keep a result, up to a limit."""
     if len(known) >= _MOST_KNOWN:
         known.clear()
     known[seen] = what
 
 
 def _wrong_key(schema: TableSchema, key: str) -> tuple[str, str]:
-    """Message and hint for a key that no kind of row of the table has."""
+    """Message and hint for a key that does not fit any kind of row of the table."""
     forms = ["|".join(f"<{name}>" for name, _ in rows.keys) for rows in schema.by_key_length.values()]
     named = sorted(schema.by_name)
     expected = " or ".join([*forms, *(named if len(named) <= 4 else [f"one of {len(named)} fixed names"])])
-    return f"no row can have this key; keys here are {expected}", did_you_mean(key, named)
+    return f"the key is not valid in this table; expected {expected}", did_you_mean(key, named)

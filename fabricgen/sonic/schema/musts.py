@@ -1,6 +1,6 @@
-"""Rules between rows and fields that SONiC's YANG states as `must`, for the tables that a fabric's switch uses.
+"""The `must` rules of SONiC's YANG models between rows and fields, for the tables that a switch of a fabric uses.
 
-Each check names the YANG file that it follows; a missing value or one of the wrong type is left to the other checks.
+Each check names its YANG file. Other checks report missing values and values of a wrong type.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,52 +8,60 @@ from collections.abc import Iterator, Mapping
 from fabricgen.sonic.schema.musts_qos import pool_percentage, rates, thresholds, watchdog_times, wred_order
 from fabricgen.sonic.schema.rows import Config, Must, number_of, row_of, rows_of
 from fabricgen.sonic.schema.tables import table_schema
-from fabricgen.sonic.schema.violations import Violation
-from fabricgen.sonic.tables import split_key
+from fabricgen.sonic.schema.violations import Kind, Violation
+from fabricgen.sonic.tables import SameTable, split_key
 
 
-def broken_musts(config: Config, clean: set[tuple[int, Must]]) -> Iterator[Violation]:
+def broken_musts(config: Config, clean: set[tuple[str, SameTable, Must]]) -> Iterator[Violation]:
     """Every rule that the file breaks, table by table in the order of the file.
 
-    `clean` is read and added to: ids of tables with the rules that they keep, where a rule reads nothing else.
+    `clean` contains (name, table, rule) for each table that keeps a rule about this table only. The tables of this file
+    are added.
     """
     for table, rows in config.items():
+        same = SameTable(rows)
         for must in _MUSTS.get(table, ()):
-            if (id(rows), must) not in clean:
+            if (table, same, must) not in clean:
                 found = list(must(config, table))
                 yield from found
                 if not found and must in _OF_ONE_TABLE:
-                    clean.add((id(rows), must))
+                    clean.add((table, same, must))
 
 
 def _same_family(one: str, other: str) -> bool:
     return any(mark in one and mark in other for mark in ".:")
 
 
+def _different_families(one: str, other: str) -> str:
+    return f"{one} and {other} have different address families"
+
+
 def _base_row(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-interface.yang, sonic-vlan.yang: an address needs the interface's own row."""
+    """sonic-interface.yang, sonic-vlan.yang: an address needs a row for the interface itself."""
     bases = {key for key, _ in rows_of(config, table, 1)}
     for key, _ in rows_of(config, table, 2):
         if (name := key.partition("|")[0]) not in bases:
-            yield Violation("must", table, key, "", f"{table} has no row {name} of its own", f'add "{name}": {{}}')
+            yield Violation(Kind.MUST, table, key, "", f"{table} has no row {name}", f'add "{name}": {{}}')
 
 
 def _family(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-interface.yang, sonic-loopback-interface.yang, sonic-vlan.yang: family agrees with the prefix."""
+    """sonic-interface.yang, sonic-loopback-interface.yang, sonic-vlan.yang: family is the family of the prefix."""
     for key, row in rows_of(config, table, 2):
         family = "IPv6" if ":" in key.partition("|")[2] else "IPv4"
         if row and isinstance(row.get("family"), str) and row["family"] != family:
-            yield Violation("must", table, key, "family", f"the prefix is {family}", f"write {family} or leave it out")
+            yield Violation(
+                Kind.MUST, table, key, "family", f"the prefix is {family}", f"write {family}, or remove the field"
+            )
 
 
 def _gateway(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-mgmt_interface.yang: the gateway is given and of the address's family."""
+    """sonic-mgmt_interface.yang: the gateway is present and has the family of the address."""
     for key, row in rows_of(config, table, 2):
         gateway = row.get("gwaddr")
         if not isinstance(gateway, str):
-            yield Violation("must", table, key, "gwaddr", "an address of the management port needs a gateway")
+            yield Violation(Kind.MUST, table, key, "gwaddr", "a management address needs a gateway")
         elif not _same_family(gateway, split_key(key)[1]):
-            yield Violation("must", table, key, "gwaddr", f"{gateway} is not of the family of {split_key(key)[1]}")
+            yield Violation(Kind.MUST, table, key, "gwaddr", _different_families(gateway, split_key(key)[1]))
 
 
 def _management_vrf(field: str) -> Must:
@@ -63,21 +71,21 @@ def _management_vrf(field: str) -> Must:
         enabled = row_of(config, "MGMT_VRF_CONFIG", "vrf_global").get("mgmtVrfEnabled") == "true"
         for key, row in rows_of(config, table):
             if row.get(field) == "mgmt" and not enabled:
-                hint = "write MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled = true, or use the default VRF"
-                yield Violation("must", table, key, field, "the management VRF is not enabled", hint)
+                hint = "set MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled to true, or use the default VRF"
+                yield Violation(Kind.MUST, table, key, field, "the management VRF is not enabled", hint)
 
     return must
 
 
 def _syslog_source(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-syslog.yang: the source is of the server's family."""
+    """sonic-syslog.yang: the source has the address family of the server."""
     for key, row in rows_of(config, table):
         if isinstance(row.get("source"), str) and not _same_family(row["source"], key):
-            yield Violation("must", table, key, "source", f"{row['source']} is not of the family of {key}")
+            yield Violation(Kind.MUST, table, key, "source", _different_families(row["source"], key))
 
 
 def _member_ports(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-vlan.yang: a VLAN's port is no routed port, no PortChannel member, no mirror target, untagged once."""
+    """sonic-vlan.yang: a VLAN port is not routed, bundled or a mirror target, and untagged in at most one VLAN."""
     routed = {key for key, _ in rows_of(config, "INTERFACE", 1)}
     bundled = {split_key(key)[1] for key, _ in rows_of(config, "PORTCHANNEL_MEMBER", 2)}
     mirrors = {str(row.get("dst_port")) for _, row in rows_of(config, "MIRROR_SESSION")}
@@ -91,52 +99,52 @@ def _member_ports(config: Config, table: str) -> Iterator[Violation]:
         }
         if row.get("tagging_mode") == "untagged":
             first = untagged.setdefault(port, key)
-            problems[f"is untagged in {split_key(first)[0]} already"] = first != key
+            problems[f"is already untagged in {split_key(first)[0]}"] = first != key
         for problem, applies in problems.items():
             if applies:
-                yield Violation("must", table, key, "", f"{port} {problem}")
+                yield Violation(Kind.MUST, table, key, "", f"{port} {problem}")
 
 
 def _vlan_number(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-vlan.yang: vlanid is the number of the name."""
+    """sonic-vlan.yang: vlanid is the number in the name."""
     for key, row in rows_of(config, table):
         if isinstance(row.get("vlanid"), str) and key.removeprefix("Vlan") != row["vlanid"]:
-            yield Violation("must", table, key, "vlanid", f"{row['vlanid']} is not the number of {key}")
+            yield Violation(Kind.MUST, table, key, "vlanid", f"{row['vlanid']} is not the number in {key}")
 
 
 def _lanes(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-port.yang: every port has lanes, but for the line cards of a chassis."""
+    """sonic-port.yang: every port has lanes, except on line cards of a chassis."""
     device = row_of(config, "DEVICE_METADATA", "localhost")
     chassis = device.get("switch_type") in ("voq", "chassis-packet", "fabric")
     if "asic_name" not in device and (chassis or device.get("hwsku") in ("msft_four_asic_vs", "msft_multi_asic_vs")):
         return
     for key, row in rows_of(config, table):
         if "lanes" not in row:
-            yield Violation("missing-field", table, key, "lanes", "lanes must be given")
+            yield Violation(Kind.MISSING_FIELD, table, key, "lanes", "lanes is missing")
 
 
 def _passkey(config: Config, table: str) -> Iterator[Violation]:
     """sonic-system-aaa.yang: authentication by TACACS+ needs the passkey of TACPLUS|global."""
     login = row_of(config, table, "authentication").get("login")
     if isinstance(login, str) and "tacacs+" in login and "passkey" not in row_of(config, "TACPLUS", "global"):
-        yield Violation("must", table, "authentication", "login", "tacacs+ needs TACPLUS|global|passkey")
+        yield Violation(Kind.MUST, table, "authentication", "login", "tacacs+ needs TACPLUS|global|passkey")
 
 
 def _advertised(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-port.yang: 'all' stands alone."""
+    """sonic-port.yang: 'all' is the only item."""
     for key, row in rows_of(config, table):
         for field in [name for name in ("adv_speeds", "adv_interface_types") if name in row]:
             value = row.get(field, "")
             words = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
             if "all" in words and len(words) > 1:
-                yield Violation("must", table, key, field, "'all' stands alone")
+                yield Violation(Kind.MUST, table, key, field, "'all' must be the only item")
 
 
 def _asn(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-bgp-neighbor.yang: neighbours that bgpcfgd serves have an ASN above 0."""
+    """sonic-bgp-neighbor.yang: neighbors of bgpcfgd have an ASN above 0."""
     for key, row in rows_of(config, table, 1):
         if number_of(row, "asn") == 0:
-            yield Violation("must", table, key, "asn", "an ASN is 1 or more")
+            yield Violation(Kind.MUST, table, key, "asn", "an ASN is at least 1")
 
 
 def _name_is_key(config: Config, table: str) -> Iterator[Violation]:
@@ -144,7 +152,7 @@ def _name_is_key(config: Config, table: str) -> Iterator[Violation]:
     for key, row in rows_of(config, table):
         if isinstance(row.get("name"), str) and row["name"] != split_key(key)[-1]:
             yield Violation(
-                "must", table, key, "name", f"{row['name']!r} must equal the key", f"write {split_key(key)[-1]}"
+                Kind.MUST, table, key, "name", f"{row['name']!r} must equal the key", f"write {split_key(key)[-1]}"
             )
 
 
@@ -152,23 +160,25 @@ def _fib_pending(config: Config, table: str) -> Iterator[Violation]:
     """sonic-device_metadata.yang: suppress-fib-pending needs synchronous mode (the default)."""
     for key, row in rows_of(config, table):
         if row.get("suppress-fib-pending") == "enabled" and row.get("synchronous_mode", "enable") != "enable":
-            yield Violation("must", table, key, "suppress-fib-pending", "needs synchronous_mode enable")
+            yield Violation(Kind.MUST, table, key, "suppress-fib-pending", "needs synchronous_mode enable")
 
 
 def _kind_of_switch(config: Config, table: str) -> Iterator[Violation]:
-    """Rows and fields that are only for some kinds of switch (`when` on DEVICE_METADATA|localhost)."""
+    """Rows and fields that only some switches may have (`when` on DEVICE_METADATA|localhost)."""
     schema = table_schema(table)
     for kind in [*schema.by_key_length.values(), *schema.by_name.values()] if schema else ():
         for field, (other, values) in kind.when.items():
             if "|" not in other or _value_at(config, other) in values:
                 continue
-            words = " or ".join(value or "none" for value in values)
+            words = " or ".join(value or "missing" for value in values)
             rows = (
                 rows_of(config, table, len(kind.keys)) if kind.keys else [(kind.name, row_of(config, table, kind.name))]
             )
             for key, row in rows:
                 if not field or field in row:
-                    yield Violation("must", table, key, field, f"{field or 'such a row'} is for {other} {words}")
+                    yield Violation(
+                        Kind.MUST, table, key, field, f"{field or 'this row'} is only allowed where {other} is {words}"
+                    )
 
 
 def _value_at(config: Config, path: str) -> str | None:
@@ -202,7 +212,7 @@ _MUSTS: Mapping[str, tuple[Must, ...]] = {
     "VLAN_MEMBER": (_member_ports,),
     "WRED_PROFILE": (wred_order,),
 }
-# Those that read no other table.
+# The rules that read no other table.
 _OF_ONE_TABLE = frozenset({
     _advertised, _asn, _base_row, _family, _gateway, _name_is_key, _vlan_number, rates, watchdog_times, wred_order,
 })  # fmt: skip

@@ -1,9 +1,9 @@
-"""Rules between rows and fields that SONiC's YANG states as `must`: buffers, ECN, schedulers, watchdog, CRM."""
+"""The `must` rules of SONiC's YANG models between rows and fields: buffers, ECN, schedulers, watchdog, CRM."""
 
 from collections.abc import Iterator
 
 from fabricgen.sonic.schema.rows import Config, number_of, row_of, rows_of
-from fabricgen.sonic.schema.violations import Violation
+from fabricgen.sonic.schema.violations import Kind, Violation
 
 _PORT_FIELDS = {"action", "detection_time", "restoration_time", "pfc_stat_history"}
 
@@ -14,25 +14,29 @@ def wred_order(config: Config, table: str) -> Iterator[Violation]:
         for colour in ("green", "yellow", "red"):
             least, most = number_of(row, f"{colour}_min_threshold"), number_of(row, f"{colour}_max_threshold")
             if most is not None and (least is None or most < least):
-                problem = "there is no min" if least is None else f"it is below the min {least}"
-                yield Violation("must", table, key, f"{colour}_max_threshold", f"max {most}: {problem}")
+                problem = (
+                    f"max is {most}, but min is missing" if least is None else f"max {most} is less than min {least}"
+                )
+                yield Violation(Kind.MUST, table, key, f"{colour}_max_threshold", problem)
 
 
 def watchdog_times(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-pfcwd.yang: GLOBAL alone has POLL_INTERVAL, and no time is shorter than it."""
+    """sonic-pfcwd.yang: only GLOBAL has POLL_INTERVAL, and no time is shorter than POLL_INTERVAL."""
     poll_ms = number_of(row_of(config, table, "GLOBAL"), "POLL_INTERVAL")
     has_global = any(key == "GLOBAL" for key, _ in rows_of(config, table))
     for key, row in rows_of(config, table):
         for field in row:
             if key == "GLOBAL" and field in _PORT_FIELDS:
-                yield Violation("must", table, key, field, f"{field} belongs to ports only")
+                yield Violation(Kind.MUST, table, key, field, f"{field} is only allowed in rows of ports")
             elif key != "GLOBAL" and field == "POLL_INTERVAL":
-                yield Violation("must", table, key, field, f"{field} belongs to the row GLOBAL only")
+                yield Violation(Kind.MUST, table, key, field, f"{field} is only allowed in the row GLOBAL")
         for field in ("detection_time", "restoration_time") if key != "GLOBAL" and has_global else ():
             time_ms = number_of(row, field)
             if time_ms is not None and (poll_ms is None or time_ms < poll_ms):
                 poll = "is missing" if poll_ms is None else f"is {poll_ms} ms"
-                yield Violation("must", table, key, field, f"{time_ms} ms, and GLOBAL's POLL_INTERVAL {poll}")
+                yield Violation(
+                    Kind.MUST, table, key, field, f"{field} is {time_ms} ms, but POLL_INTERVAL of GLOBAL {poll}"
+                )
 
 
 def pool_percentage(config: Config, table: str) -> Iterator[Violation]:
@@ -41,31 +45,31 @@ def pool_percentage(config: Config, table: str) -> Iterator[Violation]:
     for key, row in rows_of(config, table):
         if "percentage" in row and ("size" in row or model != "dynamic"):
             problem = "excludes size" if "size" in row else "needs the dynamic buffer model"
-            yield Violation("must", table, key, "percentage", f"percentage {problem}")
+            yield Violation(Kind.MUST, table, key, "percentage", f"percentage {problem}")
 
 
 def rates(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-scheduler.yang: a peak rate or burst needs the committed one, and is not below it."""
+    """sonic-scheduler.yang: a peak rate or burst needs a committed one, and is at least as large."""
     for key, row in rows_of(config, table):
         for field, needs, floor in (("pir", "cir", "cir"), ("cbs", "cir", ""), ("pbs", "pir", "cbs")):
             value, least = number_of(row, field), number_of(row, floor)
             if value is not None and not number_of(row, needs):
-                yield Violation("must", table, key, field, f"{field} needs {needs} above 0")
+                yield Violation(Kind.MUST, table, key, field, f"{field} needs {needs} above 0")
             elif value is not None and least is not None and value < least:
-                yield Violation("must", table, key, field, f"{field} {value} is below {floor} {least}")
+                yield Violation(Kind.MUST, table, key, field, f"{field} {value} is less than {floor} {least}")
 
 
 def thresholds(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-crm.yang: high above low, and both below 100 where they are percentages."""
+    """sonic-crm.yang: high is above low, and percentages are below 100."""
     for key, row in rows_of(config, table):
         for field in row:
             resource, mark, end = field.partition("_threshold")
             resource, _, side = resource.rpartition("_") if mark and not end else (resource, "", "type")
             low, high = number_of(row, f"{resource}_low_threshold"), number_of(row, f"{resource}_high_threshold")
             if side == "high" and high is not None and (low is None or high <= low):
-                yield Violation("must", table, key, field, f"{high} must be above the low threshold")
+                yield Violation(Kind.MUST, table, key, field, f"{high} is not above the low threshold")
             elif end == "_type" and str(row[field]).lower() == "percentage" and not _percentages(low, high):
-                yield Violation("must", table, key, field, "percentages need a high and a low threshold below 100")
+                yield Violation(Kind.MUST, table, key, field, "percentages need a high and a low threshold below 100")
 
 
 def _percentages(*bounds: int | None) -> bool:

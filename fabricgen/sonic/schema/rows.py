@@ -1,4 +1,4 @@
-"""Reading rows of a file that may hold anything: what is no row or no number is left out."""
+"""Access to rows of a file with any content. Values that are not rows or not numbers are left out."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Must = Callable[[Config, str], Iterator[Violation]]
 
 
 def rows_of(config: Config, table: str, key_length: int | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Keys and rows of a table, or only those whose key has so many parts."""
+    """Keys and rows of a table; with `key_length` only the rows whose key has this number of parts."""
     rows = config.get(table)
     for key, row in rows.items() if isinstance(rows, dict) else ():
         if isinstance(row, dict) and key_length in (None, key.count("|") + 1):
@@ -18,13 +18,13 @@ def rows_of(config: Config, table: str, key_length: int | None = None) -> Iterat
 
 
 def row_of(config: Config, table: str, key: str) -> dict[str, Any]:
-    """One row, empty where there is none."""
+    """One row; empty when it is missing."""
     rows = config.get(table)
     row = rows.get(key) if isinstance(rows, dict) else None
     return row if isinstance(row, dict) else {}
 
 
 def number_of(row: Mapping[str, Any], field: str) -> int | None:
-    """A field as a whole number, None where it is missing or something else."""
+    """A field as a whole number; None when it is missing or not a whole number."""
     value = row.get(field)
     return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 21 else None

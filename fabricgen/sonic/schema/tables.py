@@ -1,4 +1,4 @@
-"""schemas/config_db.json schema, each table when it is first asked for."""
+"""The schema of schemas/config_db.json; each table is compiled at its first use."""
 
 import functools
 import json
@@ -9,23 +9,23 @@ from typing import Any
 from fabricgen.resources import resource
 from fabricgen.sonic.schema.types import Judge, compile_type
 
-Need = tuple[Judge, str]  # a text that fits where the file has what it refers to
+Need = tuple[Judge, str]  # a text that fits if the file has the row that it refers to
 
 
 @dataclass(frozen=True, slots=True)
 class FieldSchema:
-    """One field: how to judge its text, or each of its texts."""
+    """One field: the check of its text, or of each of its texts."""
 
     judge: Judge
     is_list: bool = False
     least: int = 0
     most: int | None = None
-    separator: str = ""  # lists that CONFIG_DB holds as one text
+    separator: str = ""  # of a list that CONFIG_DB stores as one text
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowSchema:
-    """One kind of row: a YANG list (rows found by the length of their key), or a container (one named row)."""
+    """One kind of row: a YANG list (its rows have keys of one length), or a container (one named row)."""
 
     name: str = ""
     keys: tuple[tuple[str, Judge], ...] = ()
@@ -35,34 +35,34 @@ class RowSchema:
     entries: tuple[Judge, Judge] | None = None  # of a map such as DSCP_TO_TC_MAP: any field -> value
     most_rows: int | None = None
     unique: tuple[str, ...] = ()
-    # YANG's `when`: what must be so for a field ("" for the row) to be there: (field of the row, its values), or
-    # (TABLE|row|field, its values). None among the values: it may be missing.
+    # YANG's `when`, the condition for a field ("" for the row): (field of the row, its allowed values), or
+    # (TABLE|row|field, its allowed values). None among the values: the other field may be missing.
     when: Mapping[str, tuple[str, tuple[str | None, ...]]] = field(default_factory=dict)
     refers: bool = True  # whether any field refers to other rows
-    known_rows: dict[str, tuple[Need, ...]] = field(default_factory=dict)  # rows without a defect -> what they need
+    known_rows: dict[str, tuple[Need, ...]] = field(default_factory=dict)  # valid rows -> their references
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableSchema:
-    """Which rows a table can hold."""
+    """The kinds of rows of a table."""
 
     by_key_length: Mapping[int, RowSchema]
     by_name: Mapping[str, RowSchema]
-    known_keys: dict[str, tuple[RowSchema, tuple[Need, ...]]] = field(default_factory=dict)  # keys without a defect
+    known_keys: dict[str, tuple[RowSchema, tuple[Need, ...]]] = field(default_factory=dict)  # valid keys
 
     def row_schema(self, key: str) -> RowSchema | None:
-        """The kind of row that this key makes; named rows come before lists."""
+        """The kind of row for a key; named rows come before lists."""
         named = self.by_name.get(key) if self.by_name else None
         return named or self.by_key_length.get(key.count("|") + 1)
 
 
 def table_names() -> frozenset[str]:
-    """Every table that the schema knows."""
+    """The names of all tables of the schema."""
     return frozenset(_schema()["tables"])
 
 
 def field_names(table: str) -> frozenset[str]:
-    """Every field that any row of this table may have; empty for an unknown table."""
+    """The names of all fields of a table; empty for an unknown table."""
     schema = table_schema(table)
     kinds = [*schema.by_key_length.values(), *schema.by_name.values()] if schema else []
     return frozenset(name for kind in kinds for name in kind.fields)
@@ -75,7 +75,7 @@ def _schema() -> dict[str, Any]:
 
 @functools.cache
 def table_schema(name: str) -> TableSchema | None:
-    """The schema schema of one table, None for a table that SONiC's YANG does not have."""
+    """The schema of one table; None for a table that SONiC's YANG models do not have."""
     entry = _schema()["tables"].get(name)
     if entry is None:
         return None
@@ -107,7 +107,7 @@ def _field_schema(spec: Any) -> FieldSchema:
 
 
 def _judge(spec: Any) -> Judge:
-    """One judge per type, so that what it has seen in one table it knows in all."""
+    """One check per type, so that all tables share its results."""
     return _judge_of(json.dumps(spec))
 
 

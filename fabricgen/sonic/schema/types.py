@@ -1,4 +1,4 @@
-"""Value types of schemas/config_db.json, compiled to functions that judge one text.
+"""Value types of schemas/config_db.json, compiled to functions that check one text.
 
 A type is written as a name (a base type of YANG, or an entry of "types"), or as one of {"int": ranges},
 {"decimal": digits, "range": …}, {"enum": words}, {"length": ranges, "match": patterns, "not": patterns},
@@ -10,28 +10,28 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabricgen.sonic.schema.violations import shown
+from fabricgen.sonic.schema.violations import Kind, shown
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Why a text is no value of a type; `known` are the words that it could have been."""
+    """Why a text is not a value of a type; `known` are the allowed words, if the type lists them."""
 
-    kind: str
+    kind: Kind
     message: str
     known: Collection[str] = ()
 
 
-References = Callable[[str], Collection[str]]  # "TABLE/LIST/leaf" -> the values that rows of the file have there
+References = Callable[[str], Collection[str]]  # "TABLE/LIST/leaf" -> the values of the file's rows there
 _Verdict = Callable[[str, References], Misfit | None]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Judge:
-    """The judge of one type: called with a text, it returns None or why the text does not fit.
+    """The check of one type: called with a text, it returns None, or why the text does not fit.
 
-    `refers` tells whether its word depends on the rest of the file. `fitting` are texts that fit in every file; who
-    asks often keeps them here.
+    `refers` is whether the result depends on the rest of the file. `fitting` contains texts that fit in every file; the
+    caller adds them.
     """
 
     verdict: _Verdict
@@ -39,7 +39,7 @@ class Judge:
     fitting: set[str] = field(default_factory=set)
 
     def __call__(self, text: str, references: References) -> Misfit | None:
-        """The word on one text."""
+        """None, or why the text does not fit."""
         return self.verdict(text, references)
 
 
@@ -65,7 +65,7 @@ _WORDS = {
 
 
 def compile_type(spec: Any, types: Mapping[str, Any]) -> Judge:
-    """The judge of one type, as written in the schema file."""
+    """The check of one type, as written in the schema file."""
     return Judge(_compiled(spec, types), _refers(spec, types))
 
 
@@ -103,7 +103,7 @@ def _base(name: str) -> _Verdict:
 
 
 def _renamed(judge: _Verdict, words: str) -> _Verdict:
-    """The same judgement, in words of the type's name."""
+    """The same check with a message in the words of the type's name."""
 
     def renamed(text: str, references: References) -> Misfit | None:
         misfit = judge(text, references)
@@ -117,10 +117,10 @@ def _whole_number(ranges: list[tuple[int, int]]) -> _Verdict:
 
     def judge(text: str, _references: References) -> Misfit | None:
         if not _INTEGER.fullmatch(text):
-            return Misfit("wrong-type", f"{shown(text)} is not a whole number {allowed}")
+            return Misfit(Kind.WRONG_TYPE, f"{shown(text)} is not a whole number {allowed}")
         number = int(text)
         if not any(first <= number <= last for first, last in ranges):
-            return Misfit("out-of-range", f"{text} is outside {allowed}")
+            return Misfit(Kind.OUT_OF_RANGE, f"{text} is outside {allowed}")
         return None
 
     return judge
@@ -130,10 +130,10 @@ def _decimal(digits: int, ranges: list[tuple[float, float]]) -> _Verdict:
     def judge(text: str, _references: References) -> Misfit | None:
         match = _DECIMAL.fullmatch(text)
         if not match or len((match[1] or "").rstrip("0")) > digits:
-            return Misfit("wrong-type", f"{shown(text)} is not a number with at most {digits} decimal places")
+            return Misfit(Kind.WRONG_TYPE, f"{shown(text)} is not a number with at most {digits} decimal places")
         if ranges and not any(first <= float(text) <= last for first, last in ranges):
             return Misfit(
-                "out-of-range", f"{text} is outside " + ", ".join(f"{low:g}..{high:g}" for low, high in ranges)
+                Kind.OUT_OF_RANGE, f"{text} is outside " + ", ".join(f"{low:g}..{high:g}" for low, high in ranges)
             )
         return None
 
@@ -146,7 +146,7 @@ def _words(words: list[str]) -> _Verdict:
     def judge(text: str, _references: References) -> Misfit | None:
         if text in allowed:
             return None
-        return Misfit("bad-enum", f"{shown(text)} is not one of {', '.join(words)}", allowed)
+        return Misfit(Kind.BAD_ENUM, f"{shown(text)} is not one of {', '.join(words)}", allowed)
 
     return judge
 
@@ -161,10 +161,10 @@ def _text(lengths: list[list[int | None]], patterns: list[str], forbidden: list[
     def judge(text: str, _references: References) -> Misfit | None:
         size = len(text)
         if lengths and not any((low or 0) <= size and (high is None or size <= high) for low, high in lengths):
-            return Misfit("out-of-range", f"{shown(text)} has {size} characters, not " + _spans(lengths))
+            return Misfit(Kind.OUT_OF_RANGE, f"{shown(text)} has {size} characters, not " + _spans(lengths))
         if all(pattern.fullmatch(text) for pattern in matched) and not any(p.fullmatch(text) for p in avoided):
             return None
-        return Misfit("bad-pattern", f"{shown(text)} is not {described}")
+        return Misfit(Kind.BAD_PATTERN, f"{shown(text)} is not {described}")
 
     return judge
 
@@ -180,7 +180,7 @@ def _reference(target: str) -> _Verdict:
         known = references(target)
         if text in known:
             return None
-        return Misfit("dangling-reference", f"no row of {table} has the {leaf} {shown(text)}", known)
+        return Misfit(Kind.DANGLING_REFERENCE, f"no row of {table} has the {leaf} {shown(text)}", known)
 
     return judge
 
@@ -193,7 +193,7 @@ def _union(members: list[_Verdict]) -> _Verdict:
             if misfit is None:
                 return None
             misfits.append(misfit)
-        worst = next((m for m in misfits if m.kind == "dangling-reference"), misfits[0])
+        worst = next((m for m in misfits if m.kind == Kind.DANGLING_REFERENCE), misfits[0])
         known = frozenset(word for misfit in misfits for word in misfit.known)
         return Misfit(worst.kind, ", and ".join(dict.fromkeys(misfit.message for misfit in misfits)), known)
 

@@ -1,7 +1,7 @@
-"""Ask libyang whether a config_db.json fits the YANG models of a SONiC image (extra `[yang]`).
+"""Check a config_db.json with libyang and the YANG models of a SONiC image (extra `[yang]`).
 
-`load_models` reads a folder of models once; `check` translates a file to YANG data as SONiC's own validation does,
-lets libyang judge it, and brings each complaint back to its table, key and field.
+`load_models` reads a folder of models once. `check` translates a file to YANG data as SONiC's own validation does,
+validates the data with libyang, and returns each error with its table, key and field.
 """
 
 from fabricgen.sonic.yang.check import check

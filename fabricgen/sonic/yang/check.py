@@ -1,8 +1,8 @@
-"""libyang's complaints about a config_db.json, each at its table, key and field.
+"""The errors of libyang for a config_db.json, each at its table, key and field.
 
-libyang stops at its first complaint. What it names is left out, and it is asked again until it is content. A later
-complaint that may only follow from what was left out (a reference to a row that is gone, a rule about a field that is
-gone) is not repeated.
+libyang stops at its first error. The row or field of the error is removed, and the rest is checked again until no error
+is left. A later error that the removal may have caused is not reported: a reference to a removed row, or a rule about a
+removed field.
 """
 
 import re
@@ -12,12 +12,12 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from fabricgen.sonic.schema import Violation
+from fabricgen.sonic.schema import Kind, Violation
 from fabricgen.sonic.tables import split_key
 from fabricgen.sonic.yang.models import Models, Refusal
 from fabricgen.sonic.yang.translate import YangRow, translate
 
-_MOST_QUESTIONS = 200
+_MOST_CHECKS = 200
 _LINE = re.compile(r"line number (\d+)")
 _DATA = re.compile(r'Data location "(.*?)"(?:, line number|\.$|$)', re.DOTALL)
 _SCHEMA = re.compile(r'Schema location "(.*?)"')
@@ -27,29 +27,29 @@ _REFERENCE = re.compile(r'Invalid (leafref|union) value "(.*?)" - no (?:target i
 
 
 def check(models: Models, config: Mapping[str, Any]) -> list[Violation]:
-    """Everything that the models refuse in a parsed config_db.json; tables without a model are left out.
+    """Everything in a parsed config_db.json that the models refuse, without tables that have no model.
 
-    Takes any JSON object and never raises. Messages are libyang's own words.
+    Accepts any JSON object and never raises. Messages are those of libyang.
     """
     rows, found = translate(models, config)
     inquiry = _Inquiry(rows)
     inquiry.gone.update((one.table, part) for one in found if not one.field for part in split_key(one.key))
     inquiry.cut.update((one.table, one.key) for one in found)
-    for _ in range(_MOST_QUESTIONS):
+    for _ in range(_MOST_CHECKS):
         refusal = models.refusal(inquiry.xml())
         if refusal is None:
             return found + inquiry.found
         if not inquiry.settle(refusal):
-            return [*found, *inquiry.found, Violation("yang", "", "", "", refusal.message)]
-    more = f"libyang was asked {_MOST_QUESTIONS} times and refuses the rest, too: correct these first"
-    return [*found, *inquiry.found, Violation("yang", "", "", "", more)]
+            return [*found, *inquiry.found, Violation(Kind.YANG, "", "", "", refusal.message)]
+    more = f"libyang still finds errors after {_MOST_CHECKS} checks; correct the reported errors first"
+    return [*found, *inquiry.found, Violation(Kind.YANG, "", "", "", more)]
 
 
 @dataclass
 class _Inquiry:
-    """The rows that are left and what was found.
+    """The remaining rows and the errors so far.
 
-    `gone` holds (table, part of the key) of rows that were left out, `cut` (table, key) of rows that lost a field.
+    `gone` contains (table, part of the key) of removed rows, `cut` (table, key) of rows with a removed field.
     """
 
     rows: list[YangRow]
@@ -58,7 +58,7 @@ class _Inquiry:
     cut: set[tuple[str, str]] = field(default_factory=set)
 
     def xml(self) -> str:
-        """The rows as YANG data, one element a line, so that a line number is a place."""
+        """The rows as YANG data with one element in each line, so that a line number is a place."""
         return "\n".join(text for _, _, text in self._lines())
 
     def _lines(self) -> Iterator[tuple[YangRow | None, str, str]]:
@@ -76,62 +76,62 @@ class _Inquiry:
             yield None, "", f"</{module}>"
 
     def settle(self, refusal: Refusal) -> bool:
-        """Report a complaint and leave out what it names. False when it names nothing that is there."""
+        """Report an error and remove its row or field. Returns False when the error has no place in the data."""
         about, name = self._place(refusal)
         if not about:
             return False
-        if len(about) > 1:  # no more is known than the table
-            self.found.append(Violation("yang", about[0].table.name, "", "", refusal.message))
+        if len(about) > 1:  # only the table is known
+            self.found.append(Violation(Kind.YANG, about[0].table.name, "", "", refusal.message))
             for row in about:
-                self._leave_out(row, "")
+                self._remove(row, "")
             return True
         reference = _REFERENCE.match(refusal.message)
         if reference:
             self._settle_reference(refusal.message, about[0], name, reference)
             return True
         is_value = bool(_LINE.search(refusal.path))
-        for row in self._alike(about[0], name) if is_value else about:
+        for row in self._with_same_value(about[0], name) if is_value else about:
             if is_value or not self._may_follow(row):
                 self._report(row, name, refusal.message)
-            self._leave_out(row, name)
+            self._remove(row, name)
         return True
 
     def _settle_reference(self, message: str, row: YangRow, name: str, reference: re.Match[str]) -> None:
-        """Rows that refer alike are judged at once: a name that no row of the target has is as wrong."""
+        """Report all rows with the same reference, and all rows of this kind that refer to missing rows."""
         kind, value, target = reference.groups()
-        rows = {id(one): one for one in self._alike(row, name)}
+        rows = dict.fromkeys(self._with_same_value(row, name))
         table = leaf = ""
         known: set[str] = set()
         steps = [step[1] for step in _STEP.finditer(target or "")]
         if kind == "leafref" and len(steps) == 4:  # module, table, list, leaf; else a path from the row itself
             _, table, _, leaf = steps
-        by_name = bool(table) and not row.model.entry  # a map's entry refers in its key or in its value
+        by_name = bool(table) and not row.model.entry  # the reference of a map entry is in its key or in its value
         if by_name:
             known = {text for one in self.rows if one.table.name == table for text in one.texts(leaf)}
             same_kind = (one for one in self.rows if one.model is row.model)
-            rows |= {id(one): one for one in same_kind if not known.issuperset(one.texts(name))}
-        for one in rows.values():
+            rows |= dict.fromkeys(one for one in same_kind if not known.issuperset(one.texts(name)))
+        for one in rows:
             wrong = [text for text in one.texts(name) if by_name and text not in known] or [value]
             tables = {place for place, part in self.gone if part in wrong}
             if not (table in tables if table else tables - {one.table.name}):
                 self._report(one, name, f"no row of {table} has the {leaf} {wrong[0]!r}" if table else message)
-        for one in rows.values():
-            self._leave_out(one, name)
+        for one in rows:
+            self._remove(one, name)
 
-    def _alike(self, like: YangRow, name: str) -> list[YangRow]:
-        """The rows of one kind that say the same in this field, and so are refused for the same reason."""
+    def _with_same_value(self, like: YangRow, name: str) -> list[YangRow]:
+        """The rows of one kind with the same value in this field, which have the same error."""
         texts = like.texts(name)
         return [row for row in self.rows if row.model is like.model and row.texts(name) == texts] if texts else [like]
 
     def _may_follow(self, row: YangRow) -> bool:
-        """Whether a rule may be broken in this row only because of what was left out before."""
+        """Whether a removed row or field may be the reason for an error in this row."""
         return (row.table.name, row.key) in self.cut or split_key(row.key)[0] in {part for _, part in self.gone}
 
     def _report(self, row: YangRow, name: str, message: str) -> None:
         known = "" if name in row.key_leaves else name
-        self.found.append(Violation("yang", row.table.name, row.key, known, message, f"see {row.table.module}.yang"))
+        self.found.append(Violation(Kind.YANG, row.table.name, row.key, known, message, f"see {row.table.module}.yang"))
 
-    def _leave_out(self, row: YangRow, name: str) -> None:
+    def _remove(self, row: YangRow, name: str) -> None:
         if name in row.fields:
             del row.fields[name]
             self.cut.add((row.table.name, row.key))
@@ -140,7 +140,7 @@ class _Inquiry:
             self.gone.update((row.table.name, part) for part in split_key(row.key))
 
     def _place(self, refusal: Refusal) -> tuple[list[YangRow], str]:
-        """The row (or every row of the table, where no more is known) and the field or leaf of the key."""
+        """The row (all rows of the table if only the table is known) and the field or leaf of the key."""
         if line := _LINE.search(refusal.path):
             row, name = self._at_line(int(line[1]))
             if row is not None:
@@ -148,11 +148,11 @@ class _Inquiry:
         if data := _DATA.search(refusal.path):
             return self._at([(step[1], step[2]) for step in _STEP.finditer(data[1])][1:])
         if schema := _SCHEMA.search(refusal.path):
-            return self._lacking([step[1] for step in _STEP.finditer(schema[1])][1:])
+            return self._without_field([step[1] for step in _STEP.finditer(schema[1])][1:])
         return [], ""
 
-    def _lacking(self, steps: list[str]) -> tuple[list[YangRow], str]:
-        """The first row that lacks a field, by a path of the schema: steps from the table on."""
+    def _without_field(self, steps: list[str]) -> tuple[list[YangRow], str]:
+        """The first row without a field, by a path of the schema: steps from the table on."""
         rows = [row for row in self.rows if row.table.name in steps[:1]]
         if len(steps) < 3:
             return rows, ""
@@ -160,7 +160,7 @@ class _Inquiry:
         return next(([row] for row in rows if steps[-1] not in row.fields), rows), steps[-1]
 
     def _at_line(self, number: int) -> tuple[YangRow | None, str]:
-        """What stands in a line; for the line after a row, at which a row given twice is noticed, that row."""
+        """The row and field of a line; the row before it, where libyang reports a duplicate row at the next line."""
         before: tuple[YangRow | None, str] = (None, "")
         for row, name, _ in islice(self._lines(), number):
             before = (row, name) if row else (before[0], "")

@@ -1,8 +1,8 @@
-"""A folder of SONiC YANG models in libyang, and the shape of the tables that they describe.
+"""A folder of SONiC YANG models in libyang, and the structure of the tables that they describe.
 
-In these models a module's top container holds one container per table, and in it lists (rows with a key) and
-containers (rows with a fixed name). A list inside such a list is a map such as DSCP_TO_TC_MAP: each field of the row
-is one of its entries. Source: sonic-buildimage src/sonic-yang-models and src/sonic-yang-mgmt/sonic_yang_ext.py.
+In these models the top container of a module has one container per table, which contains lists (rows with a key) and
+containers (rows with a fixed name). A list inside such a list is a map, for example DSCP_TO_TC_MAP: each field of the
+row is one of its entries. Source: sonic-buildimage src/sonic-yang-models and src/sonic-yang-mgmt/sonic_yang_ext.py.
 """
 
 import logging
@@ -22,7 +22,7 @@ _INSTALL = (
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A field: one text, or a list of them; `unsigned` where SONiC reads the text as a number first."""
+    """A field: one text, or a list of them; `unsigned` when SONiC first converts the text to a number."""
 
     is_list: bool
     unsigned: bool
@@ -30,7 +30,7 @@ class Leaf:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowModel:
-    """One kind of row: a list with the leaves of its key, or, without keys, a container."""
+    """One kind of row: a list with the leaves of its key, or a container, without keys."""
 
     element: str
     keys: tuple[str, ...]
@@ -40,7 +40,7 @@ class RowModel:
 
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """A table: where its data belong, and which rows it can hold."""
+    """A table: its place in the YANG data, and its kinds of rows."""
 
     name: str
     module: str
@@ -49,18 +49,18 @@ class TableModel:
 
     @cached_property
     def lists(self) -> tuple[RowModel, ...]:
-        """Rows that are found by the length of their key, in the order of the model."""
+        """The lists: kinds of rows by the length of their key, in the order of the model."""
         return tuple(_row_model(node) for node in self.node.children() if node.keyword() == "list")
 
     @cached_property
     def named(self) -> Mapping[str, RowModel]:
-        """Rows that are found by their name."""
+        """The containers: rows with a fixed name."""
         return {node.name(): _row_model(node) for node in self.node.children() if node.keyword() == "container"}
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What libyang said first about some data: its words, its path, and the line (from 1) when it stopped reading."""
+    """The first error of libyang for some data: its message, and its path or line (from 1)."""
 
     message: str
     path: str = ""
@@ -75,37 +75,37 @@ class Models:
     context: Any
 
     def refusal(self, xml: str) -> Refusal | None:
-        """libyang's first complaint about YANG data in XML, None when they are valid."""
+        """The first error of libyang for YANG data in XML; None when they are valid."""
         import libyang
 
-        with _heard() as complaints:
+        with _LoggedErrors() as errors:
             try:
                 data = self.context.parse_data_mem(xml, "xml", no_state=True, strict=True)
             except libyang.LibyangError as error:
-                return complaints.first or Refusal(str(error))
+                return errors.first or Refusal(str(error))
             if data is not None:
                 data.free()
             return None
 
 
 def load_models(folder: Path) -> Models:
-    """Every *.yang of a folder. Raises UsageError when libyang is missing, or a model cannot be loaded."""
+    """Loads every *.yang of a folder. Raises UsageError when libyang is missing or a model cannot be loaded."""
     try:
         import libyang
     except ImportError as error:
         raise UsageError(_INSTALL) from error
     names = sorted(file.name.partition("@")[0].removesuffix(".yang") for file in folder.glob("*.yang"))
     if not names:
-        raise UsageError(f"{folder}: no *.yang files; on a switch they lie in /usr/local/yang-models")
-    libyang.configure_logging(True)  # the only way to learn the path of a complaint
+        raise UsageError(f"{folder}: no *.yang files; on a switch they are in /usr/local/yang-models")
+    libyang.configure_logging(True)  # only the log contains the path of an error
     context = libyang.Context(str(folder))
     for name in names:
-        with _heard() as complaints:
+        with _LoggedErrors() as errors:
             try:
                 context.load_module(name)
             except libyang.LibyangError as error:
-                raise UsageError(_unloadable(folder, name, complaints.messages or [str(error)])) from error
-    # The shapes are read last: loading a module compiles those that it refers to anew.
+                raise UsageError(_unloadable(folder, name, errors.messages or [str(error)])) from error
+    # The tables are read last: a module that is loaded recompiles the modules that it refers to.
     modules = [context.get_module(name) for name in names]
     return Models(folder, {table.name: table for module in modules for table in _tables(module)}, context)
 
@@ -113,7 +113,7 @@ def load_models(folder: Path) -> Models:
 def _unloadable(folder: Path, name: str, messages: list[str]) -> str:
     missing = [text.split('"')[1] for text in messages if '" module failed' in text and "Loading" in text]
     if missing and not (folder / f"{missing[0]}.yang").exists():
-        return f"{folder}: {name}.yang needs {missing[0]}.yang, which is not there; take all models of one image"
+        return f"{folder}: {name}.yang needs {missing[0]}.yang, which is missing; use all models of one image"
     return f"{folder}: libyang cannot load {name}.yang: {messages[0]}"
 
 
@@ -124,7 +124,7 @@ def _tables(module: Any) -> Iterator[TableModel]:
     if top is None or top.name() != module.name():
         return
     for node in top.children():
-        # sonic-events-*.yang describe messages: their containers hold leaves, which no table does.
+        # sonic-events-*.yang describe messages: their containers have leaves, which tables do not have.
         if node.keyword() == "container" and not any(child.keyword() == "leaf" for child in node.children()):
             yield TableModel(node.name(), module.name(), c2str(module.cdata.ns), node)
 
@@ -150,8 +150,8 @@ def _keys(node: Any) -> tuple[str, ...]:
     return tuple(leaf.name() for leaf in keys())
 
 
-class _heard(logging.Handler):  # noqa: N801 - reads as a context manager
-    """Listens to libyang's log and keeps it from everybody else."""
+class _LoggedErrors(logging.Handler):
+    """Collects the log of libyang and hides it from other handlers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,20 +159,20 @@ class _heard(logging.Handler):  # noqa: N801 - reads as a context manager
 
     @property
     def first(self) -> Refusal | None:
-        """What was said first."""
+        """The first error."""
         return self._refusals[0] if self._refusals else None
 
     @property
     def messages(self) -> list[str]:
-        """All that was said."""
+        """The messages of all errors."""
         return [refusal.message for refusal in self._refusals]
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep one complaint."""
+        """Add one error."""
         texts = [str(argument) for argument in record.args or ()]
         self._refusals.append(Refusal(*texts[:2]))
 
-    def __enter__(self) -> "_heard":
+    def __enter__(self) -> "_LoggedErrors":
         logger = logging.getLogger("libyang")
         logger.propagate = False
         logger.addHandler(self)

@@ -1,8 +1,8 @@
-"""From config_db.json to YANG data, as SONiC's own translation does it, row by row.
+"""Translates config_db.json to YANG data row by row, as SONiC does.
 
-Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py. A row belongs to the first list whose key is as long and
-that knows all of its fields, else to the container of its name. Unlike there, a list that is given as a plain text is
-refused instead of being read letter by letter.
+Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py. A row belongs to the first list with the same key length
+and with all of its fields, otherwise to the container of its name. One difference: a plain text in place of a list is
+refused; SONiC reads it letter by letter.
 """
 
 import re
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from fabricgen.sonic.schema import Violation
+from fabricgen.sonic.schema import Kind, Violation
 from fabricgen.sonic.schema.violations import did_you_mean, shown
 from fabricgen.sonic.tables import split_key
 from fabricgen.sonic.yang.models import Leaf, Models, RowModel, TableModel
 
-# Lists that CONFIG_DB holds as one text (LEAF_LIST_WITH_STRING_VALUE_DICT of sonic_yang_ext.py).
+# Lists that CONFIG_DB stores as one text (LEAF_LIST_WITH_STRING_VALUE_DICT of sonic_yang_ext.py).
 _SEPARATORS = {
     ("BGP_ALLOWED_PREFIXES", "prefixes_v4"): ",",
     ("BGP_ALLOWED_PREFIXES", "prefixes_v6"): ",",
@@ -31,20 +31,20 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class _UntranslatableError(Exception):
-    """Why a row, or a field of it, cannot be written as YANG data."""
+    """Why a row or a field cannot be written as YANG data."""
 
-    def __init__(self, kind: str, field: str, message: str, hint: str = "") -> None:
+    def __init__(self, kind: Kind, field: str, message: str, hint: str = "") -> None:
         super().__init__(message)
         self._kind, self._field, self._message, self._hint = kind, field, message, hint
 
     def violation(self, table: str, key: str) -> Violation:
-        """The same as a finding's material."""
+        """The error as a violation at its row."""
         return Violation(self._kind, table, key, self._field, self._message, self._hint)
 
 
 @dataclass(frozen=True, eq=False)
 class YangRow:
-    """A row as YANG data: field -> its texts, the leaves of the key apart."""
+    """A row as YANG data: field -> its texts, separate from the leaves of the key."""
 
     table: TableModel
     key: str
@@ -53,11 +53,11 @@ class YangRow:
     fields: dict[str, list[str]]
 
     def texts(self, name: str) -> list[str]:
-        """What a field or a leaf of the key says; nothing where there is none."""
+        """The texts of a field or of a leaf of the key; empty when it is missing."""
         return [self.key_leaves[name]] if name in self.key_leaves else self.fields.get(name, [])
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """(field, XML) for each line; "" for lines of the row itself, and the leaf's name for the key's."""
+        """(field, XML) for each line. The field is "" for lines of the row itself, and the leaf's name for the key."""
         yield "", f"<{self.model.element}>"
         for name, text in self.key_leaves.items():
             yield name, _element(name, text)
@@ -76,7 +76,7 @@ def _element(name: str, text: str) -> str:
 
 
 def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow], list[Violation]]:
-    """The rows of all tables that have a model, and what could not be translated. The same tables stand together."""
+    """The rows of all tables with a model, table by table, and the violations of those that cannot be translated."""
     rows: list[YangRow] = []
     found: list[Violation] = []
     for name, content in config.items():
@@ -84,7 +84,7 @@ def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow],
         if table is None:
             continue
         if not isinstance(content, dict):
-            found.append(Violation("wrong-type", name, "", "", f"a table holds rows, not {shown(content)}"))
+            found.append(Violation(Kind.WRONG_TYPE, name, "", "", f"{shown(content)} is not a table of rows"))
             continue
         for key, fields in content.items():
             try:
@@ -98,7 +98,7 @@ def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow],
                     texts[field] = _texts(name, model, field, value)
                 except _UntranslatableError as error:
                     found.append(error.violation(name, key))
-            for leaf in () if model.entry else model.keys:  # a leaf of the key that is given as a field, too, counts
+            for leaf in () if model.entry else model.keys:  # a field overrides the leaf of the key
                 key_leaves[leaf] = "".join(texts.pop(leaf, [key_leaves[leaf]]))
             rows.append(YangRow(table, key, model, key_leaves, texts))
     return rows, found
@@ -107,16 +107,18 @@ def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow],
 def _model_of(table: TableModel, key: str, fields: Any) -> tuple[RowModel, dict[str, str]]:
     """The kind of row, and the leaves of its key."""
     if not isinstance(fields, dict):
-        raise _UntranslatableError("wrong-type", "", f"a row holds fields, not {shown(fields)}")
+        raise _UntranslatableError(Kind.WRONG_TYPE, "", f"{shown(fields)} is not a row of fields")
     if _NO_XML.search(key):
-        raise _UntranslatableError("wrong-key", "", f"{shown(key)} has a control character")
+        raise _UntranslatableError(Kind.WRONG_KEY, "", f"{shown(key)} has a control character")
     parts = [part.strip() for part in split_key(key)]
     candidates = [model for model in table.lists if len(model.keys) == len(parts)]
     candidates += [table.named[key]] if key in table.named else []
     if not candidates:
         forms = ["|".join(f"<{name}>" for name in model.keys) for model in table.lists] + sorted(table.named)[:5]
         hint = did_you_mean(key, table.named)
-        raise _UntranslatableError("wrong-key", "", f"no row has such a key; keys here are {' or '.join(forms)}", hint)
+        raise _UntranslatableError(
+            Kind.WRONG_KEY, "", f"the key is not valid in this table; expected {' or '.join(forms)}", hint
+        )
     model = next((each for each in candidates if each.entry or set(fields) <= set(each.leaves)), candidates[-1])
     return model, dict(zip(model.keys, parts, strict=False))
 
@@ -127,25 +129,25 @@ def _texts(table: str, model: RowModel, field: str, value: Any) -> list[str]:
     leaf = model.leaves.get(field)
     if leaf is None:
         hint = did_you_mean(field, model.leaves)
-        raise _UntranslatableError("unknown-field", field, "the YANG model has no such field here", hint)
+        raise _UntranslatableError(Kind.UNKNOWN_FIELD, field, "the YANG model does not have this field here", hint)
     if not leaf.is_list:
         return [_text(leaf, field, value)]
     if isinstance(value, str) and (table, field) in _SEPARATORS:
         value = [item.strip() for item in value.split(_SEPARATORS[table, field])]
     if not isinstance(value, list) and value != "":
-        raise _UntranslatableError("wrong-type", field, f"must be a list of texts, not {shown(value)}")
-    return [_text(leaf, field, item) for item in value if item != ""]  # Redis keeps an empty list as one empty text
+        raise _UntranslatableError(Kind.WRONG_TYPE, field, f"{shown(value)} is not a list of texts")
+    return [_text(leaf, field, item) for item in value if item != ""]  # Redis stores an empty list as one empty text
 
 
 def _text(leaf: Leaf, field: str, value: Any) -> str:
     if isinstance(value, dict | list) or value is None:
-        raise _UntranslatableError("wrong-type", field, f"must be one text, not {shown(value)}")
+        raise _UntranslatableError(Kind.WRONG_TYPE, field, f"{shown(value)} is not a text")
     text = str(value)
     if _NO_XML.search(text) or _NO_XML.search(field):
-        raise _UntranslatableError("bad-pattern", field, f"{shown(text)} has a control character")
+        raise _UntranslatableError(Kind.BAD_PATTERN, field, f"{shown(text)} has a control character")
     if leaf.unsigned:
         try:
             return str(int(text, 10))
         except ValueError as error:
-            raise _UntranslatableError("wrong-type", field, f"{shown(text)} is not a whole number") from error
+            raise _UntranslatableError(Kind.WRONG_TYPE, field, f"{shown(text)} is not a whole number") from error
     return text

@@ -1,12 +1,12 @@
 """SONiC's commands on the stand-in: `commands.py FOLDER NAME ARGUMENTS...`.
 
-FOLDER holds etc/ (config_db.json, checkpoints/), redis.sock, init_cfg.json, yang_tables, units/, log, and what a test
-puts there: mishap (what is to go wrong), down and lose (BGP peers), lldp.json, storm, no_group. A second is as long as
-STAND_IN_SECOND_S says.
+FOLDER contains etc/ (config_db.json, checkpoints/), redis.sock, init_cfg.json, yang_tables, units/, log, and the files
+of a test: mishap (the failure to simulate), down and lose (BGP peers), lldp.json, storm, no_group. STAND_IN_SECOND_S is
+the length of a second.
 
-Each start and end of a command and each write to CONFIG_DB is a moment; a command that is asked again and again,
-until it says what somebody waits for, counts once. At the moment whose number stands in kill_at the process group, with
-whoever started the command, is killed.
+Each start and end of a command and each write to CONFIG_DB is a moment. A command that is repeated until its output
+changes counts once. At the moment with the number in kill_at the process group is killed, with the process that started
+the command.
 """
 
 import json
@@ -33,7 +33,7 @@ def say(text: str) -> None:
 
 
 def moment(name: str) -> None:
-    """Count, and be killed where the test wants it."""
+    """Count a moment; at the moment of the test, kill the process group."""
     if not (ROOT / "kill_at").exists():
         return
     with (ROOT / "moments").open("a+") as file:
@@ -53,7 +53,7 @@ def step(name: str) -> None:
 
 
 def has_mishap(name: str) -> bool:
-    """Whether this is to go wrong, once."""
+    """Whether to simulate this failure, once."""
     file = ROOT / "mishap"
     if file.exists() and file.read_text() == name:
         file.unlink()
@@ -62,7 +62,7 @@ def has_mishap(name: str) -> bool:
 
 
 def config_db() -> Redis:
-    """CONFIG_DB; like every client of SONiC's it waits until the database is whole."""
+    """CONFIG_DB; like every client of SONiC it waits until the database is complete."""
     redis = Redis(ROOT / "redis.sock")
     while redis("GET", READY) != "1":
         time.sleep(0.02)
@@ -154,7 +154,7 @@ class Config:
         self.redis("SET", READY, "1")
 
     def qos(self) -> None:
-        (ROOT / "qos_reload").write_text("the SKU's own QoS has taken over")
+        (ROOT / "qos_reload").write_text("the QoS of the SKU is loaded")
 
     def _confirmed(self) -> None:
         if "-y" not in self.options:
@@ -167,8 +167,8 @@ def sonic_cfggen(words: list[str]) -> None:
 
 
 def sonic_db_cli(words: list[str]) -> None:
-    """Waits for nothing."""
-    if words[1] == "KEYS" and words[0] == "APPL_DB":  # buffermgrd writes what CONFIG_DB asks for
+    """Does not wait for the database."""
+    if words[1] == "KEYS" and words[0] == "APPL_DB":  # buffermgrd writes the groups of CONFIG_DB
         missing = (ROOT / "no_group").read_text() if (ROOT / "no_group").exists() else ""
         groups = dump(Redis(ROOT / "redis.sock")).get("BUFFER_PG", {})
         say("\n".join(f"BUFFER_PG_TABLE:{key.replace('|', ':')}" for key in groups if key != missing))
@@ -180,7 +180,7 @@ def sonic_db_cli(words: list[str]) -> None:
 def vtysh(words: list[str]) -> None:
     assert words == ["-c", "show bgp summary json"], words
     down = (ROOT / "down").read_text().split() if (ROOT / "down").exists() else []
-    if (ROOT / "lose").exists():  # a session that is lost after it was asked for once
+    if (ROOT / "lose").exists():  # a session that is down after the first reading
         (ROOT / "lose").rename(ROOT / "down")
     peers = {key.rpartition("|")[2] for key in dump(config_db()).get("BGP_NEIGHBOR", {})}
     states = {peer: {"state": "Active" if peer in down else "Established"} for peer in sorted(peers)}
@@ -215,7 +215,7 @@ def traffic_shift(isolated: str) -> None:
 
 
 def systemd_run(words: list[str]) -> None:
-    """A timer; it runs its command after so many seconds, or at SIGUSR1, in a session of its own."""
+    """A timer: runs its command in a new session after a number of seconds, or at SIGUSR1."""
     options = dict(word.removeprefix("--").partition("=")[::2] for word in words if word.startswith("--"))
     command = [word for word in words if not word.startswith("--")]
     file = UNITS / f"{options['unit']}.timer"

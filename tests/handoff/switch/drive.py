@@ -1,6 +1,6 @@
-"""`drive.py FOLDER ROLE ORDER.json`: the steps of the role's tasks, with the role's own code, on the switch itself.
+"""`drive.py FOLDER ROLE REQUEST.json`: the steps of the role's tasks, with the role's own code, on the switch itself.
 
-For runs that are to be killed at a certain moment: the process is killed together with the command that it waits for.
+For runs that are killed at a certain moment: the process is killed together with the command that it waits for.
 """
 
 import json
@@ -9,19 +9,19 @@ from pathlib import Path
 
 import ansible.module_utils
 
-folder, role, order_file = map(Path, sys.argv[1:])
+folder, role, request_file = map(Path, sys.argv[1:])
 ansible.module_utils.__path__.append(str(role / "module_utils"))
 
-from ansible.module_utils.fabricgen_sonic import transaction  # noqa: E402
-from ansible.module_utils.fabricgen_sonic.disguise import Disguise  # noqa: E402
-from ansible.module_utils.fabricgen_sonic.restore import Device  # noqa: E402
+from ansible.module_utils.fabricgen_sonic.deploy import transaction  # noqa: E402
+from ansible.module_utils.fabricgen_sonic.deploy.disguise import Disguise  # noqa: E402
+from ansible.module_utils.fabricgen_sonic.deploy.restore import Device  # noqa: E402
 
-given = json.loads(order_file.read_text())
-order = transaction.Order(disguise=Disguise(given["rendered"], [], []), **given)
+given = json.loads(request_file.read_text())
+request = transaction.Request(disguise=Disguise(given["rendered"], [], []), **given)
 device = Device(folder / "etc" / "fabricgen")
-plan, differs, problem = transaction.prepare(device, order, False)
-assert problem is None, problem
-if differs:
+plan, refusal = transaction.prepare(device, request, check=False)
+assert not refusal, refusal
+if plan.differs:
     try:
         transaction.apply(device, set())
         if problems := transaction.deviations(device, set()):

@@ -1,4 +1,4 @@
-"""Starts and stops the processes of a stand-in, and reads what it holds."""
+"""Starts and stops the processes of a stand-in, and reads its state."""
 
 import getpass
 import json
@@ -26,7 +26,7 @@ NAMES = (
     "systemd-run", "vtysh",
 )  # fmt: skip
 
-# What the image brings: below the file at each boot and reload.
+# The tables of the image, merged below the file at each boot and reload.
 INIT_CFG: Tables = {
     "BGP_DEVICE_GLOBAL": {"STATE": {"tsa_enabled": "false", "wcmp_enabled": "false"}},
     "CRM": {"Config": {"polling_interval": "300"}},
@@ -49,7 +49,7 @@ def program(name: str, package: str) -> str:
 
 @dataclass
 class StandIn:
-    """A switch called `name` with the given tables and what its image adds, for one test or several."""
+    """A switch with the given tables and the tables of its image."""
 
     name: str
     folder: Path
@@ -59,9 +59,9 @@ class StandIn:
 
     @classmethod
     def start(cls, name: str, second_s: float = SECOND_S, sshd: bool = True) -> "StandIn":
-        """A switch that holds nothing yet."""
+        """Start a switch without tables."""
         server = program("redis-server", "redis-server")
-        self = cls(name, Path(tempfile.mkdtemp(prefix="switch-", dir="/tmp")), second_s)  # sockets want short paths
+        self = cls(name, Path(tempfile.mkdtemp(prefix="switch-", dir="/tmp")), second_s)  # sockets need short paths
         for part in ("etc/checkpoints", "units", "bin"):
             (self.folder / part).mkdir(parents=True)
         (self.folder / "init_cfg.json").write_text(json.dumps(INIT_CFG))
@@ -74,7 +74,7 @@ class StandIn:
             call = f'"{sys.executable}" "{COMMANDS}" "{self.folder}" {command} "$@"'
             file.write_text(f"#!/bin/sh\nSTAND_IN_SECOND_S={second_s} exec {call}\n")
             file.chmod(0o755)
-        python = self.folder / "bin" / "python3"  # sudo leaves no PATH of ours
+        python = self.folder / "bin" / "python3"  # sudo resets PATH
         python.write_text(f'#!/bin/sh\nPATH="{self.path}" exec "{sys.executable}" "$@"\n')
         python.chmod(0o755)
         options = f"--port 0 --unixsocket {self.folder}/redis.sock --dir {self.folder}".split()
@@ -117,12 +117,12 @@ class StandIn:
 
     @property
     def path(self) -> str:
-        """Where programs are looked for on the switch."""
+        """The search path for programs on the switch."""
         return f"{self.folder}/bin:{Path(sys.executable).parent}:/usr/bin:/bin"
 
     @property
     def host_vars(self) -> dict[str, Any]:
-        """How Ansible logs in."""
+        """The variables for the login of Ansible."""
         become = {"ansible_become": False} if os.geteuid() else {"ansible_become_exe": program("sudo", "sudo")}
         return {
             "ansible_host": "127.0.0.1",
@@ -142,7 +142,7 @@ class StandIn:
         return Redis(self.folder / "redis.sock")
 
     def hold(self, tables: Tables) -> None:
-        """Run these tables as after a boot with them: the image's own are merged below."""
+        """Load these tables as at boot, with the tables of the image merged below."""
         redis = self.redis
         redis("FLUSHALL")
         for part in (INIT_CFG, OWN, tables):
@@ -154,12 +154,12 @@ class StandIn:
 
     @property
     def startup_file(self) -> Path:
-        """What it boots with."""
+        """The startup file."""
         return self.folder / "etc" / "config_db.json"
 
     @property
     def startup(self) -> Tables:
-        """The tables that it boots with."""
+        """The tables of the startup file."""
         found: Tables = json.loads(self.startup_file.read_text())
         return found
 
@@ -174,23 +174,23 @@ class StandIn:
         return bool(self.redis("GET", READY) == "1")
 
     def timers(self) -> list[str]:
-        """The timers that are set."""
+        """The active timers."""
         return [file.name for file in (self.folder / "units").glob("*.timer")]
 
     def pass_time(self) -> None:
-        """Let all timers be due."""
+        """Make all timers run now."""
         for file in (self.folder / "units").glob("*.timer"):
             os.kill(int(file.read_text()), signal.SIGUSR1)
 
     def log(self) -> list[str]:
-        """The commands of SONiC that change something, since last asked."""
+        """The commands of SONiC that change something, since the last call."""
         file = self.folder / "log"
         lines = file.read_text().splitlines() if file.exists() else []
         file.unlink(missing_ok=True)
         return [line for line in lines if line.startswith(("config", "TS"))]
 
     def stop(self) -> None:
-        """End all of it."""
+        """Stop all processes."""
         self.redis.close()
         timers = (int(file.read_text()) for file in (self.folder / "units").glob("*.timer"))
         for process in (*timers, *(child.pid for child in self._children)):

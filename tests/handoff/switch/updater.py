@@ -1,6 +1,6 @@
 """The generic config updater as far as these tests need it: what it refuses, and how far from atomic it is.
 
-As facts of sonic-utilities @691b1bbc generic_config_updater have it, on its own: nothing of the product is asked.
+Source: sonic-utilities @691b1bbc generic_config_updater. The code is independent of the product.
 """
 
 from collections.abc import Callable, Iterator

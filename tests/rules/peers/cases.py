@@ -2,7 +2,7 @@
 
 from tests.rules.case import ERROR, WARNING, Case
 from tests.rules.changes import drop, put
-from tests.rules.fabrics import DSCP, META
+from tests.rules.fabrics import DSCP, META, ipv6_sessions
 
 CASES = [
     Case(
@@ -10,7 +10,7 @@ CASES = [
         put("1", "leaf1", *DSCP, "10"),
         "leaf1:DSCP_TO_TC_MAP|AZURE|10",
         ERROR,
-        "10 is 1, most switches of plane compute have 0",
+        "10 is 1, but most switches of plane compute have 0",
         "set 10 to 0",
     ),
     Case(
@@ -18,7 +18,7 @@ CASES = [
         put("7", "spine1", "MAP_PFC_PRIORITY_TO_QUEUE", "AZURE", "1"),
         "spine1:MAP_PFC_PRIORITY_TO_QUEUE|AZURE|1",
         ERROR,
-        "1 is 7, most switches of plane compute have 1",
+        "1 is 7, but most switches of plane compute have 1",
         "set 1 to 1",
     ),
     Case(
@@ -26,7 +26,7 @@ CASES = [
         put("80", "leaf1", "SCHEDULER", "scheduler.1", "weight"),
         "leaf1:SCHEDULER|scheduler.1|weight",
         WARNING,
-        "weight is 80, most compute leaves of Arista-7060X6-64PE-O128S2 have 15",
+        "weight is 80, but most compute leaves of Arista-7060X6-64PE-O128S2 have 15",
         "set weight to 15",
     ),
     Case(
@@ -34,7 +34,7 @@ CASES = [
         put("3145728", "leaf1", "WRED_PROFILE", "AZURE_LOSSLESS", "red_max_threshold"),
         "leaf1:WRED_PROFILE|AZURE_LOSSLESS|red_max_threshold",
         WARNING,
-        "red_max_threshold is 3145728, most compute leaves of Arista-7060X6-64PE-O128S2 have 2097152",
+        "red_max_threshold is 3145728, but most compute leaves of Arista-7060X6-64PE-O128S2 have 2097152",
         "set red_max_threshold to 2097152",
     ),
     Case(
@@ -42,7 +42,7 @@ CASES = [
         put("down", "leaf1", "MGMT_PORT", "eth0", "admin_status"),
         "leaf1:MGMT_PORT|eth0|admin_status",
         WARNING,
-        "admin_status is down, most compute leaves of Arista-7060X6-64PE-O128S2 have up",
+        "admin_status is down, but most compute leaves of Arista-7060X6-64PE-O128S2 have up",
         "set admin_status to up",
     ),
     Case(
@@ -50,7 +50,7 @@ CASES = [
         put("SpineRouter", "spine1", *META, "type"),
         "spine1:DEVICE_METADATA|localhost|type",
         WARNING,
-        "type is SpineRouter, most compute spines of Arista-7060X6-64PE-O128S2 have LeafRouter",
+        "type is SpineRouter, but most compute spines of Arista-7060X6-64PE-O128S2 have LeafRouter",
         "set type to LeafRouter",
         lenient=True,
     ),
@@ -59,15 +59,15 @@ CASES = [
         drop("leaf1", "NTP_SERVER", "10.255.0.2"),
         "leaf1:NTP_SERVER|10.255.0.2",
         WARNING,
-        "the row is missing, most compute leaves of Arista-7060X6-64PE-O128S2 have it",
-        "",
+        "the row is missing, but most compute leaves of Arista-7060X6-64PE-O128S2 have it",
+        "add the row",
     ),
     Case(
         "FG593",
         put("scheduler.1", "leaf1", "QUEUE", "Ethernet256|1", "scheduler"),
         "leaf1:QUEUE|Ethernet256|1|scheduler",
         WARNING,
-        "scheduler is scheduler.1, most ports from leaves to spines have scheduler.0",
+        "scheduler is scheduler.1, but most ports from leaves to spines have scheduler.0",
         "set scheduler to scheduler.0",
     ),
     Case(
@@ -75,15 +75,15 @@ CASES = [
         drop("leaf1", "BUFFER_QUEUE", "Ethernet256|0-2"),
         "leaf1:BUFFER_QUEUE|Ethernet256|0-2",
         WARNING,
-        "the row is missing, most ports from leaves to spines have it",
-        "",
+        "the row is missing, but most ports from leaves to spines have it",
+        "add the row",
     ),
     Case(
         "FG593",
         put("off", "leaf1", "PORT", "Ethernet0", "autoneg"),
         "leaf1:PORT|Ethernet0|autoneg",
         WARNING,
-        "autoneg is off, most ports from leaves to hosts have not set",
+        "autoneg is off, but most ports from leaves to hosts have not set",
         "remove autoneg",
     ),
     Case(
@@ -91,7 +91,7 @@ CASES = [
         put("1500", "leaf1", "PFC_WD", "Ethernet0", "detection_time"),
         "leaf1:PFC_WD|Ethernet0|detection_time",
         WARNING,
-        "detection_time is 1500, most ports from leaves to hosts have 1000",
+        "detection_time is 1500, but most ports from leaves to hosts have 1000",
         "set detection_time to 1000",
         also=("FG567",),
     ),
@@ -100,7 +100,7 @@ CASES = [
         put("40m", "leaf1", "CABLE_LENGTH", "AZURE", "Ethernet0"),
         "leaf1:CABLE_LENGTH|AZURE|Ethernet0",
         WARNING,
-        "length is 40m, most ports from leaves to hosts have 5m",
+        "length is 40m, but most ports from leaves to hosts have 5m",
         "set length to 5m",
     ),
     Case(
@@ -108,15 +108,24 @@ CASES = [
         put("up", "leaf1", "PORT", "Ethernet504", "admin_status"),
         "leaf1:PORT|Ethernet504|admin_status",
         WARNING,
-        "admin_status is up, most unused ports have down",
+        "admin_status is up, but most unused ports have down",
         "set admin_status to down",
+    ),
+    Case(
+        "FG594",
+        ipv6_sessions("leaf1|Ethernet256"),
+        "leaf1:BGP_NEIGHBOR_AF|default|Ethernet256|ipv6_unicast",
+        WARNING,
+        "the row is missing, but most sessions of leaves have one for ipv6_unicast",
+        "add the row",
+        lenient=True,
     ),
     Case(
         "FG594",
         put("180", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "holdtime"),
         "leaf1:BGP_NEIGHBOR|10.128.0.13|holdtime",
         WARNING,
-        "holdtime is 180, most BGP_NEIGHBOR rows of leaves have 9",
+        "holdtime is 180, but most BGP_NEIGHBOR rows of leaves have 9",
         "set holdtime to 9",
     ),
     Case(
@@ -124,7 +133,7 @@ CASES = [
         drop("leaf1", "MGMT_INTERFACE", "eth0|10.255.0.10/20"),
         "leaf1:MGMT_INTERFACE",
         WARNING,
-        "the switch has no management address, its peers have",
-        "",
+        "the switch has no management address, but its peers have one",
+        "the switch has no management address, but its peers have one",
     ),
 ]

@@ -11,8 +11,11 @@ from tests.rules.fabrics import (
     WAN_PORT,
     WATCHDOG,
     WRED,
+    across_planes,
     lossless_on,
     of_each,
+    of_wiring,
+    unchanged,
     wan,
     without_wiring,
 )
@@ -496,6 +499,14 @@ CASES = [
     ),
     Case(
         "FG554",
+        drop("leaf1", "SCHEDULER", "scheduler.1", "type"),
+        "leaf1:SCHEDULER|scheduler.1|type",
+        ERROR,
+        "scheduler.1 has no type",
+        "set type to DWRR or STRICT",
+    ),
+    Case(
+        "FG554",
         drop("leaf1", "SCHEDULER", "scheduler.1", "weight"),
         "leaf1:SCHEDULER|scheduler.1|weight",
         ERROR,
@@ -549,6 +560,14 @@ CASES = [
         ERROR,
         "POLL_INTERVAL of the watchdog is missing",
         "set POLL_INTERVAL to at most the detection times",
+    ),
+    Case(
+        "FG564",
+        put("alert", "leaf1", "PFC_WD", "Ethernet0", "action"),
+        "leaf1:PFC_WD|Ethernet0|action",
+        WARNING,
+        "the watchdog action is alert, the other ports of the switch have drop",
+        "set action to drop",
     ),
     Case(
         "FG564",
@@ -628,6 +647,16 @@ CASES = [
         "bind the lossy profile",
         clean=Switches("planes"),
         also=("FG523",),
+    ),
+    Case(
+        "FG596",
+        unchanged,
+        "inband1:DEVICE_NEIGHBOR|Ethernet256",
+        ERROR,
+        "the cable leads to spine1 on plane compute, but this switch is on plane in-band",
+        "separate the planes: only hosts are on several planes",
+        clean=Switches("planes", plug=of_wiring(across_planes)),
+        lenient=True,
     ),
     Case(
         "FG596",

@@ -1,4 +1,4 @@
-"""From rendered files to verdicts: what a hand edit changes, and what people are told."""
+"""Verdicts on rendered files: the effects of hand edits, and the findings."""
 
 import json
 import shutil
@@ -15,9 +15,11 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.resources import resource
 from fabricgen.results import CongestionResult
 from fabricgen.routing.fabric import read_fabric
-from fabricgen.simulate.congestion.analysis import Options, analyse_congestion, judge_plane
+from fabricgen.simulate.congestion.analysis import Options, analyse_congestion
 from fabricgen.simulate.congestion.findings import congestion_findings
-from fabricgen.simulate.congestion.plane import read_plane
+from fabricgen.simulate.congestion.plane_load import judge_plane
+from fabricgen.simulate.patterns import Placement
+from fabricgen.simulate.plane.reading import read_plane
 from tests.conftest import Cli
 
 LEAF = "compute-su00-r0-leaf"
@@ -62,12 +64,12 @@ def test_all_to_all_is_judged_as_demand(rendered: Path) -> None:
 
 
 def test_a_fragmented_ring_collides(rendered: Path) -> None:
-    result = judged(rendered, placement="fragmented", seed=2, draws=5)
+    result = judged(rendered, placement=Placement.FRAGMENTED, seed=2, draws=5)
     assert result.drawn_load is not None and result.drawn_load > 1 == result.max_load
     assert result.draws is not None and result.draws["count"] == 5
     assert result.draws["p50"] <= result.draws["max"]
     assert result.collisions is not None and result.collisions.expected > 1
-    again = judged(rendered, placement="fragmented", seed=2, draws=5)
+    again = judged(rendered, placement=Placement.FRAGMENTED, seed=2, draws=5)
     assert again == result
 
 
@@ -76,7 +78,7 @@ BESIDE = [("gpu-024|rail0", "gpu-008|rail0")]
 
 
 def narrowed(config: dict[str, Any]) -> None:
-    """Small buffers, and one uplink is what is left of rail 0's path between units."""
+    """Small buffers, and a single uplink between the units of rail 0."""
     config["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = "4000000"
     if config["DEVICE_METADATA"]["localhost"]["hostname"].endswith("r0-leaf"):
         peers = list(config["BGP_NEIGHBOR"])
@@ -84,7 +86,7 @@ def narrowed(config: dict[str, Any]) -> None:
             config["BGP_NEIGHBOR"][peer]["admin_status"] = "down"
 
 
-def test_an_incast_makes_a_victim_beside_it(bundle: Path) -> None:
+def test_an_incast_makes_a_victim_next_to_it(bundle: Path) -> None:
     edit(bundle, narrowed)
     name = trace(bundle, INCAST + BESIDE)
     result = judged(bundle, pattern=name)
@@ -104,7 +106,7 @@ def test_an_incast_makes_a_victim_beside_it(bundle: Path) -> None:
 
 
 def test_the_buffers_of_the_files_decide(bundle: Path) -> None:
-    """A larger alpha lets the groups hold the burst; without PFC nobody pauses anybody."""
+    """With less alpha the groups pause earlier; without PFC no port is paused."""
     edit(bundle, narrowed)
     name = trace(bundle, INCAST + BESIDE)
     usual = judged(bundle, pattern=name).victims[0]
@@ -121,14 +123,14 @@ def test_the_buffers_of_the_files_decide(bundle: Path) -> None:
             row.pop("pfc_enable", None)
 
     edit(bundle, lossy)
-    nobody = judged(bundle, pattern=name)
-    assert not nobody.lossless and not nobody.paused and not nobody.trees
+    unpaused = judged(bundle, pattern=name)
+    assert not unpaused.lossless and not unpaused.paused and not unpaused.trees
 
 
 def test_one_type_on_two_tiers_polarises(rendered: Path) -> None:
-    """Where spines hash as leaves do, those flows that a leaf sent to one spine all take one link there, too."""
+    """If spines hash as leaves do, all flows that a leaf sends to one spine take the same link there."""
     plane = synthetic_plane(4, 4, 4, 4, 4)
-    options = Options(placement="fragmented", queue_pairs=4)
+    options = Options(placement=Placement.FRAGMENTED, queue_pairs=4)
     assert not [one for one in congestion_findings(None, [judge_plane(plane, options)]) if one.code == "FG705"]
     alike = judge_plane(replace(plane, hash_seed=np.zeros_like(plane.hash_seed)), options)
     used, expected = alike.polarised["spine"]
@@ -139,7 +141,7 @@ def test_one_type_on_two_tiers_polarises(rendered: Path) -> None:
     assert sorted(set(seeds.tolist())) == [0, 10]  # ToRRouter and LeafRouter
 
 
-def test_lost_flows_and_uneven_rails_are_told(bundle: Path) -> None:
+def test_lost_flows_and_uneven_rails_are_reported(bundle: Path) -> None:
     def cut(config: dict[str, Any]) -> None:
         for row in config["BGP_NEIGHBOR"].values():
             row["admin_status"] = "down"
@@ -150,6 +152,16 @@ def test_lost_flows_and_uneven_rails_are_told(bundle: Path) -> None:
     assert "FG711" in codes(bundle)
     flows = [("gpu-000|rail0", "gpu-001|rail0")] * 2 + [("gpu-000|rail1", "gpu-001|rail1")]
     assert "FG704" in codes(bundle, pattern=trace(bundle, flows))
+
+
+def test_flows_between_switches_without_links_are_lost(bundle: Path) -> None:
+    def cut(config: dict[str, Any]) -> None:
+        for row in config["BGP_NEIGHBOR"].values():
+            row["admin_status"] = "down"
+
+    edit(bundle, cut)
+    flows = [("gpu-000|rail0", "gpu-001|rail0"), ("gpu-000|rail0", "gpu-000|rail1")]
+    assert judged(bundle, pattern=trace(bundle, flows)).lost == 1  # the first flow stays at its leaf
 
 
 def test_the_json_of_the_contract(bundle: Path, cli: Cli) -> None:
@@ -183,12 +195,12 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
     ("arguments", "problem"),
     [
         ([], "give a bundle"),
-        (["x", "--pattern", "ring"], "no pattern is called 'ring'"),
+        (["x", "--pattern", "ring"], "unknown pattern 'ring'"),
         (["x", "--size", "much"], "--size"),
         (["x", "--size", "0"], "at least one byte"),
         (["--scenario", "x", "--size", "1MB"], "--size: for bundles only"),
-        (["x", "--placement", "odd"], "--placement"),
-        (["--scenario", "x", "--pattern", "incast"], "brings its own flows"),
+        (["x", "--placement", "random"], "--placement"),
+        (["--scenario", "x", "--pattern", "incast"], "contains its own flows"),
     ],
 )
 def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:
@@ -196,8 +208,8 @@ def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:
     assert outcome.code == 2 and problem in outcome.err
 
 
-def test_bare_numbers_in_a_file_are_its_digits(bundle: Path) -> None:
-    """sonic-cfggen takes them; a buffer that is not read would make another fabric."""
+def test_numbers_without_quotes_are_read(bundle: Path) -> None:
+    """sonic-cfggen accepts numbers without quotes; ignoring one would change the buffers."""
     edit(bundle, narrowed)
     name = trace(bundle, INCAST + BESIDE)
     usual = judged(bundle, pattern=name).victims[0].fct_ns
@@ -211,7 +223,7 @@ def test_bare_numbers_in_a_file_are_its_digits(bundle: Path) -> None:
     assert judged(bundle, pattern=name).victims[0].fct_ns == usual
 
 
-def test_infiniband_planes_are_told(tmp_path: Path, cli: Cli) -> None:
+def test_infiniband_planes_are_reported(tmp_path: Path, cli: Cli) -> None:
     folder = tmp_path / "inventory"
     shutil.copytree(resource("inventories", "infiniband"), folder)
     cli("-q", "render", folder, "--output", tmp_path / "bundle")

@@ -1,8 +1,8 @@
-"""Networks that nobody looked at while the model was made, against a packet simulator.
+"""Networks that were not used to develop the model, compared with a packet simulator.
 
 `fresh.json` holds completion times in ns of cases of `benchmarks.congestion_cases`, by name (kind and seed): the
 answers of `simulate packets`, which equals HPCC's ns-3 to the nanosecond. `test_stored_answers_are_those_of_packets`
-makes some of them anew.
+computes some of them again.
 """
 
 import json
@@ -16,9 +16,10 @@ import pytest
 from benchmarks.congestion_cases import cases
 from fabricgen.simulate.congestion import finite
 from fabricgen.simulate.congestion.fifo import CELLS, Fifos
-from fabricgen.simulate.congestion.from_scenario import from_scenario
-from fabricgen.simulate.congestion.model import Floats, crossings
 from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
+from fabricgen.simulate.plane.crossings import crossings
+from fabricgen.simulate.plane.from_scenario import from_scenario
+from fabricgen.simulate.plane.ports import Floats
 from fabricgen.simulate.scenario import parse_scenario
 from tests.simulate.packets.running import prepare
 
@@ -65,7 +66,7 @@ def test_stored_answers_are_those_of_packets(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["roots-2000", "ft4-small-2000"])
-def test_machine_code_and_arrays_say_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_code_and_arrays_give_the_same_results(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ports, flows = from_scenario(parse_scenario(tree_of(name)))
     found = []
     for worth in (0, np.inf):
@@ -76,7 +77,7 @@ def test_machine_code_and_arrays_say_the_same(name: str, monkeypatch: pytest.Mon
 
 
 def test_a_queue_keeps_the_order_of_arrival() -> None:
-    """What came first leaves first, a cell may be left in parts, and a ring that is full loses nothing."""
+    """Bytes leave in order of arrival, a cell may leave in parts, and a full ring does not lose bytes."""
     crossed = crossings(from_scenario(parse_scenario(tree_of("roots-2000")))[1])
     port = int(crossed.widths.argmax())
     a, b = crossed.starts[port] + np.array([0, 1])

@@ -1,4 +1,4 @@
-"""Max-min rates, ECMP loads, dense demand and collisions against slower ways to the same numbers."""
+"""Max-min rates, ECMP loads, dense demand and collisions compared with slower computations."""
 
 from itertools import product
 
@@ -15,14 +15,15 @@ from fabricgen.simulate.congestion.collisions import (
     expected_used,
     fullest_link,
 )
-from fabricgen.simulate.congestion.compiled import compiled_window, window_loops
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
-from fabricgen.simulate.congestion.hashing import hashed_flows
-from fabricgen.simulate.congestion.loads import split_loads
-from fabricgen.simulate.congestion.model import NO_PORT, Flows, Ports, crossings
+from fabricgen.simulate.congestion.steady_loops import compiled_window, window_loops
 from fabricgen.simulate.congestion.verdict import affected_flows, judge
 from fabricgen.simulate.max_min import max_min_rates, max_min_times_ns
 from fabricgen.simulate.patterns import Everyone
+from fabricgen.simulate.plane.crossings import crossings
+from fabricgen.simulate.plane.hashing import hashed_flows
+from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports
+from fabricgen.simulate.plane.spreading import split_loads
 
 
 def ports_of(rates: list[float]) -> Ports:
@@ -92,8 +93,8 @@ def test_loads_are_those_of_all_paths() -> None:
 
 
 def test_all_to_all_of_a_tree_moves_at_one_rate() -> None:
-    """2:1 above the leaves and again above the spines: under PFC flows below a leaf are as slow as those that cross the
-    core, and ideal sharing would let them be faster."""
+    """2:1 above the leaves and again above the spines: under PFC flows below a leaf are as slow as those through
+    the core; under ideal sharing they are faster."""
     plane = synthetic_plane(4, 4, 2, 2, 4)
     everyone = Everyone((np.arange(len(plane.adapters)),), 1e5)
     demand = leaf_demand(plane, everyone)
@@ -131,7 +132,7 @@ def test_collisions_by_hand() -> None:
 
 
 @pytest.mark.parametrize("machine_code", [False, True])
-def test_loops_for_numba_do_what_arrays_do(machine_code: bool) -> None:
+def test_loops_for_numba_equal_arrays(machine_code: bool) -> None:
     plane = synthetic_plane(2, 4, 8, 8, 8)
     count = len(plane.adapters)
     order = np.random.default_rng(3).permutation(count)
@@ -148,7 +149,7 @@ def test_loops_for_numba_do_what_arrays_do(machine_code: bool) -> None:
             np.testing.assert_array_equal(left, right)
 
 
-def test_a_ring_along_the_leaves_affects_nobody_and_a_shuffled_one_does() -> None:
+def test_a_ring_along_the_leaves_affects_no_flow_and_a_shuffled_one_does() -> None:
     plane = synthetic_plane(2, 4, 4, 4, 4)
     count = len(plane.adapters)
     ring = np.arange(count)

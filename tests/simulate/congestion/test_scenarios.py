@@ -1,4 +1,4 @@
-"""Completion times and victims against a packet simulator's, and laws that every PFC network obeys."""
+"""Completion times and victims compared with a packet simulator, and laws that every PFC network obeys."""
 
 import json
 from functools import cache
@@ -10,9 +10,9 @@ import pytest
 
 from benchmarks.congestion_cases import cases
 from fabricgen.errors import UnreadableInputError
-from fabricgen.simulate.congestion.from_scenario import from_scenario
 from fabricgen.simulate.congestion.steady import steady_rates
 from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
+from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.scenario import parse_scenario, read_scenario
 from tests.shared_material import shared
 
@@ -24,7 +24,7 @@ NAMES = (
 
 @cache
 def judged(folder: Path) -> tuple[list[dict[str, Any]], Verdict]:
-    """(what packets said of each flow, our verdict)."""
+    """(the flows of the packet simulator, our verdict)."""
     truth = json.loads((folder / "expected.json").read_text())["flows"]
     return truth, judge(*from_scenario(read_scenario(folder / "scenario.json")), finite=True)
 
@@ -56,7 +56,7 @@ def test_all_cases_together() -> None:
 
 
 @pytest.mark.parametrize("name", ["hol_victim8", "hol_parking5", "hol_two_roots", "hol_chain_mixed", "hol_ft4_tree"])
-def test_without_the_flows_of_its_roots_nobody_is_a_victim(name: str) -> None:
+def test_without_the_flows_of_its_roots_no_flow_is_a_victim(name: str) -> None:
     ports, flows = from_scenario(read_scenario(shared("data", "congestion", name) / "scenario.json"))
     _, verdict = judged(shared("data", "congestion", name))
     assert verdict.victims.any()
@@ -96,7 +96,7 @@ def test_parking_lot_halves_the_share_at_every_merge() -> None:
     assert share == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2], rel=0.12)
 
 
-def test_a_victim_off_the_path_is_found_and_gone_without_the_root() -> None:
+def test_a_victim_off_the_path_exists_only_with_the_root() -> None:
     incast = [(f"h1{letter}", "h1z") for letter in "abcdef"]
     flows = [("h0a", "h1z"), ("h0b", "h1y"), *incast]
     verdict = judge(*from_scenario(parse_scenario(chain(2, flows))), finite=True)
@@ -110,7 +110,7 @@ def test_a_victim_off_the_path_is_found_and_gone_without_the_root() -> None:
     assert alone.hol_factor.max() <= 1.02
 
 
-def test_a_slow_receiver_is_told_from_an_incast() -> None:
+def test_a_slow_receiver_is_not_an_incast() -> None:
     tree = chain(2, [("h0a", "h1z"), ("h0b", "h1y")])
     slow = next(link for link in tree["links"] if link["a"] == "h1z")
     slow["speed_gbps"] = 10
@@ -120,7 +120,7 @@ def test_a_slow_receiver_is_told_from_an_incast() -> None:
 
 
 def test_buffers_of_one_switch_may_differ() -> None:
-    """With less alpha at the root's switch its senders are paused earlier, and what they hold is less."""
+    """With more alpha at the switch of the root, pauses come later and the victim is faster."""
     flows = [("h0a", "h1z"), ("h0b", "h1y"), *((f"h1{letter}", "h1z") for letter in "abc")]
     tree = chain(2, flows)
     usual = judge(*from_scenario(parse_scenario(tree)), finite=True)
@@ -133,9 +133,9 @@ def test_buffers_of_one_switch_may_differ() -> None:
     ("change", "problem"),
     [
         ({"format": "other/1"}, "format is 'other/1'"),
-        ({"flows": [{"src": "h0a", "dst": "nobody", "bytes": 1}]}, "'nobody', which is no node"),
-        ({"flows": [{"src": "h0a", "dst": "s0", "bytes": 1}]}, "'s0', which is no host"),
-        ({"flows": [{"src": "h0a", "dst": "h0a", "bytes": 1}]}, "goes nowhere"),
+        ({"flows": [{"src": "h0a", "dst": "unknown", "bytes": 1}]}, "'unknown', which is not a node"),
+        ({"flows": [{"src": "h0a", "dst": "s0", "bytes": 1}]}, "'s0', which is not a host"),
+        ({"flows": [{"src": "h0a", "dst": "h0a", "bytes": 1}]}, "ends where it begins"),
         ({"links": [{"a": "h0a"}]}, "b"),
     ],
 )

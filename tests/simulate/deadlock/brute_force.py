@@ -86,7 +86,7 @@ def main(k: int) -> None:
     pairs = around.pairs() if around else None
     assert pairs is not None
     judged = {(a, b) for a in range(len(failures)) for b in bits.columns_of(pairs.cyclic[a])}
-    unsure = set(map(tuple, pairs.unsure.tolist()))
+    unsure = set(map(tuple, pairs.undecided.tolist()))
     brute = BruteForce(base)
     started = process_time()
     truth = {(a, b) for a, b in combinations(range(len(ends)), 2) if brute.is_cyclic(ends[a] | ends[b])}

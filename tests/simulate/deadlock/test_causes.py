@@ -46,7 +46,7 @@ def test_loop_while_a_failure_is_not_known(tmp_path: Path) -> None:
     assert loop.confidence is Confidence.POSSIBLE
     assert loop.count == 8, "every failure of the eight links may cause one"
     assert "s0 Ethernet4 -> l1 Ethernet0 -> s0 Ethernet4" in loop.message
-    assert loop.related[0].message == "fails: s0 Ethernet0 to l0"
+    assert loop.related[0].message == "s0 Ethernet0 to l0 fails"
     assert "12.5 Gb/s" in rate.message, "2 x 400 / 64"
     verdict, found = judged(clos(4, 2).configs(), tmp_path / "good")
     assert (verdict, found) == ("free", {})
@@ -116,14 +116,14 @@ def test_ring_of_switched_links(tmp_path: Path) -> None:
     assert "FG623" not in judged(configs, tmp_path / "tree")[1]
 
 
-def test_floods_close_a_circle(tmp_path: Path) -> None:
+def test_floods_close_a_cycle(tmp_path: Path) -> None:
     """An access switch below two leaves floods from one to the other; the gateways route up again."""
     fabric = clos(4, 2)
     asn = {**fabric.asn, "access": 65999}
     configs = Fabric(asn, fabric.links, fabric.prefixes).configs()
     switched(configs, [("l0", "access"), ("access", "l1")])
     _, found = judged(configs, tmp_path / "bad")
-    assert "flooded frames close a circle" in found["FG622"].message
+    assert "flooded frames close a cycle" in found["FG622"].message
     assert "access " in found["FG622"].message
     configs = Fabric(asn, fabric.links, fabric.prefixes).configs()
     switched(configs, [("l0", "access")])
@@ -157,7 +157,7 @@ def test_lossy_hop_is_told(tmp_path: Path) -> None:
     configs = clos(3, 2).configs()
     configs["s0"]["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3"
     _, found = judged(configs, tmp_path / "bad")
-    assert "priority 4 go on through Ethernet0 to l0" in found["FG627"].message
+    assert "priority 4 leave through Ethernet0 to l0" in found["FG627"].message
     assert found["FG627"].device == "s0"
     assert found["FG627"].severity is Severity.WARNING
 
@@ -184,7 +184,7 @@ def test_watchdog_is_a_mitigation(tmp_path: Path) -> None:
 
     verdict, found = judged(edited(ring(5, 1).configs(), armed("drop")), tmp_path / "drop")
     assert verdict == "cyclic", "a watchdog cuts no edge"
-    assert "400 to 600 ms after it froze" in found["FG628"].message
+    assert "400 to 600 ms after it freezes" in found["FG628"].message
     assert found["FG628"].severity is Severity.NOTE
     _, found = judged(edited(ring(5, 1).configs(), armed("alert")), tmp_path / "alert")
     assert "no port of the cycle has a watchdog that drops" in found["FG628"].message

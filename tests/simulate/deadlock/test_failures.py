@@ -76,7 +76,7 @@ def test_counts(fabric: Fabric, depth: int, cyclic: int, unreachable: int, tmp_p
     assert (result.claim, result.failures.sampled) == ("proved", None)
 
 
-def test_four_failures_of_8x4_with_distinct_spines_close_a_circle(tmp_path: Path) -> None:
+def test_four_failures_of_8x4_with_distinct_spines_close_a_cycle(tmp_path: Path) -> None:
     """Pairs and triples never do; l0-s0, l0-s1, l1-s2, l1-s3 does."""
     assert judged(clos(8, 4, distinct), tmp_path / "three", depth=3).failures.cyclic_sets == 0
     fabric = clos(8, 4, distinct)
@@ -199,7 +199,7 @@ def test_too_many_sets_are_sampled_with_a_bound(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_proof_covers_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With RFC 7938 no failures close a circle: proved for all sets, whatever number of them is drawn."""
+    """With RFC 7938 no failures close a cycle: proved for all sets, whatever number of them is drawn."""
     monkeypatch.setattr(judge_module, "MOST_SETS", 10)
     monkeypatch.setattr(judge_module, "SAMPLE", 20)
     monkeypatch.setattr(judge_module, "MOST_ORBITS", 0)

@@ -78,7 +78,7 @@ def test_fat_tree_of_8() -> None:
     assert around is not None
     pairs = around.pairs()
     assert pairs is not None
-    assert not len(pairs.unsure)
+    assert not len(pairs.undecided)
     slow, net = BruteForce(base), base.ground.network
     chance = np.random.default_rng(8)
     for first, second in np.sort(chance.choice(len(failures), (6, 2)), axis=1).tolist():
@@ -113,7 +113,7 @@ def test_irregular_fabrics_pair_by_pair(seed: int) -> None:
     assert pairs is not None
     alone = [repaired_is_cyclic(base, one) for one in failures]
     assert around.singles().tolist() == alone
-    left_out = {tuple(pair) for pair in pairs.unsure.tolist()}
+    left_out = {tuple(pair) for pair in pairs.undecided.tolist()}
     cyclic = {(row, other) for row in range(len(failures)) for other in bits.columns_of(pairs.cyclic[row])}
     numbers = [pair for pair in combinations(range(len(failures)), 2) if pair not in left_out]
     truth = {
@@ -143,7 +143,7 @@ def test_two_tags_of_tagger_free_every_single_bounce(tmp_path: Path) -> None:
     assert tagged.priorities == (3, 4)
 
 
-def test_bounces_close_a_circle_that_is_shown(tmp_path: Path) -> None:
+def test_bounces_close_a_cycle_that_is_shown(tmp_path: Path) -> None:
     [result] = analyse_deadlock(open_configs(clos(4, 2).configs(), tmp_path), failures=Failures(2, repair=Repair.LOCAL))
     cycle = result.cycles[0]
     assert len(cycle.failed_links) == 2
@@ -151,14 +151,14 @@ def test_bounces_close_a_circle_that_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("made", [leaf_spine(4, 2), fat_tree(4)])
-def test_the_circle_found_among_detours_is_a_shortest_one_of_the_whole_graph(made: Ground) -> None:
+def test_the_cycle_found_among_detours_is_a_shortest_one_of_the_whole_graph(made: Ground) -> None:
     base, failures = made.converged(), every_link(made.network)
     for pair in list(combinations(failures, 2))[::7]:
         dead = FailureSet(pair).dead
         state = Repaired.of(base, dead)
         around = bounces(base, [Failure("both", tuple(dead.tolist()))])
         assert around is not None
-        links = around.circle(0)
+        links = around.shortest_cycle(0)
         assert bool(links) == state.buffers.is_cyclic
         if links:
             assert len(links) == len(state.buffers.cycles()[0][1])

@@ -1,4 +1,4 @@
-"""Rendered bundles that packet runs start from, besides the quickstart that all tests share."""
+"""Rendered bundles for packet runs, in addition to the quickstart that all tests share."""
 
 import shutil
 from pathlib import Path
@@ -19,7 +19,7 @@ def render(inventory: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """Eight hosts on two units of the platform that is asked for."""
+    """Eight hosts on two units of the requested platform."""
     folder = tmp_path_factory.mktemp("small")
     inventory = write(folder / "given", rail_optimized(hosts=8, unit=4, planned=2, platform=request.param))
     return render(inventory, folder)

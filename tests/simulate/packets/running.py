@@ -38,12 +38,12 @@ def edit(bundle: Path, table: str, change: Change) -> None:
 
 
 def run_file(file: Path, seed: int = 1) -> PacketsResult:
-    """A scenario file as it stands."""
+    """The result of a scenario file."""
     return simulate_scenario(read_scenario(file), seed)
 
 
 def simulated(file: Path, **changes: Any) -> PacketsResult:
-    """A scenario file with other values at its top."""
+    """The result of a scenario file with other values at its top level."""
     return simulate_scenario(replace(read_scenario(file), **changes))
 
 

@@ -1,4 +1,4 @@
-"""From rendered files to packets: what a hand edit changes, and that nothing is found where nothing is wrong."""
+"""Packet runs of rendered files: the effects of hand edits, and no findings without a fault."""
 
 import json
 from pathlib import Path
@@ -12,8 +12,8 @@ from tests.simulate.packets.running import edit, prepare
 
 prepare(print)
 
+from fabricgen.simulate.packets.analysis import PlaneRun, simulate_bundle  # noqa: E402
 from fabricgen.simulate.packets.findings import packet_findings  # noqa: E402 (compiled code comes after its cache)
-from fabricgen.simulate.packets.planes import PlaneRun, simulate_bundle  # noqa: E402
 
 
 def simulated(bundle: Path, pattern: str = "incast", **options: Any) -> PlaneRun:
@@ -22,14 +22,14 @@ def simulated(bundle: Path, pattern: str = "incast", **options: Any) -> PlaneRun
 
 
 @pytest.mark.parametrize("pattern", ["ring-all-reduce", "all-to-all", "incast", "checkpoint", "permutation"])
-def test_nothing_is_found_where_nothing_is_wrong(rendered: Path, pattern: str) -> None:
+def test_without_a_fault_there_are_no_findings(rendered: Path, pattern: str) -> None:
     one = simulated(rendered, pattern)
     assert one.result.finished == len(one.result.flows) > 0
     assert packet_findings(one.result) == []
 
 
 def test_settings_are_those_of_the_files(bundle: Path) -> None:
-    """One value at a time: each reaches the run."""
+    """Each value of the files reaches the run."""
     leaf = "compute-su00-r0-leaf"
     config = json.loads((bundle / "sonic" / leaf / "config_db.json").read_text())
     profile = config["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"]
@@ -39,12 +39,13 @@ def test_settings_are_those_of_the_files(bundle: Path) -> None:
     assert link.delay_ns == 25  # 5 m
     assert link.speed_gbps == 400
     own = link.b_buffers
-    assert own["pg_headroom_bytes"] == int(profile["xoff"])
-    assert own["pg_reserve_bytes"] == int(profile["size"])
-    assert own["xon_offset_bytes"] == int(profile["xon_offset"])
-    assert own["alpha"] == 2 ** int(profile["dynamic_th"])
-    assert own["ecn"].kmin_bytes == int(config["WRED_PROFILE"]["LOSSLESS_400G"]["green_min_threshold"])
-    assert own["watchdog"].detection_ns == 1_000_000_000
+    assert own is not None and own.ecn is not None and own.watchdog is not None
+    assert own.pg_headroom_bytes == int(profile["xoff"])
+    assert own.pg_reserve_bytes == int(profile["size"])
+    assert own.xon_offset_bytes == int(profile["xon_offset"])
+    assert own.alpha == 2 ** int(profile["dynamic_th"])
+    assert own.ecn.kmin_bytes == int(config["WRED_PROFILE"]["LOSSLESS_400G"]["green_min_threshold"])
+    assert own.watchdog.detection_ns == 1_000_000_000
     switch = next(node for node in made.scenario.nodes if node.name == leaf)
     assert switch.buffers is not None
     assert switch.buffers.headroom_pool_bytes == int(config["BUFFER_POOL"]["ingress_lossless_pool"]["xoff"])
@@ -64,7 +65,7 @@ def test_a_large_pattern_runs_on_a_slice(rendered: Path) -> None:
     assert one.result.reason == "a slice: 16 of 32 hosts"
 
 
-def test_another_seed_hashes_otherwise(rendered: Path) -> None:
+def test_another_seed_hashes_differently(rendered: Path) -> None:
     first, again, other = (simulated(rendered, "permutation", seed=seed).result for seed in (1, 1, 2))
     assert first.flows == again.flows != other.flows
 
@@ -92,9 +93,9 @@ def test_command_prints_and_exits(cli: Cli, bundle: Path, tmp_path: Path) -> Non
 def test_command_refuses(cli: Cli, rendered: Path) -> None:
     for arguments, words in (
         ((), "give a bundle"),
-        ((str(rendered), "--pattern", "rings"), "no pattern is called 'rings'"),
+        ((str(rendered), "--pattern", "rings"), "unknown pattern 'rings'"),
         ((str(rendered), "--compat", "hpcc"), "--compat is for scenarios"),
-        ((str(rendered), "--plane", "storage"), "no plane is called 'storage'"),
+        ((str(rendered), "--plane", "storage"), "unknown plane 'storage'"),
         ((str(rendered), "--size", "big"), "--size"),
         ((str(rendered), "--size", "0"), "--size"),
     ):
@@ -103,7 +104,7 @@ def test_command_refuses(cli: Cli, rendered: Path) -> None:
         assert words in refused.err
 
 
-def test_infiniband_planes_beside_are_told(bundle: Path, cli: Cli) -> None:
+def test_infiniband_planes_are_reported(bundle: Path, cli: Cli) -> None:
     file = bundle / "fabric.json"
     wiring = json.loads(file.read_text())
     wiring["planes"].append({**wiring["planes"][0], "name": "storage", "technology": "infiniband", "lossless": []})

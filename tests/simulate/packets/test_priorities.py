@@ -1,4 +1,4 @@
-"""Several priorities in one run of a bundle: the group and queue that each takes, its scheduler and its limit."""
+"""Several priorities in one run of a bundle: the group and queue of each, its scheduler and its limit."""
 
 import json
 from pathlib import Path
@@ -15,8 +15,8 @@ from tests.simulate.packets.running import edit, prepare, result, star
 
 prepare(print)
 
+from fabricgen.simulate.packets.analysis import simulate_bundle  # noqa: E402
 from fabricgen.simulate.packets.findings import packet_findings  # noqa: E402 (compiled code comes after its cache)
-from fabricgen.simulate.packets.planes import simulate_bundle  # noqa: E402
 
 pytestmark = pytest.mark.parametrize("small", [ARISTA], indirect=True)
 SENDERS = [f"gpu-00{number}|rail0" for number in range(1, 8)]
@@ -32,8 +32,8 @@ def last_ns(run: PacketsResult, priority: int) -> int:
 
 
 def test_priorities_share_a_link_by_the_weights_of_the_files(own: Path) -> None:
-    """3 and 4 have 40 each, 0 has 5: it is last by far. With the weights turned round, it is first. Without ECN, which
-    would slow down the lossless ones alone."""
+    """3 and 4 have 40 each, 0 has 5: it is last by far. With the weights exchanged, it is first. Without ECN, which
+    would slow down only the lossless ones."""
     edit(own, "WRED_PROFILE", lambda _, row: row.update(ecn="ecn_none"))
     run = simulated(own, 3, 4, 0)
     assert run.finished == len(run.flows) == 3 * 7
@@ -61,7 +61,7 @@ def test_alpha_of_a_file_changes_the_run(own: Path) -> None:
 
 
 def test_limit_of_lossy_queues_is_that_of_the_files(own: Path) -> None:
-    """Nothing falls with the SKU's alpha of 1; with 1/256 of the pool the lossy priority drops, and only that one."""
+    """Nothing is dropped with the SKU's alpha of 1; with 1/256 of the pool only the lossy priority drops."""
     assert simulated(own, 3, 0).drops == 0
     edit(own, "BUFFER_PROFILE", lambda key, row: row.update(dynamic_th="-8") if key == "egress_lossy_profile" else None)
     run = simulated(own, 3, 0)
@@ -87,7 +87,7 @@ def test_lossless_queue_with_a_lossy_limit_is_an_error(own: Path) -> None:
 
 
 def test_maps_of_the_files_lead_packets_to_their_queue(own: Path) -> None:
-    """RoCE of priority 3 has DSCP 26: where a map puts that into a lossy class, nothing marks and nothing is paused."""
+    """RoCE of priority 3 has DSCP 26: if a map puts it into a lossy class, it is neither marked nor paused."""
     assert simulated(own).marked > 0
     edit(own, "DSCP_TO_TC_MAP", lambda _, row: row.update({"26": "0"}))
     run = simulated(own)
@@ -101,19 +101,19 @@ def test_a_trace_gives_its_flows_priorities(cli: Cli, small: Path, tmp_path: Pat
     flows[1] |= {"priority": 4, "start_ns": 1000}
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"flows": flows}))
-    told = cli("-q", "simulate", "packets", str(small), "--pattern", f"trace:{trace}", "--format", "json")
-    assert told.code == 0
-    packets = json.loads(told.out)["packets"]
+    outcome = cli("-q", "simulate", "packets", str(small), "--pattern", f"trace:{trace}", "--format", "json")
+    assert outcome.code == 0
+    packets = json.loads(outcome.out)["packets"]
     assert sorted(flow["priority"] for flow in packets["flows"]) == [0, 3, 3, 3, 3, 3, 4]
     lines = cli("-q", "simulate", "packets", str(small), "--pattern", f"trace:{trace}").out
     assert "priority 4: 1 of 1 flow finished" in lines
 
 
-def test_all_mistakes_of_a_trace_are_told(small: Path, tmp_path: Path) -> None:
+def test_all_mistakes_of_a_trace_are_reported(small: Path, tmp_path: Path) -> None:
     good = {"src": "gpu-001", "dst": "gpu-000", "bytes": 5}
     wrong = [
         good,
-        good | {"src": "nobody"},
+        good | {"src": "unknown"},
         good | {"bytes": 0},
         good | {"start_ns": -1},
         good | {"priority": 8},
@@ -124,7 +124,7 @@ def test_all_mistakes_of_a_trace_are_told(small: Path, tmp_path: Path) -> None:
     ]
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"flows": wrong}, indent=1))
-    with pytest.raises(UnreadableInputError) as told:
+    with pytest.raises(UnreadableInputError) as outcome:
         simulated(small, pattern=f"trace:{trace}")
     for index, field in (
         (1, ".src"),
@@ -135,9 +135,9 @@ def test_all_mistakes_of_a_trace_are_told(small: Path, tmp_path: Path) -> None:
         (6, ".sice"),
         (7, ""),
     ):
-        assert f"flows[{index}]{field}: " in str(told.value)
-    assert "flows[0]" not in str(told.value)
-    assert "nobody" in trace.read_text().splitlines()[told.value.location.line - 1]
+        assert f"flows[{index}]{field}: " in str(outcome.value)
+    assert "flows[0]" not in str(outcome.value)
+    assert "unknown" in trace.read_text().splitlines()[outcome.value.location.line - 1]
 
 
 def test_wrong_priorities_are_refused(cli: Cli, small: Path) -> None:
@@ -148,7 +148,7 @@ def test_wrong_priorities_are_refused(cli: Cli, small: Path) -> None:
 
 
 def test_limit_of_a_queue_is_exact(small: Path) -> None:
-    """alpha A of a pool P that one queue uses alone: it holds A/(1+A) of P; a fixed limit is what it says."""
+    """alpha A of a pool P that one queue uses alone: it holds A/(1+A) of P; a static limit is exact."""
     lossy = [{"priority": 1, "lossless": False}]
     for own, limit in (
         ({"egress_alpha": 1.0}, 100_000),

@@ -1,4 +1,4 @@
-"""What the run without compat adds, each against arithmetic that is done by hand."""
+"""The mechanisms of a run without compat, each compared with arithmetic by hand."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ QUANTA_NS = 65_535 * 512 / 100  # the longest pause at 100 Gb/s
 
 
 def bound_bytes(delay_ns: int, gbps: float, response_ns: int = 0) -> float:
-    """What still arrives after a pause was decided: round trip and response at line rate, a packet begun at either end,
-    the frame itself."""
+    """The bytes that arrive after the decision to pause: round trip and response at line rate, a packet under way at
+    either end, the pause frame."""
     return (2 * delay_ns + response_ns) * gbps / 8 + 2 * MTU + PAUSE
 
 
@@ -33,7 +33,7 @@ def test_headroom_bound_is_tight(delay_ns: int, gbps: int, response_ns: int) -> 
 
 @pytest.mark.parametrize(("senders", "alpha"), [(8, 0.125), (3, 1.0), (1, 2.0), (16, 0.0625)])
 def test_groups_settle_at_the_dynamic_threshold(senders: int, alpha: float) -> None:
-    """T = aB'/(1+aN). The receiver stops everything, so that the groups fill up and stay."""
+    """T = aB'/(1+aN). The receiver pauses its switch, so the groups fill up and stay full."""
     tree = star(
         senders,
         4_000_000,
@@ -49,8 +49,8 @@ def test_groups_settle_at_the_dynamic_threshold(senders: int, alpha: float) -> N
     assert shared == pytest.approx(threshold, abs=MTU)
 
 
-def test_a_pause_ends_by_itself_after_its_quanta() -> None:
-    """Never repeated, it holds for 65,535 quanta of 512 bit times."""
+def test_a_pause_ends_after_its_quanta() -> None:
+    """A pause that is not repeated lasts for 65,535 quanta of 512 bit times."""
     storm = {"host": "h1", "at_ns": 0, "until_ns": 5_000_000}
     alone = result(star(1, 100_000)).flows[0].fct_ns
     once = result(star(1, 100_000, storms=[storm], pfc={"refresh_ns": 10_000_000}))
@@ -62,7 +62,7 @@ def test_a_pause_ends_by_itself_after_its_quanta() -> None:
     assert sum(kind for _, _, kind in once.pfc_frames) == 1
 
 
-def test_a_pause_that_is_repeated_lasts() -> None:
+def test_a_repeated_pause_lasts() -> None:
     storm = {"host": "h1", "at_ns": 0, "until_ns": 2_000_000}
     paused = result(star(1, 100_000, storms=[storm]))
     assert paused.flows[0].fct_ns is not None
@@ -70,7 +70,7 @@ def test_a_pause_that_is_repeated_lasts() -> None:
     assert sum(kind for _, _, kind in paused.pfc_frames) == int(2_000_000 / (QUANTA_NS / 2)) + 1
 
 
-def test_pauses_take_the_response_time_to_work() -> None:
+def test_pauses_take_effect_after_the_response_time() -> None:
     quick, slow = (star(8, pfc={"response_ns": time}) for time in (0, 500))
     first, second = (int(finished(tree).network.run.groups["headroom_most"].max()) for tree in (quick, slow))
     assert second - first == pytest.approx(500 * 100 / 8, abs=2 * MTU)
@@ -87,7 +87,7 @@ def test_shared_headroom_pool() -> None:
     assert drops(4 * need) > 0
 
 
-def test_dedicated_headroom_comes_out_of_the_pool() -> None:
+def test_dedicated_headroom_reduces_the_pool() -> None:
     own = finished(star(8)).network.run.nodes["shared_limit"][-1]
     shared = finished(star(8, switch_defaults={"headroom_pool_bytes": 100_000})).network.run.nodes["shared_limit"][-1]
     assert own == 2**20 - 9 * (37_500 + 4096)
@@ -95,8 +95,8 @@ def test_dedicated_headroom_comes_out_of_the_pool() -> None:
 
 
 def test_xon_is_an_offset_below_the_limit_or_an_absolute_size() -> None:
-    """SAI: resume when usage <= max(XON_TH, limit - XON_OFFSET_TH). A far offset means fewer, longer pauses; with an
-    XON size above it the offset counts for nothing."""
+    """SAI: resume when usage <= max(XON_TH, limit - XON_OFFSET_TH). A large offset means fewer, longer pauses; with an
+    XON size above it the offset has no effect."""
 
     def pauses(offset: int, xon: int) -> int:
         tree = star(2, 4_000_000, switch_defaults={"xon_offset_bytes": offset, "xon_bytes": xon})
@@ -130,8 +130,8 @@ def test_dcqcn_shares_fairly_and_fills_the_link() -> None:
     assert rates.sum() ** 2 / (len(rates) * (rates**2).sum()) > 0.95  # Jain's index
 
 
-def test_notifications_keep_their_distance() -> None:
-    """A flow is slowed at most once in the interval, however many packets are marked."""
+def test_notifications_have_a_minimum_distance() -> None:
+    """A flow is slowed down at most once per interval, for any number of marked packets."""
     tree = star(4, 4_000_000, transport=dcqcn(cnp_interval_ns=200_000), switch_defaults=ECN)
     paced = finished(tree).network.run
     dense = finished(star(4, 4_000_000, transport=dcqcn(cnp_interval_ns=0), switch_defaults=ECN)).network.run
@@ -164,8 +164,8 @@ def test_watchdog_breaks_a_freeze_and_restores() -> None:
     assert run.freeze.over_ns == pytest.approx(first.detected_ns, abs=1_100_000)
 
 
-def test_watchdog_that_forwards_drops_nothing_by_itself() -> None:
-    """A broken NIC pauses its switch: forwarding ignores that, dropping throws the traffic away."""
+def test_a_watchdog_that_forwards_does_not_drop() -> None:
+    """A broken NIC pauses its switch: forwarding ignores the pauses, dropping discards the traffic."""
     runs = {}
     for action in ("drop", "forward", "alert"):
         watchdog = {"detection_ns": 2_000_000, "restoration_ns": 2_000_000, "poll_ns": 1_000_000, "action": action}
@@ -204,7 +204,7 @@ def test_dwrr_shares_by_weight() -> None:
     assert first / second == pytest.approx(3, rel=0.1)
 
 
-def test_strict_goes_first() -> None:
+def test_strict_classes_send_first() -> None:
     tree = with_classes({"priority": 3}, {"priority": 6, "scheduler": "strict"})
     run = result(tree)
     alone = result(star(1, 4_000_000)).flows[0].fct_ns
@@ -213,8 +213,8 @@ def test_strict_goes_first() -> None:
     assert run.flows[0].fct_ns == pytest.approx(2 * alone, rel=0.02)
 
 
-def test_priorities_pause_apart() -> None:
-    """An incast on one priority leaves the other without a pause."""
+def test_priorities_pause_independently() -> None:
+    """An incast on one priority does not pause the other."""
     tree = star(5, 2_000_000, classes=[{"priority": 3}, {"priority": 4}], switch_defaults={"buffer_bytes": 4 << 20})
     tree["nodes"].append({"name": "other", "kind": "host"})
     tree["links"].append({"a": "other", "b": "s", "speed_gbps": 100, "delay_ns": 1000})
@@ -237,7 +237,7 @@ def test_lossy_priority_drops_instead_of_pausing() -> None:
 
 
 def triangle(failures: list[dict[str, Any]]) -> dict[str, Any]:
-    """Two hosts on two switches, with a way around by a third."""
+    """Two hosts on two switches, with a detour over a third one."""
     tree = star(1, 2_000_000, failures=failures)
     tree["nodes"] = [{"name": name, "kind": "host"} for name in ("h0", "h1")]
     tree["nodes"] += [{"name": name, "kind": "switch"} for name in ("a", "b", "c")]
@@ -255,7 +255,7 @@ def triangle(failures: list[dict[str, Any]]) -> dict[str, Any]:
     return tree
 
 
-def test_traffic_goes_around_a_link_that_fails() -> None:
+def test_traffic_avoids_a_failed_link() -> None:
     around = [{"at": "a", "to": "h1", "via": "c"}, {"at": "b", "to": "h0", "via": "c"}]
     run = result(triangle([{"a": "a", "b": "b", "at_ns": 50_000, "routes": around}]))
     assert run.drops > 0  # what was on the cable
@@ -266,7 +266,7 @@ def test_traffic_goes_around_a_link_that_fails() -> None:
 
 
 def test_pause_before_mark() -> None:
-    """With Kmin above what the threshold lets a queue grow to, senders are paused and never slowed down."""
+    """With Kmin above the largest queue that the threshold allows, senders are paused and never slowed down."""
     high, low = (
         result(star(2, 2_000_000, transport=dcqcn(), switch_defaults={
             "ecn": {"kmin_bytes": kmin, "kmax_bytes": 2 * kmin, "pmax": 0.5}})) for kmin in (400_000, 5_000)
@@ -275,14 +275,14 @@ def test_pause_before_mark() -> None:
     assert sum(group.early_pauses for group in low.groups) == 0
 
 
-def test_a_seed_gives_one_run() -> None:
+def test_equal_seeds_give_equal_runs() -> None:
     tree = star(4, 1_000_000, transport=dcqcn(), switch_defaults=ECN)
     runs = [finished(tree, seed).network.run.flows["completion"].tolist() for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
 
 
 def test_random_marks_are_uniform() -> None:
-    """At half-way between Kmin and Kmax, half of Pmax is marked."""
+    """Halfway between Kmin and Kmax, half of Pmax is marked."""
     tree = star(2, 4_000_000, switch_defaults={"ecn": {"kmin_bytes": 0, "kmax_bytes": 10_000_000, "pmax": 1.0}})
     run = finished(tree).network.run
     assert np.isclose(int(run.queues["marked"].sum()) / 8000, int(run.queues["most"].max()) / 1e7, rtol=0.25)

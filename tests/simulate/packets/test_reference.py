@@ -1,4 +1,4 @@
-"""Equal to HPCC's ns-3, flow by flow and pause frame by pause frame, on every case whose answer it gives."""
+"""Equal to HPCC's ns-3, flow by flow and pause frame by pause frame, on every case with an answer of ns-3."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fabricgen.results import PacketsResult
+from fabricgen.results import Compat, PacketsResult
 from tests.shared_material import shared
 from tests.simulate.packets.running import result, run_file, simulated, star
 
@@ -42,7 +42,7 @@ def test_equals_ns3(case: str) -> None:
 
 @pytest.mark.parametrize("case", OF_THE_PROTOTYPE)
 def test_equals_the_prototype(case: str) -> None:
-    """Cases that ns-3 was not asked about, with other speeds and larger trees: completion times, and the victims."""
+    """Cases without an answer of ns-3, with other speeds and larger trees: completion times, and the victims."""
     answer, result = expected("congestion", case), result_of("congestion", case)
     assert [flow.fct_ns for flow in result.flows] == [flow["fct_ns"] for flow in answer["flows"]]
     assert result.wire_transmissions == answer["wire_transmissions"]
@@ -68,28 +68,27 @@ def test_random_marks_agree_on_average() -> None:
 
 
 def test_small_headroom_drops_as_in_ns3_and_finishes_only_with_a_timeout() -> None:
-    """ns-3 has no timeout and never ends this; neither does compat hpcc, down to the last pause frame."""
+    """ns-3 has no timeout, so this run never completes; compat hpcc is equal to the last pause frame."""
     case = "incast8_hdrm_small"
     answer, result = expected("scenarios", case), result_of("scenarios", case)
     assert (result.drops > 0, result.finished, result.freeze) == (answer["drops"], answer["finished"], None)
     assert [list(frame) for frame in result.pfc_frames] == answer["pfc_frames"]
     assert result.wire_transmissions == answer["wire_transmissions"]
-    exact = simulated(shared("data", "scenarios", case, "scenario.json"), compat="")
+    exact = simulated(shared("data", "scenarios", case, "scenario.json"), compat=Compat.NONE)
     assert exact.drops > 0
     assert exact.finished == len(exact.flows)
 
 
 def test_priorities_take_turns_as_in_hpcc() -> None:
-    """Round robin goes on from the class that sent last, alone or not. The answer is that of the prototype, once its
-    flows had priorities."""
+    """Round robin continues from the class that sent last. The answer is that of the prototype with priorities."""
     tree = star(3, compat="hpcc", transport={"pfc_frame_bytes": 43})
     for flow, own in zip(tree["flows"], ((3, 0, 20_000), (4, 400, 9_000), (3, 830, 9_000)), strict=True):
         flow["priority"], flow["start_ns"], flow["bytes"] = own
     assert [flow.fct_ns for flow in result(tree).flows] == [7245, 5517, 6332]
 
 
-def test_a_flow_begins_after_what_was_under_way() -> None:
-    """ns-3 starts an application by an event of its own: at 249 ns the NIC has ended its third packet and takes the
+def test_a_flow_starts_after_the_events_of_its_time() -> None:
+    """ns-3 starts an application by a separate event: at 249 ns the NIC has ended its third packet and takes the
     first flow's fourth, as it does when the second flow begins 1 ns later."""
 
     def end_ns(start_ns: int) -> int:
@@ -111,7 +110,7 @@ def test_freeze_is_where_and_when_ns3_froze() -> None:
 def test_exact_times_are_near_those_in_whole_nanoseconds(case: str) -> None:
     """1048 B take 83.84 ns at 100 Gb/s and not 83."""
     file: Path = shared("data", "scenarios", case, "scenario.json")
-    floored, exact = run_file(file), simulated(file, compat="")
+    floored, exact = run_file(file), simulated(file, compat=Compat.NONE)
     for one, other in zip(floored.flows, exact.flows, strict=True):
         assert one.fct_ns is not None
         assert other.fct_ns is not None

@@ -1,4 +1,4 @@
-"""Scenario files: mistakes are findings with their lines, and the command says what it needs."""
+"""Scenario files: mistakes are findings with their lines, and wrong usage is refused."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from fabricgen.resources import resource
-from fabricgen.simulate.scenario_check import check_scenario
+from fabricgen.simulate.scenario import check_scenario
 from tests.conftest import Cli
 from tests.simulate.packets.running import finished, result, ring, star
 
@@ -22,14 +22,14 @@ def written(folder: Path, tree: dict[str, Any]) -> Path:
 
 
 @pytest.mark.parametrize("tree", [star(3), ring()], ids=["star", "ring"])
-def test_sound_files_have_no_mistakes(tmp_path: Path, tree: dict[str, Any]) -> None:
+def test_correct_files_have_no_mistakes(tmp_path: Path, tree: dict[str, Any]) -> None:
     assert check_scenario(written(tmp_path, tree)) == []
     schema = json.loads(resource("schemas", "scenario.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(tree, schema)
 
 
-def test_every_mistake_is_told_with_its_line(tmp_path: Path) -> None:
+def test_every_mistake_is_reported_with_its_line(tmp_path: Path) -> None:
     tree = star(3)
     tree["links"][1]["speed_gbps"] = "fast"
     tree["transport"]["payload_bytes"] = 0
@@ -42,7 +42,7 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path) -> None:
     assert '"speed_gbps": "fast"' in file.read_text().splitlines()[place.line - 1]
 
 
-def test_names_must_be_there(tmp_path: Path) -> None:
+def test_names_must_exist(tmp_path: Path) -> None:
     tree = star(3)
     tree["flows"][0]["dst"] = "h9"
     tree["routes"][1]["via"] = "h0"
@@ -51,26 +51,26 @@ def test_names_must_be_there(tmp_path: Path) -> None:
     assert paths == {"flows[0].dst", "routes[4].at"}
 
 
-def test_command_tells_mistakes_and_exits_with_1(cli: Cli, tmp_path: Path) -> None:
+def test_command_reports_mistakes_and_exits_with_1(cli: Cli, tmp_path: Path) -> None:
     tree = star(2)
     tree["routes"][0]["to"] = "nowhere"
-    told = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)), "--format", "json")
-    assert told.code == 1
-    assert [one["code"] for one in json.loads(told.out)["findings"]] == ["FG790"]
+    outcome = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)), "--format", "json")
+    assert outcome.code == 1
+    assert [one["code"] for one in json.loads(outcome.out)["findings"]] == ["FG790"]
     assert cli("simulate", "packets", "--scenario", str(tmp_path / "none.json")).code == 2
 
 
 def test_flow_that_cannot_be_counted_is_refused(cli: Cli, tmp_path: Path) -> None:
     tree = star(1, 10**13)
-    told = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
-    assert told.code == 2
-    assert "h0 to h1 has 10000000000 packets" in told.err
+    outcome = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
+    assert outcome.code == 2
+    assert "h0 to h1 has 10000000000 packets" in outcome.err
     late = star(1)
     late["flows"][0]["start_ns"] = 10**19
     assert [one.path for one in check_scenario(written(tmp_path, late))] == ["flows[0].start_ns"]
 
 
-def test_times_of_odd_speeds_do_not_overflow() -> None:
+def test_times_of_unusual_speeds_do_not_overflow() -> None:
     """97.3 Gb/s have a clock of 10 fs: a pause of 65,535 quanta is 3e10 ticks of it, more than 32 bits hold."""
     tree = star(2)
     tree["links"][0]["speed_gbps"] = 97.3
@@ -83,27 +83,27 @@ def test_times_of_odd_speeds_do_not_overflow() -> None:
 def test_route_that_leads_nowhere_is_refused(cli: Cli, tmp_path: Path) -> None:
     tree = star(2)
     tree["routes"] = tree["routes"][:2]
-    told = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
-    assert told.code == 2
-    assert "s has no route to h2" in told.err
+    outcome = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
+    assert outcome.code == 2
+    assert "s has no route to h2" in outcome.err
 
 
-def test_compat_beats_the_file(cli: Cli, tmp_path: Path) -> None:
+def test_the_compat_option_overrides_the_file(cli: Cli, tmp_path: Path) -> None:
     file = written(tmp_path, {**star(1, 1_048_000), "compat": "hpcc"})
 
     def completion(*options: str) -> int:
-        told = cli("-q", "simulate", "packets", "--scenario", str(file), "--format", "json", *options)
-        assert told.code == 0
-        time: int = json.loads(told.out)["packets"]["flows"][0]["fct_ns"]
+        outcome = cli("-q", "simulate", "packets", "--scenario", str(file), "--format", "json", *options)
+        assert outcome.code == 0
+        time: int = json.loads(outcome.out)["packets"]["flows"][0]["fct_ns"]
         return time
 
     assert completion() == completion("--compat", "hpcc") < completion("--compat", "none")
 
 
 def test_freeze_in_the_json_object(cli: Cli, tmp_path: Path) -> None:
-    told = cli("-q", "simulate", "packets", "--scenario", str(written(tmp_path, ring())), "--format", "json")
-    assert told.code == 1
-    packets = json.loads(told.out)["packets"]
+    outcome = cli("-q", "simulate", "packets", "--scenario", str(written(tmp_path, ring())), "--format", "json")
+    assert outcome.code == 1
+    packets = json.loads(outcome.out)["packets"]
     assert packets["frozen"] is True
     assert packets["freeze"]["cycle"] == [["s0", "s1"], ["s1", "s2"], ["s2", "s0"]]
     assert packets["finished"] == 0
@@ -113,6 +113,6 @@ def test_freeze_in_the_json_object(cli: Cli, tmp_path: Path) -> None:
 def test_without_numba_the_extra_is_named(tmp_path: Path) -> None:
     code = "import sys; sys.modules['numba'] = None; from fabricgen.cli.main import run; run(sys.argv[1:])"
     command = [sys.executable, "-c", code, "simulate", "packets", "--scenario", str(written(tmp_path, star(1)))]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.returncode == 2
-    assert "pip install 'fabricgen[sim]'" in told.stderr
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 2
+    assert "pip install 'fabricgen[sim]'" in outcome.stderr

@@ -1,4 +1,4 @@
-"""Bundles of two platforms worsened by hand: the command finds in a packet run what was done, and else nothing.
+"""Bundles of two platforms with faults: a packet run finds the fault, and nothing else.
 
 Arista's files state every size; NVIDIA's leave headroom to the switch, which computes it from CABLE_LENGTH.
 """
@@ -21,9 +21,9 @@ Row = dict[str, Any]
 
 
 def codes(cli: Cli, *arguments: str) -> list[str]:
-    told = cli("-q", "simulate", "packets", *arguments, "--format", "json")
-    findings = json.loads(told.out)["findings"]
-    assert told.code == int(any(one["severity"] == "error" for one in findings))
+    outcome = cli("-q", "simulate", "packets", *arguments, "--format", "json")
+    findings = json.loads(outcome.out)["findings"]
+    assert outcome.code == int(any(one["severity"] == "error" for one in findings))
     assert all(one["confidence"] == "observed" for one in findings)
     return [one["code"] for one in findings]
 
@@ -67,7 +67,7 @@ WORSENED = [(platform, name, *case) for platform in OWN for name, case in {**ALI
 
 
 @pytest.mark.parametrize("small", [ARISTA, NVIDIA], indirect=True)
-def test_sound_files_give_nothing(cli: Cli, small: Path) -> None:
+def test_correct_files_have_no_findings(cli: Cli, small: Path) -> None:
     assert codes(cli, str(small), "--pattern", "incast") == []
 
 
@@ -76,7 +76,7 @@ def test_sound_files_give_nothing(cli: Cli, small: Path) -> None:
     [pytest.param(platform, *case, id=f"{platform}-{name}") for platform, name, *case in WORSENED],
     indirect=["small"],
 )
-def test_what_was_worsened_is_found(cli: Cli, own: Path, table: str, change: Change, code: str) -> None:
+def test_the_fault_is_found(cli: Cli, own: Path, table: str, change: Change, code: str) -> None:
     edit(own, table, change)
     found = set(codes(cli, str(own), "--pattern", "incast"))
     assert code in found
@@ -89,7 +89,7 @@ def scenario(folder: Path, tree: dict[str, Any]) -> str:
     return str(file)
 
 
-def test_a_watchdog_that_acted_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_a_watchdog_that_acted_is_reported(cli: Cli, tmp_path: Path) -> None:
     watchdog = {"detection_ns": 2_000_000, "restoration_ns": 2_000_000, "poll_ns": 1_000_000}
     tree = star(1, 1_000_000, switch_defaults={"watchdog": watchdog}, stop_ns=14_000_000)
     tree["storms"] = [{"host": "h1", "at_ns": 0, "until_ns": 15_000_000}]
@@ -98,7 +98,7 @@ def test_a_watchdog_that_acted_is_told(cli: Cli, tmp_path: Path) -> None:
     assert "FG750" not in found  # it drops on purpose
 
 
-def test_a_host_that_pauses_its_switch_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_a_host_that_pauses_its_switch_is_reported(cli: Cli, tmp_path: Path) -> None:
     tree = star(2, 1_000_000)
     assert "FG761" not in codes(cli, "--scenario", scenario(tmp_path, tree))
     tree["nodes"][2]["drain_gbps"] = 10

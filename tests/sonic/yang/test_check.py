@@ -64,14 +64,14 @@ def test_a_good_file_is_accepted(models: Models) -> None:
         ("PORT", "Ethernet0", {"mode": "access"}, "native_vlan", "When condition"),
         ("PORT", "Ethernet8", {"adv_speeds": "all,100"}, "", "all stands alone"),
         ("PORT", "Ethernet8", {"adv_speeds": "100,fast"}, "adv_speeds", "fast"),
-        ("PORT", "Ethernet8", {"fecs": "rs"}, "fecs", "no such field"),
+        ("PORT", "Ethernet8", {"fecs": "rs"}, "fecs", "does not have this field"),
         ("PORT", "Ethernet8", {"peer_note": "a\x00b"}, "peer_note", "control character"),
-        ("PORT", "Ethernet8", {"peer_note": ["a"]}, "peer_note", "one text"),
+        ("PORT", "Ethernet8", {"peer_note": ["a"]}, "peer_note", "not a text"),
         ("PORT", "eth0", {"speed": "1"}, "", "Ethernet[0-9]+"),
-        ("PORT", "Ethernet0|x", {}, "", "keys here are <name>"),
+        ("PORT", "Ethernet0|x", {}, "", "expected <name>"),
         ("MEMBER", "g|Ethernet16", {}, "", "no row of PORT has the name 'Ethernet16'"),
         ("MEMBER", "g|Ethernet8", {"weight": "300"}, "weight", "300"),
-        ("MEMBER", "g", {"weight": "3"}, "weight", "no such field"),
+        ("MEMBER", "g", {"weight": "3"}, "weight", "does not have this field"),
         ("MEMBER", "g", {"tags": "abc"}, "tags", "list of texts"),
         ("MEMBER", "g", {"tags": ["a", "much too long"]}, "tags", "length"),
         ("DSCP_TO_TC_MAP", "AZURE", {"_64": "1"}, "64", "range"),
@@ -144,13 +144,13 @@ def test_what_follows_from_a_defect_is_not_reported(models: Models) -> None:
 
 
 def test_equal_defects_of_many_rows_cost_one_question(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
     ask = Models.refusal
-    monkeypatch.setattr(Models, "refusal", lambda self, xml: asked.append(1) or ask(self, xml))
+    monkeypatch.setattr(Models, "refusal", lambda self, xml: calls.append(1) or ask(self, xml))
     config = {"PORT": {f"Ethernet{n}": {"speed": "1", "fec": "fc"} for n in range(100)}}
     config |= {"PORT_QOS_MAP": {f"Ethernet{n}": {"map": f"m{n}"} for n in range(100)}}
     assert len(check(models, config)) == 200
-    assert len(asked) == 3
+    assert len(calls) == 3
 
 
 def test_a_reference_into_an_empty_table(models: Models) -> None:

@@ -32,8 +32,8 @@ def validate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Validate:
         file.write_text(json.dumps(config, indent=4))
         with pytest.raises(SystemExit) as stop:
             run(["validate", str(file), "--format", "json", "--select", "FG401,FG407,FG498,FG499", *options])
-        told = capsys.readouterr()
-        return Said(int(stop.value.code or 0), told.out, told.err)
+        output = capsys.readouterr()
+        return Said(int(stop.value.code or 0), output.out, output.err)
 
     return said
 

@@ -1,1 +1,1 @@
-"""The channel dependency graph of one state and its verdict."""
+"""The channel dependency graph of one state, and its cycles."""

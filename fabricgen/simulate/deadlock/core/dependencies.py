@@ -1,8 +1,8 @@
-"""Next hops to the channel dependency graph: which link a packet that holds one link may wait for.
+"""Next hops to the channel dependency graph: the links that a packet on one link can wait for.
 
-A destination makes link b wait-for of link a = (u, v) when some host's packets to it take a, and b = (v, w) is a next
-hop of v. A hash binds a packet to one next hop when it is enqueued and queues mix destinations, so the union over
-next hops and destinations is exact (Dally and Seitz 1987 apply to it as they do to fixed routes).
+Link a = (u, v) depends on link b = (v, w) if the packets of some host to a destination use a, and b is a next hop of v
+to this destination. A hash binds a packet to one next hop when it is enqueued, and queues mix destinations. Therefore
+the union over next hops and destinations is exact (Dally and Seitz 1987 applies as to fixed routes).
 """
 
 import hashlib
@@ -22,8 +22,7 @@ _WORDS_PER_PASS = 8
 
 @dataclass(frozen=True)
 class ChannelGraph:
-    """Channels and dependencies in compressed rows: those that channel c waits for are
-    `successors[offsets[c]:offsets[c + 1]]`."""
+    """Channels and dependencies in compressed rows: channel c waits for `successors[offsets[c]:offsets[c + 1]]`."""
 
     offsets: Offsets
     successors: Ints
@@ -37,14 +36,14 @@ class ChannelGraph:
         """The waiting channel of every dependency."""
         return np.repeat(np.arange(self.channels, dtype=np.int32), np.diff(self.offsets))
 
-    def keep(self, wanted: NDArray[np.bool_]) -> "ChannelGraph":
-        """The same channels with only the wanted dependencies."""
-        before = np.concatenate(([0], np.cumsum(wanted)))
-        return ChannelGraph(before[self.offsets].astype(np.int64), self.successors[wanted])
+    def keep(self, kept: NDArray[np.bool_]) -> "ChannelGraph":
+        """The same channels with the dependencies in `kept` only."""
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return ChannelGraph(before[self.offsets].astype(np.int64), self.successors[kept])
 
 
 def carried(network: Network, nexthops: Words, sources: NDArray[np.bool_]) -> Words:
-    """What each link carries, when every source sends to every destination: nexthops that some packet really takes.
+    """The destinations of the packets on each link, if every source sends to every destination.
 
     Rows are links in the order of `network.incoming` (by receiving switch); words as in `nexthops`.
     """
@@ -74,7 +73,7 @@ def carried(network: Network, nexthops: Words, sources: NDArray[np.bool_]) -> Wo
 def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -> ChannelGraph:
     """The graph over links, numbered in the order of `network.incoming`.
 
-    Switches that forward alike, port by port, are compared once: in a fabric of thousands a few hundred differ.
+    Switches with the same forwarding at each port are computed once: of thousands of switches a few hundred differ.
     """
     place = network.place.astype(np.int32)
     degree = np.zeros(network.links, np.int64)
@@ -83,14 +82,14 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
     for switch in range(network.switches):
         come = slice(network.incoming_offsets[switch], network.incoming_offsets[switch + 1])
         go = slice(network.offsets[switch], network.offsets[switch + 1])
-        held, wanted = carried_words[come], nexthops[go]
+        held, awaited = carried_words[come], nexthops[go]
         rows = hashlib.sha256(held.data)
-        rows.update(wanted.data)
-        alike = rows.digest() + held.shape[0].to_bytes(4, "big")
-        if alike not in known:
-            waits = _share(held, wanted)
-            known[alike] = waits.sum(axis=1), waits.nonzero()[1]
-        degree[come], ports = known[alike]
+        rows.update(awaited.data)
+        key = rows.digest() + held.shape[0].to_bytes(4, "big")
+        if key not in known:
+            waits = _share(held, awaited)
+            known[key] = waits.sum(axis=1), waits.nonzero()[1]
+        degree[come], ports = known[key]
         found.append(ports)
     offsets = np.concatenate(([0], np.cumsum(degree)))
     successors = np.empty(offsets[-1], np.int32)
@@ -101,10 +100,10 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
     return ChannelGraph(offsets, successors)
 
 
-def _share(held: Words, wanted: Words) -> NDArray[np.bool_]:
-    """Whether rows i of `held` and j of `wanted` have a bit in common (i x j)."""
-    shared = np.zeros((len(held), len(wanted)), np.uint64)
+def _share(held: Words, awaited: Words) -> NDArray[np.bool_]:
+    """Whether rows i of `held` and j of `awaited` have a bit in common (i x j)."""
+    shared = np.zeros((len(held), len(awaited)), np.uint64)
     for word in np.flatnonzero(np.any(held, axis=0)):
-        shared |= held[:, word, None] & wanted[None, :, word]
+        shared |= held[:, word, None] & awaited[None, :, word]
     waits: NDArray[np.bool_] = shared != 0
     return waits

@@ -1,4 +1,4 @@
-"""Is the dependency graph free of cycles: take away what nothing waits for, until nothing or a cycle is left."""
+"""Tests a dependency graph for cycles: removes the channels that nothing waits for, until none or a cycle is left."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ _CHANNELS_PER_PASS = 4096
 
 @dataclass(frozen=True)
 class Peeled:
-    """`order` is a certificate: every dependency goes from an earlier to a later channel. `left` channels lie on a
-    cycle or behind one; empty when the graph is free of cycles."""
+    """`order` is a certificate: every dependency goes from an earlier to a later channel. The `left` channels are on a
+    cycle or reached from one; empty if the graph has no cycle."""
 
     order: Indices
     left: Indices
 
 
 def peel_along(graph: ChannelGraph, order: Indices) -> Peeled:
-    """The graph peeled, at a fraction of the time where `order` is one already."""
+    """The peeled graph; much faster than `peel` if `order` already is a valid order."""
     place = np.empty(graph.channels, np.int32)
     place[order] = np.arange(graph.channels, dtype=np.int32)
     waiting = np.flatnonzero(np.diff(graph.offsets))
@@ -64,8 +64,8 @@ def successors_of(graph: ChannelGraph, channels: Indices) -> NDArray[np.int32]:
 
 
 def shortest_cycle(graph: ChannelGraph, left: Indices) -> list[int]:
-    """A shortest cycle among the channels that peeling left; in remainders of more than 1,024 channels the shortest
-    one through any of 1,024 channels evenly spread over them. Empty when there is none."""
+    """A shortest cycle among the channels left by peeling. Of more than 1,024 channels, only cycles through 1,024
+    evenly spaced ones are compared. Empty if there is no cycle."""
     core, names = _core(graph, left)
     best = _two_cycle(core)
     if best or not core.channels:
@@ -74,13 +74,13 @@ def shortest_cycle(graph: ChannelGraph, left: Indices) -> list[int]:
     for start in starts.tolist():
         found = _cycle_through(core, start, len(best) - 1 if best else core.channels)
         best = found or best
-        if len(best) == 3:  # shorter ones are ruled out by now
+        if len(best) == 3:  # shorter cycles are excluded
             break
     return [int(names[channel]) for channel in best]
 
 
 def disjoint_cycles(graph: ChannelGraph, left: Indices) -> Iterator[list[int]]:
-    """Shortest cycles one after another, each without the dependencies of those before."""
+    """Shortest cycles one after another, each without the dependencies of the earlier ones."""
     while len(left) and (cycle := shortest_cycle(graph, left)):
         yield cycle
         used = [channel * graph.channels + after for channel, after in pairwise([*cycle, cycle[0]])]
@@ -89,7 +89,7 @@ def disjoint_cycles(graph: ChannelGraph, left: Indices) -> Iterator[list[int]]:
 
 
 def shortest_through(graph: ChannelGraph, starts: Indices) -> list[int]:
-    """A shortest of the cycles that lead through any of the channels; empty where none does."""
+    """A shortest cycle through any of the channels; empty if there is none."""
     best: list[int] = []
     for start in starts.tolist():
         best = _cycle_through(graph, start, len(best) - 1 if best else graph.channels) or best
@@ -97,7 +97,7 @@ def shortest_through(graph: ChannelGraph, starts: Indices) -> list[int]:
 
 
 def _core(graph: ChannelGraph, left: Indices) -> tuple[ChannelGraph, Indices]:
-    """The part on cycles, renumbered, and the old numbers: what only leads out of a cycle is peeled backwards."""
+    """The channels on cycles, renumbered, and their old numbers: those behind a cycle are peeled backwards."""
     forward, names = _among(graph, left)
     backward = _reverse(forward)
     return_to = peel(backward).left
@@ -127,7 +127,7 @@ def _two_cycle(graph: ChannelGraph) -> list[int]:
 
 
 def _cycle_through(graph: ChannelGraph, start: int, longest: int) -> list[int]:
-    """A shortest cycle through `start` of at most `longest` channels; empty when there is none."""
+    """A shortest cycle through `start` of at most `longest` channels; empty if there is none."""
     parent = np.full(graph.channels, -1, np.int64)
     layer = np.array([start], np.int64)
     for _ in range(longest):

@@ -1,4 +1,4 @@
-"""From links to channels: one dependency graph per set of priorities that behave alike."""
+"""Links to channels: one dependency graph for each set of priorities with equal graphs."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,7 @@ from fabricgen.simulate.plane.lossless import LosslessLinks
 class PriorityGraph:
     """A dependency graph over channels: channel c is link `link[c]` on priority `priority[c]`.
 
-    `stands_for` are the priorities whose graphs equal this one and were not built again; empty for a graph in which
-    several priorities meet.
+    `stands_for` are the priorities whose graphs are equal to this one; empty for a graph over several priorities.
     """
 
     graph: ChannelGraph
@@ -24,7 +23,7 @@ class PriorityGraph:
 
     @property
     def copies(self) -> int:
-        """How many such graphs the fabric holds."""
+        """The number of equal graphs that this one represents."""
         return max(1, len(self.stands_for))
 
 
@@ -36,10 +35,10 @@ def priority_graphs(links: ChannelGraph, incoming: NDArray[np.int32], lossless: 
     mask = lossless.mask[incoming]
     if not lossless.uniform:
         return [_joined(links, incoming, mask, lossless)]
-    alike: dict[bytes, list[int]] = {}
+    by_links: dict[bytes, list[int]] = {}
     for priority in lossless.priorities:
-        alike.setdefault(np.packbits(mask >> priority & 1).tobytes(), []).append(priority)
-    return [_single(links, incoming, mask, tuple(members)) for members in alike.values()]
+        by_links.setdefault(np.packbits(mask >> priority & 1).tobytes(), []).append(priority)
+    return [_single(links, incoming, mask, tuple(members)) for members in by_links.values()]
 
 
 def _single(
@@ -60,7 +59,7 @@ def _single(
 def _joined(
     links: ChannelGraph, incoming: NDArray[np.int32], mask: NDArray[np.uint8], lossless: LosslessLinks
 ) -> PriorityGraph:
-    """The graph over (link, priority) where maps differ and packets change priority on their way."""
+    """The graph over (link, priority), for maps that move packets between priorities."""
     number = np.full((8, len(mask)), -1, np.int64)
     link_of: list[NDArray[np.int64]] = []
     priority_of: list[NDArray[np.int64]] = []
@@ -78,9 +77,9 @@ def _joined(
         onward = lossless.onward[arrival[tails], departure[heads], priority]
         for held in lossless.priorities:
             a, b = number[priority, tails], number[held, heads]
-            real = (onward >> held & 1).astype(bool) & (a >= 0) & (b >= 0)
-            waiting.append(a[real])
-            awaited.append(b[real])
+            is_dependency = (onward >> held & 1).astype(bool) & (a >= 0) & (b >= 0)
+            waiting.append(a[is_dependency])
+            awaited.append(b[is_dependency])
     first, second = np.concatenate(waiting), np.concatenate(awaited)
     order = np.argsort(first, kind="stable")
     counts = np.bincount(first, minlength=channels)

@@ -1,4 +1,4 @@
-"""One state of one plane: the fabric as configured, or what is left of it, with its routes and dependency graphs."""
+"""One state of one plane: the fabric as configured or after failures, its routes and its dependency graphs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,13 +25,12 @@ from fabricgen.sonic.addresses import Address
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """All that a verdict stands on, without the files it came from: other processes can be handed it.
+    """The input of a verdict as arrays, without the files, so that it can be sent to other processes.
 
-    `destinations` are those of packets, the first `host_columns` of them with hosts behind; `sources[u]`: hosts sit
-    behind switch u; `discards[u]` are the prefixes that switch u drops where it knows nothing longer; `complete` is
-    False when some host's subnet is announced by nobody; `witness` is a prefix of each destination that packets go to.
-    `expected` (switches x words) is what each switch must reach: None for everything that hosts are behind.
-    """
+    `destinations` are those of packets; the first `host_columns` have hosts. `sources[u]`: switch u has hosts.
+    `discards[u]` are the prefixes that switch u drops if it has no longer prefix. `complete` is False if a host's
+    subnet is not announced. `witness` is one prefix of each destination that packets are sent to. `expected` (switches
+    x words) are the destinations that each switch must reach; None for all destinations with hosts."""
 
     network: Network
     policy: Policy
@@ -45,22 +44,24 @@ class Ground:
     expected: Words | None = None
 
     @cached_property
-    def wanted(self) -> Words:
-        """The destinations with hosts behind, as one row of bits."""
+    def host_destinations(self) -> Words:
+        """The destinations with hosts, as one row of bits."""
         return bits.row_of(np.arange(self.host_columns), len(self.destinations))
 
     def expecting(self, reached: Words) -> "Ground":
-        """The same, where each source misses only what it reached before (switches x words)."""
-        return replace(self, expected=reached & self.wanted & np.where(self.sources[:, None], bits.ALL, np.uint64(0)))
+        """The same ground, where each source must reach only the destinations in `reached` (switches x words)."""
+        return replace(
+            self, expected=reached & self.host_destinations & np.where(self.sources[:, None], bits.ALL, np.uint64(0))
+        )
 
     def converged(self) -> "State":
-        """The state that BGP settles in."""
+        """The state after BGP has converged."""
         routes = solve(self.network, self.policy, self.destinations)
         return State(self, routes, forwarding(self.network, routes, self.discards))
 
     def after(self, dead: Indices, gone: Sequence[int] = ()) -> tuple["Ground", Indices]:
-        """What is left without the directed links `dead` and the switches `gone`, all of whose links are among them;
-        and the old number of each link that is left. Nobody misses hosts behind a switch that is gone."""
+        """The ground without the directed links `dead` and the switches `gone`, and the old number of each remaining
+        link. `dead` contains all links of these switches. Hosts behind a failed switch are not counted."""
         network, policy, kept = without_links(self.network, self.policy, dead)
         lost = set(gone)
         sources, expected = self.sources.copy(), self.expected
@@ -153,7 +154,7 @@ class State:
             return bool((ground.expected & ~self.routes.reached)[ground.sources].any())
         if ground.sources.sum() < 2:
             return False
-        return not ground.complete or bool((ground.wanted & ~self.routes.reached[ground.sources]).any())
+        return not ground.complete or bool((ground.host_destinations & ~self.routes.reached[ground.sources]).any())
 
     def witnesses(self, links: Sequence[int]) -> tuple[str, ...]:
         """For each link of a cycle, a prefix whose packets arrive over it and leave over the next link."""

@@ -1,4 +1,4 @@
-"""Tiers of a fabric as its wiring shows them, and the order of links that they suggest."""
+"""The tiers of a fabric by its wiring, and the order of links by tier."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from fabricgen.routing.network import Network
 
 
 def tiers(network: Network, sources: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Links from each switch to the nearest one with hosts; a large number where there is none."""
+    """The number of links from each switch to the nearest switch with hosts; a large number if there is none."""
     level = np.where(sources, 0, network.switches)
     for _ in range(network.switches):
         nearer = level.copy()
@@ -19,7 +19,7 @@ def tiers(network: Network, sources: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def upward_first(network: Network, sources: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Per link when a packet that goes up and then down may take it: links up by tier, then links down."""
+    """For each link, its place on a path up and then down: uplinks by tier, then downlinks."""
     level = tiers(network, sources)
     near, far = level[network.source], level[network.target]
     return np.where(far > near, near, 2 * network.switches - near)

@@ -1,11 +1,11 @@
-"""Fabrics in which no failure, and no order of events, can make traffic turn from down to up again.
+"""Fabrics in which no failure and no order of events makes traffic go down and then up again (a valley).
 
-Levels count the links to the nearest switch with hosts. Suppose that every link joins neighboring levels, that the
-switches of each level above a prefix's origins share one ASN, and that they refuse paths that hold it (RFC 7938,
-section 5.2). Then a path that was once advertised downwards is refused wherever it would come up again, so what a
-switch has from below leads all the way down. It is as long as there are levels; a path that goes up first is longer,
-and is never used beside it. All this holds with any links and switches failed. It also holds while neighbors do not
-yet know of a failure: a switch that lost its way down gets no other, for each goes through an equal of it.
+Levels count the links to the nearest switch with hosts. Suppose that every link connects adjacent levels, that the
+switches of each level above a prefix's origins share one ASN, and that they refuse paths with it (RFC 7938, section
+5.2). Then a path that was advertised downwards is refused on every uplink, so a path that a switch learns from below
+leads down to the origin. Its length is the number of levels. A path that goes up first is longer and is never used
+together with it. This holds after any failures of links and switches. It also holds before neighbors know of a failure:
+a switch that loses its path down gets no other, because each other path leads through a switch with its ASN.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 
 def levels_without_valleys(fabric: RoutedFabric, traffic: HostTraffic) -> Ints | None:
-    """The level of each switch, where ASNs rule out valleys whatever fails; None where they do not, or not surely."""
+    """The level of each switch, if ASNs exclude valleys after any failures; None if this is not certain."""
     network, policy = fabric.network, fabric.policy
     level = tiers(network, traffic.sources)
     climb = level[network.target] - level[network.source]
@@ -32,7 +32,7 @@ def levels_without_valleys(fabric: RoutedFabric, traffic: HostTraffic) -> Ints |
     if policy.allowas_in[level[network.source] > 0].any():
         return None
     destinations = [fabric.destinations[column] for column in traffic.columns]
-    if any(covering(destinations)):  # switches then need not agree on which prefix a packet follows
+    if any(covering(destinations)):  # switches can then use different prefixes for a packet
         return None
     return level if _one_asn_above(fabric, level, climb > 0, destinations) else None
 
@@ -40,12 +40,12 @@ def levels_without_valleys(fabric: RoutedFabric, traffic: HostTraffic) -> Ints |
 def _one_asn_above(
     fabric: RoutedFabric, level: Ints, up: NDArray[np.bool_], destinations: Sequence[Destination]
 ) -> bool:
-    """Whether the switches of each level that can be reached upwards from any switch, or from any of the origins of a
-    prefix, share an ASN; the origins must be of one level."""
+    """Whether the switches of each level above any switch, and above all origins of any prefix, share an ASN. All
+    origins of a prefix must be on one level."""
     network = fabric.network
     _, asn = np.unique(fabric.policy.asn, return_inverse=True)
     height = int(level.max(initial=0)) + 1
-    least = np.full((network.switches, height), len(asn), np.int64)  # number of an ASN above, by its level
+    least = np.full((network.switches, height), len(asn), np.int64)  # lowest number of an ASN above, by level
     most = np.full((network.switches, height), -1, np.int64)
     for floor in range(height - 2, -1, -1):
         links = np.flatnonzero(up & (level[network.source] == floor))

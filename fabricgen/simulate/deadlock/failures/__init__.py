@@ -1,1 +1,1 @@
-"""Verdicts over sets of failures."""
+"""Verdicts on sets of failures."""

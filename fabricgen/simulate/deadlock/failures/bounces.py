@@ -1,15 +1,15 @@
-"""All single and double failures under local repair at once: 64 to a word.
+"""All single and double failures under local repair at once, 64 in a word.
 
-A failure adds dependencies over the detours around it. Without them the graph has no cycle, so that each cycle leads
-over some of them; and which links lead to which is one sweep over the graph in reverse order. Two failures together
-add what each adds alone and lose the links of both, but for pairs that touch each other's detours (`surprising`):
-these are for others to judge one by one.
+A failure adds dependencies over the detours around it. The graph without them has no cycle, so each cycle has some of
+them. One sweep over the graph in reverse order shows which links lead to which. Two failures together add the
+dependencies of each and lose the links of both, except for pairs that change each other's detours (`interacting`).
+Those pairs are judged one by one.
 
-Pairs whose detours do not lead to each other are free. Most of the others are cyclic, and proved so together: of the
-ways around a failure take some, and of what comes only what may go around over each of them. Then anything that comes
-leads over all of these ways, so that where those of f lead to what comes at g, and those of g back, there is a circle.
-No packet goes back to where it came from; therefore each round draws half of the ways anew. The few pairs that no
-round has proved get sweeps of their own.
+Pairs whose detours do not lead to each other are free. Most of the other pairs are cyclic, and are proved together. A
+round selects some detours of each failure, and only the entries that can use every selected detour. Then each entry
+leads over all selected detours. If those of f lead to an entry of g, and those of g to an entry of f, there is a cycle.
+A packet never goes back to its sender, so each round draws a new half of the detours. The few pairs that no round
+proves are swept one by one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ from fabricgen.routing.bits import ALL, Indices, Words
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.core.peel import shortest_through, successors_of
 from fabricgen.simulate.deadlock.core.state import State
-from fabricgen.simulate.deadlock.failures.detour_table import Ways
-from fabricgen.simulate.deadlock.failures.detours import Around, Detours
+from fabricgen.simulate.deadlock.failures.detour_table import DetourTable
+from fabricgen.simulate.deadlock.failures.detours import DetourFinder, Detours
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 from fabricgen.simulate.deadlock.failures.reachability import Reach
 
@@ -37,21 +37,21 @@ _SWEPT_AT_ONCE = 1 << 22  # dependencies times words
 
 @dataclass(frozen=True)
 class PairVerdicts:
-    """Pairs of failures (row < column): `cyclic` has the bits of those that close a circle; `unsure` are those that
-    have to be judged one by one, as (pairs x 2)."""
+    """Pairs of failures (row < column). `cyclic` has the bits of pairs that close a cycle. `undecided` (pairs x 2) must
+    be judged one by one."""
 
     cyclic: Words
-    unsure: Indices
+    undecided: Indices
 
 
 class Bounces:
     """The detours of all failures over one state."""
 
-    def __init__(self, base: State, around: Around, detours: Sequence[Detours]) -> None:
+    def __init__(self, base: State, around: DetourFinder, detours: Sequence[Detours]) -> None:
         self.around, self.detours = around, detours
         self.reach = Reach(base.buffers.links)
         self.channels, self.dependencies = base.buffers.links.channels, len(base.buffers.links.successors)
-        self.ways = Ways(detours, self.channels)
+        self.ways = DetourTable(detours, self.channels)
         self.dead = np.concatenate([one.dead for one in detours])
         self.dies = np.repeat(np.arange(len(detours)), [len(one.dead) for one in detours])
         every = np.ones(len(self.ways.turn), bool)
@@ -60,20 +60,20 @@ class Bounces:
         self.leads = self._leads(tails, owners, every, whole=True)  # at least
 
     def singles(self) -> Flags:
-        """Which failures close a circle alone."""
+        """The failures that close a cycle alone."""
         alone = self._leads_to_itself()
         for number in np.flatnonzero(alone).tolist():
             alone[number] = self._closes(number, [number])[0]
         return alone
 
     def pairs(self) -> PairVerdicts | None:
-        """The verdicts on all pairs; None where proving them takes too long."""
+        """The verdicts on all pairs; None if the proofs take too long."""
         failures = len(self.detours)
-        unsure = np.array(sorted(self.around.surprising(self.detours)), np.int64).reshape(-1, 2)
+        undecided = np.array(sorted(self.around.interacting(self.detours)), np.int64).reshape(-1, 2)
         alone = np.flatnonzero(self._leads_to_itself())
         likely = self.leads & bits.transposed(self.leads, failures) | bits.row_of(alone, failures)
         likely[alone] = ALL
-        likely &= _above(failures) & ~bits.set_bits(failures, failures, unsure[:, 0], unsure[:, 1])
+        likely &= _above(failures) & ~bits.set_bits(failures, failures, undecided[:, 0], undecided[:, 1])
         cyclic = np.zeros_like(likely)
         safe = self._never_back()
         for chance in range(_ROUNDS):
@@ -88,17 +88,17 @@ class Bounces:
             others = bits.columns_of(left[number])
             closing = np.array(others)[self._closes(number, others)]
             cyclic[number] |= bits.row_of(closing, failures)
-        return PairVerdicts(cyclic, unsure)
+        return PairVerdicts(cyclic, undecided)
 
-    def circle(self, number: int) -> tuple[int, ...]:
-        """A shortest circle that a failure closes alone, by link; empty where there is none."""
+    def shortest_cycle(self, number: int) -> tuple[int, ...]:
+        """The links of a shortest cycle that a failure closes alone; empty if there is none."""
         one, graph = self.detours[number], self.reach.graph
         alive = np.ones(self.channels, bool)
         alive[self.around.place[one.dead]] = False
         marks = np.zeros((self.channels, 1), np.uint64)
         marks[one.tail] = ALL
         leads = self.reach.run(marks, np.where(alive, ALL, np.uint64(0))[:, None])[:, 0] != 0
-        on = np.zeros(self.channels, bool)  # what detours lead to and what leads to them
+        on = np.zeros(self.channels, bool)  # on a path from a detour to a detour
         front = np.unique(one.head[leads[one.head]])
         while len(front):
             on[front] = True
@@ -114,7 +114,7 @@ class Bounces:
         tails, heads = np.divmod(edges, max(1, len(members)))
         counts = np.bincount(tails, minlength=len(members))
         part = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), heads.astype(np.int32))
-        found = shortest_through(part, np.unique(place[one.tail[on[one.tail]]]))  # each leads over a detour
+        found = shortest_through(part, np.unique(place[one.tail[on[one.tail]]]))  # each cycle has a detour
         return tuple(self.around.network.incoming[members[found]].tolist())
 
     def _leads_to_itself(self) -> Flags:
@@ -123,18 +123,19 @@ class Bounces:
         return itself
 
     def _drawn(self, safe: Flags, chance: np.random.Generator) -> Words:
-        """Which failures lead to which over half of the ways, entered only by what may take any way of that half."""
+        """The failures that lead to each other over half of the detours, from entries that can use each of that
+        half."""
         ways = self.ways
         taken = safe & (chance.random(len(safe)) < 0.5)
         entry, way = ways.enters
         may = np.bincount(entry[taken[way]], minlength=len(ways.entry))
-        wanted = np.bincount(ways.failure[taken], minlength=len(self.detours))[ways.entry_failure]
-        enters = (may == wanted) & (wanted > 0)
+        needed = np.bincount(ways.failure[taken], minlength=len(self.detours))[ways.entry_failure]
+        enters = (may == needed) & (needed > 0)
         return self._leads(ways.entry[enters], ways.entry_failure[enters], taken, whole=False)
 
     def _leads(self, tails: Indices, owners: Indices, taken: Flags, whole: bool) -> Words:
-        """Per failure the others, as bits, to whose tails (`owners`) its ways lead that are `taken`, over no link that
-        the others have lost. With `whole` what follows the first link of a way as configured is looked at as well."""
+        """For each failure, the other failures (as bits) to whose tails (`owners`) its `taken` detours lead, without
+        links that the others lose. With `whole`, the links after the first link of a detour as configured count too."""
         ways, failures = self.ways, len(self.detours)
         leads = np.zeros((failures, bits.word_count(failures)), np.uint64)
         starts = bits.segment_starts(ways.failure[taken].astype(np.int32))
@@ -147,7 +148,7 @@ class Bounces:
         return leads
 
     def _never_back(self) -> Flags:
-        """The ways from which nothing leads to what their own failure has lost."""
+        """The detours that do not lead to links that their own failure loses."""
         ways = self.ways
         safe = np.ones(len(ways.turn), bool)
         for part, _, reach in self._sweeps(self.around.place[self.dead], self.dies, without_dead=False):
@@ -159,7 +160,8 @@ class Bounces:
         return safe
 
     def _sweeps(self, place: Indices, owner: Indices, without_dead: bool) -> Iterator[tuple[slice, Words, Words]]:
-        """(words, what is alive, what reaches the marks at `place`) for some words of failures after another."""
+        """(words, alive links, links that reach the marks at `place`) for one block of words of failures after
+        another."""
         failures = len(self.detours)
         width = max(1, _SWEPT_AT_ONCE // max(1, self.dependencies, len(self.ways.onward)))
         for first in range(0, bits.word_count(failures), width):
@@ -175,9 +177,9 @@ class Bounces:
         return bits.set_bits(self.channels, size, place[here], owner[here] - first)
 
     def _closes(self, number: int, others: Sequence[int]) -> Flags:
-        """For each other failure whether it closes a circle together with this one; itself for it alone.
+        """For each other failure, whether it closes a cycle together with this one; for itself, whether it does alone.
 
-        A detour stays while it leads to a detour that stays; what is left in the end lies on or before a circle.
+        A detour stays while it leads to a detour that stays. Those left at the end are on a cycle or lead to one.
         """
         one, near = self.detours[number], [self.detours[other] for other in others]
         tails, heads, place = [each.tail for each in near], [each.head for each in near], self.around.place
@@ -207,9 +209,9 @@ class Bounces:
 
 
 def bounces(base: State, failures: Sequence[Failure]) -> Bounces | None:
-    """What can be said of these links or cables under local repair; None where detours lead to switches that packets
-    did not pass before or where not all links are lossless alike, for there they change more than their neighborhood;
-    and where there are too many failures."""
+    """The detours of these links or cables under local repair. None if detours lead to switches that packets did not
+    pass before, or if links differ in their lossless priorities, because detours then have effects further away. None
+    also for too many failures."""
     if (
         not 0 < len(failures) <= _MOST_FAILURES
         or any(one.switch >= 0 for one in failures)
@@ -218,13 +220,13 @@ def bounces(base: State, failures: Sequence[Failure]) -> Bounces | None:
         or base.buffers.graphs[0].graph is not base.buffers.links
     ):
         return None
-    around = Around(base)
+    around = DetourFinder(base)
     found = [one for one in map(around.detours, failures) if one is not None]
     return Bounces(base, around, found) if len(found) == len(failures) else None
 
 
 def _above(size: int) -> Words:
-    """The bits above the diagonal."""
+    """The bits above the diagonal of a square table."""
     number = np.arange(size)[:, None]
     word = np.arange(bits.word_count(size))[None, :]
     upper: Words = np.where(word > number >> 6, ALL, np.uint64(0))

@@ -1,4 +1,4 @@
-"""The detours of many failures in tables: what enters each way around, and what it leads to."""
+"""The detours of many failures as tables: the entries of each detour, and the links that it leads to."""
 
 from collections.abc import Sequence
 
@@ -11,13 +11,12 @@ from fabricgen.simulate.deadlock.failures.detours import Detours
 Ints = NDArray[np.int32]
 
 
-class Ways:
-    """Ways around failures, sorted by failure.
+class DetourTable:
+    """Detours around failures, sorted by failure. Links are given by their place in the graph.
 
-    Way w belongs to `failure[w]` and takes turn `turn[w]`: over link `via`, then over any of its `onward` links (runs
-    that begin at `onward_starts`). Many failures share turns. Entry e is a link, `entry[e]`, that packets of failure
-    `entry_failure[e]` come over; `enters` are the pairs (entry, way) of what may go around where. Links by place.
-    """
+    Detour w belongs to `failure[w]` and uses turn `turn[w]`: over link `via`, then over any of its `onward` links (runs
+    that begin at `onward_starts`). Many failures share turns. Entry e is a link `entry[e]` over which packets of
+    failure `entry_failure[e]` arrive. `enters` are the pairs (entry, detour) that a packet can use."""
 
     def __init__(self, detours: Sequence[Detours], channels: int) -> None:
         count = [len(one.via) for one in detours]

@@ -1,4 +1,4 @@
-"""Local repair around one failure: the dependencies that it adds, and whom two failures together would surprise."""
+"""Local repair around one failure: the dependencies that it adds, and the pairs of failures that interact."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,10 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Detours:
-    """What one failure adds, links by their place in the graph: packets that came over `come[i]` go around over
-    `via[come_way[i]]`, and on from there over `onward[j]` where `onward_way[j]` is the same way. `struck` is what
-    switches have lost the last next hop to; `needs` are links (by number) that a detour cannot do without."""
+    """The dependencies that one failure adds; links are given by their place in the graph. Packets that arrive over
+    `come[i]` are sent over `via[come_way[i]]`, and from there over `onward[j]` with the same `onward_way[j]`. `struck`
+    are the destinations to which switches have lost the last next hop. A detour depends on the links `needs` (by
+    number)."""
 
     dead: Indices
     via: Indices
@@ -33,17 +34,17 @@ class Detours:
 
     @property
     def tail(self) -> Indices:
-        """The waiting link of each dependency added."""
+        """The waiting link of each added dependency."""
         return np.concatenate((self.come, self.via[self.onward_way]))
 
     @property
     def head(self) -> Indices:
-        """What it waits for."""
+        """The awaited link of each added dependency."""
         return np.concatenate((self.via[self.come_way], self.onward))
 
 
-class Around:
-    """The state before, and what detours around a failure add to it."""
+class DetourFinder:
+    """Finds the detours around failures of one state."""
 
     def __init__(self, base: State) -> None:
         self.network, self.hops, self.flow = base.ground.network, base.hops, base.flow
@@ -55,7 +56,7 @@ class Around:
         self.passed = passed
 
     def detours(self, failure: Failure) -> Detours | None:
-        """What a failure adds; None when that reaches further than the neighbors' next hops."""
+        """The detours of a failure; None if they reach further than the neighbors' next hops."""
         dead = np.array(failure.links, np.int64)
         switches = sorted(set(self.network.source[dead].tolist()))
         struck = {switch: lost_hops(self.network, self.hops, switch, dead) for switch in switches}
@@ -76,7 +77,7 @@ class Around:
         return Detours(dead, via, come, come_way, onward, onward_way, struck, frozenset(needs))
 
     def _around(self, switch: int, lost: Words, dead: Indices) -> tuple[Indices, ...] | None:
-        """The detours of one switch to what it has lost: (via, come, come_way, onward, onward_way, needed)."""
+        """The detours of one switch to lost destinations: (via, come, come_way, onward, onward_way, needed)."""
         network = self.network
         words = np.flatnonzero(lost)
         lost = lost[words]
@@ -102,9 +103,9 @@ class Around:
         needed = after[np.any(_sole(rows, bits.segment_starts(way.astype(np.int32))), axis=1)]
         return self.place[own[taken]], self.place[come[row]], come_way, self.place[after], number[way], needed
 
-    def surprising(self, detours: Sequence[Detours]) -> set[tuple[int, int]]:
-        """Pairs (lower, higher) that together do more than each alone: a switch loses with the second what the first
-        left it, or a detour's last way on is among the links of the other."""
+    def interacting(self, detours: Sequence[Detours]) -> set[tuple[int, int]]:
+        """Pairs (lower, higher) with effects that neither failure has alone: a switch loses its last next hop only by
+        both, or one failure takes the last link that a detour of the other depends on."""
         at: dict[int, list[int]] = {}
         failing: dict[int, list[int]] = {}
         for number, one in enumerate(detours):
@@ -119,16 +120,16 @@ class Around:
         return found
 
     def _losing(self, switch: int, members: list[int], detours: Sequence[Detours]) -> Iterator[tuple[int, int]]:
-        """Pairs of the members after which a switch has no next hop to something that each alone leaves it."""
+        """Pairs of the members after which a switch has no next hop to a destination, but has one after each alone."""
         first, end = self.network.offsets[switch], self.network.offsets[switch + 1]
         dead = [one.dead[(one.dead >= first) & (one.dead < end)] for one in (detours[number] for number in members)]
         own = self.hops[first:end]
         fan = np.unpackbits(own.view(np.uint8), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
-        few = (fan > 1) & (fan <= 2 * max(map(len, dead)))  # what two of the members can take away
+        few = (fan > 1) & (fan <= 2 * max(map(len, dead)))  # two members can take all next hops
         if not few.any():
             return
-        asked = bits.row_of(np.flatnonzero(few), len(few))
-        near = [number for number, gone in zip(members, dead, strict=True) if (self.hops[gone] & asked).any()]
+        candidates = bits.row_of(np.flatnonzero(few), len(few))
+        near = [number for number, gone in zip(members, dead, strict=True) if (self.hops[gone] & candidates).any()]
         for a, b in combinations(near, 2):
             one, other = detours[a], detours[b]
             both = lost_hops(self.network, self.hops, switch, np.concatenate((one.dead, other.dead)))

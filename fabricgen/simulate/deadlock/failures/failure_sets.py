@@ -1,7 +1,7 @@
-"""What can fail at once: a link, a cable that carries several links, a switch; and sets of such failures.
+"""What can fail: a link, a cable with several links, a switch; and sets of such failures.
 
-Links between a switch and a host can be in no cycle and are no part of the sets. Sessions of both address families
-over one port are one link.
+Links between a switch and a host cannot be on a cycle and are left out. Sessions of both address families over one port
+are one link.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from fabricgen.routing.fabric import RoutedFabric
 
 @dataclass(frozen=True)
 class Failure:
-    """One thing that fails: the directed links that it takes away, and the switch, where it is one (else -1)."""
+    """One failure: the directed links that fail, and the number of the switch that fails (else -1)."""
 
     name: str
     links: tuple[int, ...]
@@ -27,23 +27,23 @@ class Failure:
 
 @dataclass(frozen=True)
 class FailureSet:
-    """Failures that happen together."""
+    """Failures at the same time."""
 
     failures: tuple[Failure, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What fails, as people call it."""
+        """The names of the links, cables and switches that fail."""
         return tuple(one.name for one in self.failures)
 
     @property
     def dead(self) -> Indices:
-        """The directed links that are gone, sorted."""
+        """The directed links that have failed, sorted."""
         return np.unique(np.array([link for one in self.failures for link in one.links], np.int64))
 
     @property
     def gone(self) -> tuple[int, ...]:
-        """The switches that are gone."""
+        """The switches that have failed."""
         return tuple(one.switch for one in self.failures if one.switch >= 0)
 
 
@@ -51,7 +51,7 @@ NOTHING = FailureSet(())
 
 
 def links_that_fail(bundle: Bundle, fabric: RoutedFabric) -> list[Failure]:
-    """Every link between switches."""
+    """The failure of each link between switches."""
     by_ends: dict[tuple[tuple[str, str], tuple[str, str]], list[int]] = {}
     for pair, session in enumerate(fabric.sessions):
         ends = sorted((end.switch, end.interface.partition(".")[0]) for end in (session.a, session.b))
@@ -69,7 +69,7 @@ def links_that_fail(bundle: Bundle, fabric: RoutedFabric) -> list[Failure]:
 
 
 def cables_that_fail(bundle: Bundle, links: Sequence[Failure]) -> list[Failure]:
-    """Every cable that carries several of the links."""
+    """The failure of each cable that contains several of the links."""
     by_name = {one.name: one.links for one in links}
     found = []
     for cable in bundle.wiring.cables if bundle.wiring else ():
@@ -80,7 +80,7 @@ def cables_that_fail(bundle: Bundle, links: Sequence[Failure]) -> list[Failure]:
 
 
 def switch_failure(fabric: RoutedFabric, number: int) -> Failure:
-    """A switch that fails, or is taken out, with all of its links."""
+    """The failure of a switch with all of its links."""
     network = fabric.network
     out = np.arange(network.offsets[number], network.offsets[number + 1])
     links = np.concatenate((out, network.reverse[out]))
@@ -88,7 +88,7 @@ def switch_failure(fabric: RoutedFabric, number: int) -> Failure:
 
 
 class SetsOf:
-    """All sets of `depth` of the failures, in lexicographic order, with the number of each."""
+    """All sets of `depth` of the failures, in lexicographic order."""
 
     def __init__(self, failures: Sequence[Failure], depth: int) -> None:
         self.failures, self.depth = failures, depth
@@ -99,7 +99,7 @@ class SetsOf:
         return [FailureSet(members) for members in combinations(self.failures, self.depth)]
 
     def sample(self, size: int, seed: int) -> "list[FailureSet]":
-        """`size` sets drawn with equal chances, each independently of the others; the same for the same seed."""
+        """`size` sets drawn independently and uniformly; the same sets for the same seed."""
         chance = np.random.default_rng([seed, self.depth])
         drawn = [sorted(chance.choice(len(self.failures), self.depth, replace=False).tolist()) for _ in range(size)]
         return [FailureSet(tuple(self.failures[index] for index in members)) for members in drawn]

@@ -1,11 +1,10 @@
-"""The verdict for every set of failures: by one proof for all of them where there is one, else set by set.
+"""The verdict on every set of failures: by one proof for all sets if possible, otherwise set by set.
 
-Several things are tried in turn. Enough spare parts: with more parts of the fabric than things that fail, each of which
-carries everything on shortest paths, packets keep to old next hops (`loss`). A graph of all next hops that any failures
-could bring about: free of cycles, it is free after each (`possible_routes`). Singles and pairs under local repair are
-judged many at a time (`bounces`). Else each set is judged by itself; where these are too many, one of each orbit of
-singles or pairs (`orbits`), and where there is too little symmetry for that, a sample.
-"""
+The methods in order: spare parts of the fabric (`shortest_paths`): if more disjoint parts carry all traffic on shortest
+paths than failures can touch, packets keep old next hops. The graph of all possible next hops (`possible_routes`): if
+it has no cycle, no failures cause one. Single failures and pairs under local repair, many at a time (`bounces`). Each
+set by itself (`sweep`). If there are too many sets: one set of each orbit of singles or pairs (`orbits`), or a random
+sample if the fabric has too little symmetry."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -37,14 +36,14 @@ from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict, Failures,
 from fabricgen.vocabulary import Repair
 
 MOST_SETS = 50_000  # judged one by one
-MOST_WORK = 1 << 30  # sets times links, beyond which symmetry is looked for
+MOST_WORK = 1 << 30  # sets times links; above it, symmetry is used
 MOST_ORBITS = 2_000
-SAMPLE = 5_000  # drawn where there are more
-_FEW_SETS = 8  # for which what any failures could bring about is not worked out
+SAMPLE = 5_000  # drawn if there are more sets
+_FEW_SETS = 8  # judged without the graph of all possible next hops
 
 
 class FailureJudge:
-    """All that is known of one plane's failures."""
+    """The judge of one plane's failures. Detours and orbits are kept from one depth to the next."""
 
     def __init__(self, base: State, failures: Failures) -> None:
         self.ground, self.options = base.ground.expecting(base.routes.reached), failures
@@ -87,7 +86,7 @@ class FailureJudge:
         return self._with_orbits(failures, self._judged(sets.all(), summary, "each"), has_spares)
 
     def _with_orbits(self, failures: Sequence[Failure], verdict: DepthVerdict, has_spares: bool) -> DepthVerdict:
-        """The verdict on all sets, with what the cyclic ones stand for where symmetry comes to the same counts."""
+        """The verdict on all sets, with the orbits of the cyclic ones if symmetry gives the same counts."""
         if verdict.first_cyclic is None or verdict.summary.depth > 2:
             return verdict
         again = self.of_orbits(failures, replace(verdict.summary, cyclic_sets=0, unreachable_sets=0), has_spares)
@@ -96,13 +95,13 @@ class FailureJudge:
         return replace(verdict, summary=again.summary)
 
     def _around(self, failures: Sequence[Failure]) -> Bounces | None:
-        """The detours of these failures, kept for the next depth."""
+        """The detours of these failures."""
         if self._bounces is None or self._bounces[0] != tuple(failures):
             self._bounces = tuple(failures), bounces(self.base, failures)
         return self._bounces[1]
 
     def _of_bounces(self, failures: Sequence[Failure], around: Bounces, summary: FailureSummary) -> DepthVerdict | None:
-        """One or two failures under local repair, where BGP settles without harm."""
+        """One or two failures under local repair, if the state after BGP has converged is free."""
         if summary.depth == 1:
             alone = np.flatnonzero(around.singles())
             first = FailureSet((failures[alone[0]],)) if len(alone) else None
@@ -110,9 +109,9 @@ class FailureJudge:
         pairs = around.pairs()
         if pairs is None:
             return None
-        sets = [FailureSet((failures[a], failures[b])) for a, b in pairs.unsure.tolist()]
+        sets = [FailureSet((failures[a], failures[b])) for a, b in pairs.undecided.tolist()]
         closing = sweep(self.sets, [(one.dead, ()) for one in sets], self.options.spread) & CYCLIC != 0
-        found = [tuple(pair) for pair in pairs.unsure[closing].tolist()]
+        found = [tuple(pair) for pair in pairs.undecided[closing].tolist()]
         rows = np.flatnonzero(pairs.cyclic.any(axis=1))
         least = min(
             [*found, *((row, bits.columns_of(pairs.cyclic[row])[0]) for row in rows[:1].tolist())], default=None
@@ -122,7 +121,7 @@ class FailureJudge:
         return DepthVerdict(replace(summary, cyclic_sets=count), "bounces", first_cyclic=first)
 
     def of_orbits(self, failures: Sequence[Failure], summary: FailureSummary, has_spares: bool) -> DepthVerdict | None:
-        """One or two failures, one set of each orbit; None where there is too little symmetry."""
+        """One or two failures, one set of each orbit; None if there is too little symmetry."""
         if self._orbits is None or self._orbits[0] != tuple(failures):
             self._orbits = tuple(failures), Orbits(self.ground, failures, MOST_ORBITS)
         known = self._orbits[1]
@@ -144,10 +143,12 @@ class FailureJudge:
         return DepthVerdict(summary, "orbits", count[AMBIGUOUS], first[CYCLIC], first[DISCONNECTED])
 
     def _converged(self, sets: Sequence[FailureSet]) -> Verdicts:
-        """The verdicts on sets in the state that BGP settles in."""
+        """The verdicts on sets in the state after BGP has converged."""
         found = np.zeros(len(sets), np.uint8)
-        calm = not self.base.buffers.is_cyclic and self.paths.are_decisive
-        left = [number for number, one in enumerate(sets) if not calm or self.paths.lost(one.dead, one.gone)]
+        only_loss_matters = not self.base.buffers.is_cyclic and self.paths.are_decisive
+        left = [
+            number for number, one in enumerate(sets) if not only_loss_matters or self.paths.lost(one.dead, one.gone)
+        ]
         if len(left) > _FEW_SETS:
             judge = replace(self.sets, repair=False)
             found[left] = sweep(judge, [(sets[one].dead, sets[one].gone) for one in left], self.options.spread)
@@ -157,7 +158,7 @@ class FailureJudge:
         return found
 
     def _repaired(self, sets: Sequence[FailureSet]) -> Verdicts:
-        """CYCLIC for sets that close a circle under local repair; each set is taken for one failure."""
+        """CYCLIC for sets that close a cycle under local repair; each set counts as one failure."""
         around = bounces(self.base, [_as_one(each) for each in sets])
         if around is not None:
             return np.where(around.singles(), CYCLIC, 0).astype(np.uint8)
@@ -165,13 +166,13 @@ class FailureJudge:
         return np.where(np.array(closing, bool), CYCLIC, 0).astype(np.uint8)
 
     def of_set(self, name: str, members: FailureSet) -> DepthVerdict:
-        """The verdict on one set that people have named."""
+        """The verdict on one named set."""
         return replace(self._judged([members], FailureSummary(len(members.failures), 1), "each"), name=name)
 
     def cycles_after(self, failed: FailureSet) -> Iterator[FoundCycle]:
-        """The shortest cycles after a set, one for each priority."""
+        """The shortest cycles after a set of failures, one for each priority."""
         if self.repairs and (around := bounces(self.base, [_as_one(failed)])) is not None:
-            links = around.circle(0)
+            links = around.shortest_cycle(0)
             for priority in self.base.buffers.graphs[0].stands_for if links else ():
                 yield FoundCycle(failed, priority, links, repaired_witnesses(self.base, failed.dead, links))
             if links:
@@ -189,7 +190,7 @@ class FailureJudge:
         if self.base.buffers.is_cyclic or not self.paths.are_decisive:
             return False
         network = self.ground.network
-        parts = 1  # of the fabric that one failure can touch: those of all links of a cable
+        parts = 1  # parts that one failure can touch: one for each link of a cable
         for one in failures:
             if one.switch < 0 and len(one.links) > 2:
                 ends = np.stack([network.source[list(one.links)], network.target[list(one.links)]])
@@ -209,12 +210,12 @@ class FailureJudge:
 
 
 def _as_one(failed: FailureSet) -> Failure:
-    """A set of failures as a single one."""
+    """A set of failures as a single failure."""
     return Failure(" and ".join(failed.names), tuple(failed.dead.tolist()))
 
 
 def _total(sizes: Sequence[int], chosen: NDArray[np.bool_]) -> int:
-    """The sum of the sizes chosen, however large."""
+    """The sum of the chosen sizes, as an unbounded integer."""
     return sum(size for size, taken in zip(sizes, chosen.tolist(), strict=True) if taken)
 
 

@@ -1,4 +1,4 @@
-"""Maintenance sets: switches and links that the inventory says are taken out of service together."""
+"""Maintenance sets: switches and links that the inventory takes out of service together."""
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -11,7 +11,7 @@ from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSe
 def maintenance_sets(
     bundle: Bundle, fabric: RoutedFabric, failures: Sequence[Failure]
 ) -> Iterator[tuple[str, FailureSet]]:
-    """(name, set) for every set of the bundle that takes something of this plane out. Names are shell patterns."""
+    """(name, set) for every set of the bundle with members in this plane. Names are shell patterns."""
     for one in bundle.wiring.checks.maintenance if bundle.wiring else ():
         members = [
             switch_failure(fabric, number)

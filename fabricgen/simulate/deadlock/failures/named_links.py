@@ -1,4 +1,4 @@
-"""The links behind the names of what failed."""
+"""The ends of the links of a named failure."""
 
 import re
 
@@ -10,9 +10,9 @@ Wire = tuple[Endpoint, Endpoint]
 _ENDS = re.compile(r"(.+):([^:]+)--(.+):([^:]+)")
 
 
-def links_that_fail(bundle: Bundle, name: str) -> list[Wire]:
-    """The two ends of a link, by its identity or as leaf1:Ethernet0--spine1:Ethernet4, or of all links of `cable ID`;
-    none of `switch NAME`."""
+def failed_links(bundle: Bundle, name: str) -> list[Wire]:
+    """The ends of a link, given by its identity or as leaf1:Ethernet0--spine1:Ethernet4, or of all links of `cable ID`;
+    empty for `switch NAME`."""
     cables = {f"cable {cable.id}": cable.links for cable in bundle.wiring.cables} if bundle.wiring else {}
     ids = set(cables.get(name, (name,)))
     known = [(link.a, link.b) for link in bundle.switch_links if link.id in ids]

@@ -1,9 +1,8 @@
-"""Orbits: failures, and pairs of them, in groups of which one stands for all.
+"""Orbits: groups of failures, or of pairs of failures, with the same verdict by symmetry.
 
-Symmetries that have been checked (`symmetry`) move one failure of an orbit to any other, so that all of them come to
-the same. Of pairs the same holds twice: any pair is moved to one with the first of an orbit in it, and symmetries that
-leave this one where it is move the other on. The symmetries found may be too few, never too many: orbits are smaller
-then, and their sizes add up to the number of all sets in any case.
+Verified symmetries (`symmetry`) map each failure of an orbit to any other of it. Pairs need two steps: a symmetry maps
+any pair to one that contains the first failure of an orbit, and symmetries that fix this failure move the other one. If
+too few symmetries are found, orbits are smaller than necessary. Their sizes always add up to the number of all sets.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from fabricgen.routing.bits import Indices, Words
 from fabricgen.simulate.deadlock.core.state import Ground
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 from fabricgen.simulate.deadlock.failures.symmetry import Invariants, MovedFailures
-from fabricgen.simulate.deadlock.failures.symmetry_search import Pattern, mixed
+from fabricgen.simulate.deadlock.failures.symmetry_search import SymmetrySearch, mixed
 
 _MOST_WORK = 1 << 26  # orbits of single failures times links: some minutes
 _MOST_MISSES = 8
@@ -24,7 +23,7 @@ _MOST_SYMMETRIES = 24
 
 @dataclass(frozen=True)
 class Orbit:
-    """`size` sets of failures that come to the same as the one of these `members`, their first."""
+    """`size` sets of failures with the same verdict as the first of them, `members`."""
 
     members: tuple[int, ...]
     size: int
@@ -50,13 +49,13 @@ class Orbits:
         self.first, self.size = np.unique(self.label, return_counts=True)
 
     def singles(self) -> list[Orbit] | None:
-        """The orbits of single failures; None where they are more than wanted."""
+        """The orbits of single failures; None if there are more than `most`."""
         if not self.can_be_found or len(self.first) > self.most:
             return None
         return [Orbit((one,), size) for one, size in zip(self.first.tolist(), self.size.tolist(), strict=True)]
 
     def pairs(self) -> list[Orbit] | None:
-        """The orbits of pairs; None where they are more than wanted, or would take too long to find."""
+        """The orbits of pairs; None if there are more than `most`, or if the search takes too long."""
         orbits = len(self.first)  # a pair of each two, at least
         too_many = orbits * (orbits - 1) // 2 > self.most or orbits * self.known.network.links > _MOST_WORK
         if not self.can_be_found or too_many:
@@ -74,22 +73,23 @@ class Orbits:
         return found
 
     def _pairs_with(self, first: int, fixing: Sequence[Indices]) -> list[Orbit] | None:
-        """The orbits of pairs in which the orbit of `first` is the lower one; `fixing` leave `first` where it is."""
+        """The orbits of pairs whose lower failure is in the orbit of `first`. The symmetries `fixing` fix `first`."""
         label = joined(len(self.failures), [(self.every, move) for move in fixing])
         own = int((self.label == first).sum())
         others, size = np.unique(label[self.label > first], return_counts=True)
         found = [Orbit((first, rep), own * one) for rep, one in zip(others.tolist(), size.tolist(), strict=True)]
         inside = np.unique(label[(self.label == first) & (self.every != first)])
-        turned = self._turned(first, inside.tolist())  # the same pairs, the other of the two made the first
+        turned = self._turned(first, inside.tolist())  # the same pairs with the other failure first
         label = joined(len(self.failures), [(self.every, label), (inside, turned)])
         inside, size = np.unique(label[(self.label == first) & (self.every != first)], return_counts=True)
-        if (own * size % 2).any():  # an orbit and its turned one are told apart: too few symmetries
+        if (own * size % 2).any():  # too few symmetries: an orbit and its reverse differ
             return None
         found += [Orbit((first, rep), own * one // 2) for rep, one in zip(inside.tolist(), size.tolist(), strict=True)]
         return sorted(found, key=lambda one: one.members)
 
     def _turned(self, first: int, others: Sequence[int]) -> Indices:
-        """For each of the others, all in the orbit of `first`, where `first` goes when the other takes its place."""
+        """For each of the others, all in the orbit of `first`: the image of `first` if the other is mapped to
+        `first`."""
         back = [np.argsort(move) for move in self.moves]
         by = np.full(len(self.failures), -1)
         by[first] = len(self.moves)
@@ -112,19 +112,19 @@ class Orbits:
         return np.array(found, np.int64)
 
     def _symmetries(self, fixed: int) -> list[Indices]:
-        """What symmetries do to the failures, as many as it takes to join what they can; with `fixed` those that leave
-        this failure where it is."""
+        """Permutations of the failures by symmetries, until no more failures join an orbit; with `fixed`, only those
+        that fix this failure."""
         mark, switch = np.zeros(self.known.network.links, np.int64), -1
         if fixed >= 0:
             mark[list(self.failures[fixed].links)] = 1
             switch = self.failures[fixed].switch
-        pattern = Pattern(self.known, mark, switch)
-        cells = len(np.unique(self._colours(pattern.colours(), mark)))
+        search = SymmetrySearch(self.known, mark, switch)
+        cells = len(np.unique(self._colours(search.colours(), mark)))
         chance, misses = np.random.default_rng(0), 0
         found: list[Indices] = []
         label = self.every
         while len(np.unique(label)) > cells and misses < _MOST_MISSES and len(found) < _MOST_SYMMETRIES:
-            move = self._move(pattern.guess(chance), mark, chance)
+            move = self._move(search.guess(chance), mark, chance)
             if move is None or (fixed >= 0 and move[fixed] != fixed):
                 misses += 1
                 continue
@@ -135,12 +135,12 @@ class Orbits:
         return found
 
     def _move(self, switch: Indices | None, mark: Indices, chance: np.random.Generator) -> Indices | None:
-        """What a symmetry that moves the switches so does to the failures."""
+        """The permutation of the failures by a symmetry with this permutation of the switches, if there is one."""
         found = None if switch is None else self.known.symmetry(switch, mark, chance)
         return None if found is None else self.moved.permutation(found)
 
     def _colours(self, switch: Words, mark: Indices) -> Words:
-        """Colours of failures: those of different ones are in no orbit together."""
+        """Colours of failures. Failures of different colours are in different orbits."""
         net, moved = self.known.network, self.moved
         kind = (self.known.cable_kind * 2 + mark).astype(np.uint64)
         link = mixed(mixed(switch[net.source]) + mixed(switch[net.target]) * np.uint64(3) + mixed(kind))
@@ -152,7 +152,7 @@ class Orbits:
 
 
 def joined(size: int, pairs: Sequence[tuple[Indices, Indices]]) -> Indices:
-    """For each of `size` things the least that it hangs together with, by pairs of things that do."""
+    """For each of `size` items, the least item of its connected component, by pairs of connected items."""
     label = np.arange(size)
     while True:
         lower = label.copy()

@@ -1,4 +1,4 @@
-"""Which links lead to which in a dependency graph without cycles, for many questions at once."""
+"""Reachability in a dependency graph without cycles, for many marks at once."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from fabricgen.simulate.deadlock.core.peel import successors_of
 
 
 class Reach:
-    """A graph without cycles, prepared for sweeps from its last links to its first."""
+    """A graph without cycles, prepared for sweeps from its last to its first links."""
 
     def __init__(self, graph: ChannelGraph) -> None:
         self.graph = graph
@@ -26,14 +26,14 @@ class Reach:
             self.layers.append((links, *self._after(links)))
 
     def run(self, marks: Words, alive: Words) -> Words:
-        """Which marks each link leads to, itself included, over links that are alive (links x words)."""
+        """The marks that each link reaches, including its own, over alive links (links x words)."""
         reach = marks & alive
         for links, after, starts in self.layers:
             reach[links] |= np.bitwise_or.reduceat(reach[after], starts) & alive[links]
         return reach
 
     def beyond(self, reach: Words, links: NDArray[np.int64]) -> Words:
-        """Which marks what comes after each of the links leads to."""
+        """The marks that the successors of each link reach."""
         found: Words = np.zeros((len(links), reach.shape[1]), np.uint64)
         on = np.flatnonzero(self.graph.offsets[links + 1] > self.graph.offsets[links])
         after, starts = self._after(links[on])
@@ -41,6 +41,6 @@ class Reach:
         return found
 
     def _after(self, links: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """What comes after the links, and where that of each begins."""
+        """The successors of the links, and where those of each link begin."""
         size = self.graph.offsets[links + 1] - self.graph.offsets[links]
         return successors_of(self.graph, links), np.cumsum(size) - size

@@ -1,8 +1,8 @@
-"""Local repair: what happens between a failure and the withdrawal, where switches have fast reroute.
+"""Local repair: the time between a failure and the withdrawal of routes, if switches have fast reroute.
 
-A switch that has lost every next hop to a destination sends its packets to a neighbor that still has a next hop other
-than itself; that neighbor sends them on, never straight back. Everybody else forwards as before. Dependencies of the
-state before stay as far as their links are alive, for buffers are still full of it.
+A switch that has lost every next hop to a destination sends the packets to a neighbor that still has a next hop other
+than the switch itself. The neighbor forwards them, never straight back. All other switches forward as before. The
+dependencies of the previous state stay if their links are alive, because the buffers are still full.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ from fabricgen.simulate.deadlock.failures.shortest_paths import links_of, lost_h
 
 
 def repaired_hops(network: Network, hops: Words, dead: Indices) -> Words:
-    """The next hops of packets with detours around the directed links `dead`, whose own bits are cleared."""
+    """The next hops of packets with detours around the directed links `dead`, which have no bits themselves."""
     found = hops.copy()
     found[dead] = 0
-    live = found.copy()  # detours lead to switches that need none themselves
+    live = found.copy()  # detours lead to switches that need no detour
     for switch in np.unique(network.source[dead]).tolist():
         struck = lost_hops(network, hops, switch, dead)
         if struck.any():
@@ -34,7 +34,7 @@ def repaired_hops(network: Network, hops: Words, dead: Indices) -> Words:
 
 
 def _onward(network: Network, live: Words, links: Indices) -> Words:
-    """Per link (u, x) what x has a next hop to other than u."""
+    """For each link (u, x), the destinations to which x has a next hop other than u."""
     after, starts = links_of(network, network.target[links].astype(np.int64))
     size = np.diff(np.append(starts, len(after)))
     back = network.target[after] == np.repeat(network.source[links], size)
@@ -44,8 +44,8 @@ def _onward(network: Network, live: Words, links: Indices) -> Words:
 
 
 def repaired_witnesses(before: State, dead: Indices, links: Sequence[int]) -> tuple[str, ...]:
-    """For each link of a circle under local repair a prefix that comes over it and goes on over the next one: now, else
-    before the failure. Only destinations that some switch has lost are looked at anew."""
+    """For each link of a cycle under local repair, a prefix whose packets arrive over it and leave over the next link:
+    after the failure, else before it. Only destinations that some switch has lost are computed again."""
     network = before.ground.network
     lost = np.zeros(before.hops.shape[1], np.uint64)
     for switch in np.unique(network.source[dead]).tolist():
@@ -88,7 +88,7 @@ class Repaired:
 
 
 def _forward(network: Network, graph: ChannelGraph) -> ChannelGraph:
-    """Without dependencies that lead straight back to where the packet came from."""
+    """The graph without dependencies straight back to the sender of the packet."""
     come, go = network.incoming[graph.tails()], network.incoming[graph.successors]
     return graph.keep(network.source[come] != network.target[go])
 

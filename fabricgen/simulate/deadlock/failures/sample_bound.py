@@ -1,10 +1,10 @@
-"""How much a sample says: the exact upper bound on a share (Clopper and Pearson 1934)."""
+"""The exact upper bound on a share from a random sample (Clopper and Pearson 1934)."""
 
 from math import exp, lgamma, log, log1p
 
 
 def upper_bound(found: int, drawn: int, confidence: float = 0.95) -> float:
-    """The share that is not exceeded with this confidence, when `found` of `drawn` independent draws had it."""
+    """The upper bound on a share, with this confidence, if `found` of `drawn` independent draws have the property."""
     if found >= drawn:
         return 1.0
     low, high = found / drawn, 1.0
@@ -18,7 +18,7 @@ def upper_bound(found: int, drawn: int, confidence: float = 0.95) -> float:
 
 
 def _at_most(found: int, drawn: int, share: float) -> float:
-    """The chance of `found` or fewer among `drawn` when each has it with chance `share`."""
+    """The probability of at most `found` among `drawn` if each has probability `share`."""
     if not 0 < share < 1:
         return float(share == 0)
     return sum(

@@ -1,13 +1,12 @@
-"""Who loses all of its shortest paths when something fails: the only failures after which packets take new ways.
+"""The switches that lose all of their shortest paths by a failure: only then packets take new next hops.
 
-Let no loop check have refused anything in the state as configured (`Routes.plain`): then lengths are those of the
-wiring, which failures cannot shorten. By induction from the destination outwards, a switch that keeps one of its next
-hops, towards a switch that keeps one of its own, keeps its length, and its next hops are the old ones that are left.
-What a switch learns that has lost all of them is longer than before, so that nobody who kept some points there. (Where
-no failures can bring about other next hops, nothing is learned at all, and loop checks may have refused what they
-like.) Hence, while no switch with hosts loses all of its next hops to a destination, packets follow old next hops only:
-removing next hops removes dependencies, and nobody is cut off. All other failures have to be looked at one by one.
-"""
+Suppose that no loop check refused a path in the state as configured (`Routes.plain`). Then path lengths are those of
+the wiring, and failures cannot shorten them. By induction from the destination: a switch that keeps a next hop to a
+switch that keeps one too keeps its path length, and its next hops are the remaining old ones. A switch that has lost
+all next hops learns only longer paths, so no switch that kept its length uses it. (If failures cannot cause other next
+hops at all, nothing is learned, and refused paths do not matter.) Therefore, as long as no switch with hosts loses all
+next hops to a destination, packets use old next hops only. Removing next hops removes dependencies and disconnects no
+hosts. All other failures must be judged one by one."""
 
 from collections.abc import Sequence
 
@@ -23,7 +22,11 @@ Flags = NDArray[np.bool_]
 
 
 class ShortestPaths:
-    """The shortest paths of the fabric as configured, and what is left of them."""
+    """The shortest paths of the fabric as configured, and which of them failures take.
+
+    `are_certain`: next hops do not depend on history or on shorter prefixes. `are_decisive`: also no loop check refused
+    a path, so that the argument above holds.
+    """
 
     def __init__(self, state: State) -> None:
         ground, routes = state.ground, state.routes
@@ -40,16 +43,17 @@ class ShortestPaths:
         self.are_decisive = routes.plain and self.are_certain
 
     def lost(self, dead: Indices, gone: Sequence[int] = (), among: Words | None = None) -> bool:
-        """Whether some switch with hosts loses all shortest paths to a destination (`among`: a row of bits; None for
-        all) without the directed links `dead`. Switches that are `gone` neither ask nor are asked for."""
+        """Whether a switch with hosts loses all shortest paths to a destination if the directed links `dead` fail.
+        `among` are the destinations as a row of bits, None for all. Failed switches (`gone`) are neither sources nor
+        origins."""
         left = self.reached.copy()
         cut = np.zeros(self.network.links, bool)
         cut[dead] = True
         touched = np.unique(self.network.source[dead]).astype(np.int64)
-        asked = np.full(self.reached.shape[1], bits.ALL) if among is None else among
+        counted = np.full(self.reached.shape[1], bits.ALL) if among is None else among
         if gone:
             others = np.delete(self.origins, list(gone), axis=0)
-            asked = asked & np.bitwise_or.reduce(others, axis=0)
+            counted = counted & np.bitwise_or.reduce(others, axis=0)
         while len(touched):
             links, starts = links_of(self.network, touched)
             offer = self.hops[links] & left[self.network.target[links]]
@@ -60,16 +64,16 @@ class ShortestPaths:
                 now[has] |= np.bitwise_or.reduceat(offer, starts[has])
             fewer = left[touched] & ~now
             changed = np.any(fewer, axis=1)
-            if np.any((fewer & asked)[self.sources[touched] & ~np.isin(touched, gone)]):
+            if np.any((fewer & counted)[self.sources[touched] & ~np.isin(touched, gone)]):
                 return True
             left[touched] &= now
             touched = _neighbors(self.network, touched[changed])
         return False
 
 
-def spares(paths: ShortestPaths, wanted: int) -> int:
-    """How many parts of the fabric, with no switch in common, carry all traffic on shortest paths alone: at most
-    `wanted`, and fewer where this search finds no more. With n of them any n - 1 failures leave one untouched."""
+def spares(paths: ShortestPaths, enough: int) -> int:
+    """The number of disjoint parts of the fabric that each carry all traffic on shortest paths, at most `enough`; a
+    lower bound, because the search is limited. With n parts, any n - 1 failures leave one intact."""
     network = paths.network
     inner = ~paths.sources
     if not inner.any():
@@ -78,15 +82,15 @@ def spares(paths: ShortestPaths, wanted: int) -> int:
     for labels in (_components(network, inner), _twins(network, inner)):
         names = np.unique(labels[inner])
         part = np.full(network.switches, -1)
-        part[inner] = np.searchsorted(names, labels[inner]) % wanted
-        found = max(found, sum(_carries_all(paths, part == number) for number in range(min(wanted, len(names)))))
-        if found == wanted:
+        part[inner] = np.searchsorted(names, labels[inner]) % enough
+        found = max(found, sum(_carries_all(paths, part == number) for number in range(min(enough, len(names)))))
+        if found == enough:
             break
     return found
 
 
 def _carries_all(paths: ShortestPaths, members: Flags) -> bool:
-    """Whether every source keeps a shortest path to everything through `members` alone."""
+    """Whether every source has a shortest path to every destination through `members` only."""
     network = paths.network
     left = np.where(members[:, None], paths.reached, paths.origins)
     rows = np.flatnonzero(np.diff(network.offsets))
@@ -102,7 +106,7 @@ def _carries_all(paths: ShortestPaths, members: Flags) -> bool:
 
 
 def _components(network: Network, inner: Flags) -> Indices:
-    """Per switch the least switch that it hangs together with, without those that are not `inner`."""
+    """For each switch, the least switch of its connected component, over `inner` switches only."""
     label = np.arange(network.switches)
     links = np.flatnonzero(inner[network.source] & inner[network.target])
     source, target = network.source[links], network.target[links]
@@ -116,7 +120,7 @@ def _components(network: Network, inner: Flags) -> Indices:
 
 
 def _twins(network: Network, inner: Flags) -> Indices:
-    """Per switch its rank among the inner switches with the same neighbors."""
+    """For each switch, its rank among the inner switches with the same neighbors."""
     rank = np.zeros(network.switches, np.int64)
     seen: dict[bytes, int] = {}
     for switch in np.flatnonzero(inner).tolist():
@@ -127,14 +131,14 @@ def _twins(network: Network, inner: Flags) -> Indices:
 
 
 def links_of(network: Network, switches: Indices) -> tuple[Indices, Indices]:
-    """The links out of the given switches, and where those of each begin."""
+    """The links from the given switches, and where those of each switch begin."""
     first, size = network.offsets[switches], network.offsets[switches + 1] - network.offsets[switches]
     starts = np.cumsum(size) - size
     return np.repeat(first - starts, size) + np.arange(size.sum()), starts
 
 
 def lost_hops(network: Network, hops: Words, switch: int, dead: Indices) -> Words:
-    """What a switch has no next hop to any more once the links `dead` are gone."""
+    """The destinations to which a switch loses its last next hop if the links `dead` fail."""
     first, end = network.offsets[switch], network.offsets[switch + 1]
     cut = np.zeros(end - first, bool)
     cut[dead[(dead >= first) & (dead < end)] - first] = True

@@ -69,7 +69,7 @@ class SetJudge:
             if not self.paths.lost(dead, gone):
                 return 0
             if self.exact:
-                return DISCONNECTED if self.paths.lost(dead, gone, self.ground.wanted) else 0
+                return DISCONNECTED if self.paths.lost(dead, gone, self.ground.host_destinations) else 0
         left, _ = self.ground.after(dead, gone)
         state = left.converged()
         cyclic = not self.free and state.buffers.is_cyclic

@@ -1,13 +1,11 @@
-"""Symmetries of a fabric as configured: which switch and which link can take the place of which.
+"""Symmetries of a fabric as configured: permutations of switches and links that change no input of a verdict.
 
-A symmetry moves switches and links so that nothing changes that a verdict is worked out from: who is wired to whom,
-what each session passes and each switch does with it, which switches share an ASN (the numbers themselves are never
-compared but for equality), which prefixes come from where and cover each other, where hosts are, what each link carries
-without loss and how its maps move packets between priorities. A set of failures and the set in its place then come to
-the same.
+The inputs are: the wiring, the policy of each session and switch, which switches share an ASN (ASNs are only compared
+for equality), the origins of prefixes and which prefixes cover each other, the switches with hosts, the lossless
+priorities of each link and the maps that move packets between priorities. A set of failures and its image then have the
+same verdict.
 
-However a permutation was guessed, it counts only once all of that has been held against it, switch by switch and link
-by link.
+A candidate permutation counts only after all of this has been verified for every switch and link.
 """
 
 from collections.abc import Sequence
@@ -25,7 +23,7 @@ from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 
 @dataclass(frozen=True, eq=False)
 class Symmetry:
-    """`switch[u]` takes the place of switch u, `link[l]` that of directed link l, `column[c]` that of destination c."""
+    """`switch[u]` replaces switch u, `link[l]` replaces directed link l, `column[c]` replaces destination c."""
 
     switch: Indices
     link: Indices
@@ -33,8 +31,9 @@ class Symmetry:
 
 
 class Invariants:
-    """What symmetries of a ground have to keep: `link_kind`, `switch_kind` and `column_kind` number what is alike by
-    itself, `cable_kind` has both directions of a link; `asn` numbers the ASNs."""
+    """What symmetries of a ground must preserve. `link_kind`, `switch_kind` and `column_kind` number links, switches
+    and destinations by their own properties; `cable_kind` includes both directions of a link; `asn` numbers the
+    ASNs."""
 
     def __init__(self, ground: Ground) -> None:
         network, policy, lossless = ground.network, ground.policy, ground.lossless
@@ -55,14 +54,14 @@ class Invariants:
             (one.origins, kind): column
             for column, (one, kind) in enumerate(zip(ground.destinations, self.column_kind.tolist(), strict=True))
         }
-        self.missed = None  # what sources must reach, where that is not the same for all
-        if ground.expected is not None and (ground.expected[ground.sources] != ground.wanted).any():
+        self.missed = None  # what sources must reach, if it differs among them
+        if ground.expected is not None and (ground.expected[ground.sources] != ground.host_destinations).any():
             self.missed = ground.expected
         self.cable = np.minimum(np.arange(network.links), network.reverse)
 
     def symmetry(self, switch: Indices, mark: Indices, chance: np.random.Generator) -> Symmetry | None:
-        """The symmetry that moves the switches like this, parallel links as chance has it; None where there is none.
-        Links that differ in `mark` (0 or 1) do not take each other's place."""
+        """The symmetry with this permutation of the switches, parallel links in random order; None if there is none.
+        Links with different `mark` (0 or 1) do not replace each other."""
         kind = self.cable_kind * 2 + mark
         if not _is_permutation(switch, self.network.switches) or (self.switch_kind[switch] != self.switch_kind).any():
             return None
@@ -76,13 +75,13 @@ class Invariants:
 
     @staticmethod
     def _images(number: Indices, image: Indices) -> Indices | None:
-        """What each number turns into, one to one."""
+        """The image of each number, if the mapping is one to one."""
         found = np.full(int(number.max(initial=-1)) + 1, -1)
         found[number] = image
         return found if (found[number] == image).all() and _is_permutation(found, len(found)) else None
 
     def _links(self, switch: Indices, kind: Indices, drawn: Indices) -> Indices | None:
-        """The links in place of each, matched by ends and kind."""
+        """The image of each link, matched by ends and kind."""
         net = self.network
         kinds = int(kind.max(initial=0)) + 1
         near, far = net.source.astype(np.int64), net.target.astype(np.int64)
@@ -98,7 +97,7 @@ class Invariants:
         return link if keeps and ends and _is_permutation(link, net.links) else None
 
     def _columns(self, switch: Indices) -> Indices | None:
-        """The destination in place of each: of the same kind, from the switches in place of its origins."""
+        """The image of each destination: of the same kind, with the images of its origins."""
         moved = switch.tolist()
         found = np.empty(len(self.column_kind), np.int64)
         for column, kind in enumerate(self.column_kind.tolist()):
@@ -116,7 +115,7 @@ class Invariants:
 
 
 class MovedFailures:
-    """What symmetries do to things that fail."""
+    """The effect of symmetries on failures."""
 
     def __init__(self, failures: Sequence[Failure], links: int, switches: int) -> None:
         count = np.array([len(one.links) for one in failures], np.int64)
@@ -132,7 +131,7 @@ class MovedFailures:
         self.are_apart = bool((self.owner[self.link[of_link]] == self.of[of_link]).all())
 
     def permutation(self, symmetry: Symmetry) -> Indices | None:
-        """The failure in place of each; None where some has no such other."""
+        """The image of each failure; None if a failure has no image."""
         image = np.full(len(self.count), -1)
         whole = self.switch >= 0
         image[whole] = self.at[symmetry.switch[self.switch[whole]]]
@@ -144,7 +143,7 @@ class MovedFailures:
 
 
 def numbered(*fields: NDArray[np.generic]) -> Indices:
-    """Numbers of the rows of several columns, equal for equal rows, in their order."""
+    """Numbers of the rows of several columns, equal for equal rows, in sorted order."""
     found = np.zeros(len(fields[0]), np.int64)
     for field in fields:
         if (field != field[:1]).any():

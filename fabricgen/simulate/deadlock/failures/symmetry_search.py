@@ -1,11 +1,11 @@
-"""Guesses at symmetries: colour refinement with individualisation (McKay and Piperno 2014), on a fabric made small.
+"""Candidates for symmetries: colour refinement with individualisation (McKay and Piperno 2014) on a reduced graph.
 
-Vertices are switches, ASNs that several share, and prefixes of several origins. Twins, vertices of one colour with the
-same neighbors, may be swapped at will and become one; so does a vertex together with what hangs on it alone. What is
-left of a Clos of thousands of switches are some hundred vertices. There one vertex after another is singled out, on one
-side always the same, on the other any of its colour, and what its neighbors then differ in spreads, until all are told
-apart; vertices of one colour on the two sides take each other's place. Colours are hashes: what comes out is a guess,
-and no more before `Invariants` has looked at it.
+Vertices are switches, ASNs of several switches, and prefixes of several origins. Twins (vertices of one colour with the
+same neighbors) can be swapped freely and are merged. A vertex with one neighbor is merged into it. A Clos of thousands
+of switches is reduced to some hundred vertices. Then one vertex after another is singled out: on one side always the
+same one, on the other any of its colour. Refinement spreads the difference until all colours are unique. Vertices of
+one colour on the two sides replace each other. Colours are hashes, so the result is only a candidate until `Invariants`
+has verified it.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ import numpy as np
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.simulate.deadlock.failures.symmetry import Invariants
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MOST_WORK = 1 << 24  # edges times vertices singled out: some seconds
 _TRIES = 4  # at each vertex that is singled out
 
 
 @dataclass(frozen=True, eq=False)
 class _Graph:
-    """Edges both ways, sorted by `tail`, with labels; a colour for each vertex."""
+    """Edges in both directions, sorted by `tail`, with labels; a colour for each vertex."""
 
     colour: Words
     tail: Indices
@@ -30,17 +30,17 @@ class _Graph:
     label: Words
 
     def around(self, each: Words) -> Words:
-        """Per vertex the sum over its edges of what `each` says of them."""
+        """For each vertex, the sum of `each` over its edges."""
         total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(each, dtype=np.uint64)))
         ends = np.searchsorted(self.tail, np.arange(len(self.colour) + 1))
         around: Words = total[ends[1:]] - total[ends[:-1]]
         return around
 
     def refined(self, colour: Words) -> Words:
-        """Colours that tell apart what has differently coloured neighbors, until no more come of it."""
+        """The colours refined by those of the neighbors, until the number of colours is stable."""
         count = len(np.unique(colour))
         while True:
-            colour = mixed(colour * _ODD + self.around(mixed(colour[self.head] ^ self.label)))
+            colour = mixed(colour * _GAMMA + self.around(mixed(colour[self.head] ^ self.label)))
             now = len(np.unique(colour))
             if now == count:
                 return colour
@@ -49,21 +49,22 @@ class _Graph:
 
 @dataclass(frozen=True, eq=False)
 class _Merge:
-    """Each vertex of a graph became part of vertex `into` of a smaller one; those of one `role` there are alike."""
+    """Vertices of a graph merged into the vertices `into` of a smaller one. Those of equal `role` are
+    interchangeable."""
 
     into: Indices
     role: Words
 
     def expand(self, image: Indices, chance: np.random.Generator) -> Indices:
-        """From an image of the smaller graph's vertices one of the vertices before; twins as chance has it."""
+        """An image of the merged vertices from an image of the smaller graph's vertices; twins in random order."""
         drawn = chance.permutation(len(self.into))
         found = np.empty_like(self.into)
         found[np.lexsort((drawn, self.role, image[self.into]))] = np.lexsort((self.into, self.role, self.into))
         return found
 
 
-class Pattern:
-    """A ground as a coloured graph, where the links and the switch of one failure may be marked, so that they stay."""
+class SymmetrySearch:
+    """A ground as a coloured graph. Links and a switch can be marked, so that no symmetry moves them."""
 
     def __init__(self, known: Invariants, mark: Indices | None = None, switch: int = -1) -> None:
         self.switches = known.network.switches
@@ -77,20 +78,20 @@ class Pattern:
         self.path = self._path()
 
     def colours(self) -> Words:
-        """A colour for each switch; no symmetry moves one to another colour."""
+        """A colour for each switch. No symmetry maps a switch to one of another colour."""
         colour = self.colour
         for merge in reversed(self.merges):
-            colour = mixed(colour[merge.into] * _ODD + merge.role)
+            colour = mixed(colour[merge.into] * _GAMMA + merge.role)
         return colour[: self.switches]
 
     def guess(self, chance: np.random.Generator) -> Indices | None:
-        """Switches to take the place of each switch; None where this attempt has led nowhere."""
+        """A candidate permutation of the switches; None if this attempt failed."""
         if self.path is None:
             return None
         colour = before = self.colour
         for vertex, goal in self.path:
-            alike = np.flatnonzero(colour == before[vertex])
-            for choice in chance.permutation(alike)[:_TRIES].tolist():
+            same = np.flatnonzero(colour == before[vertex])
+            for choice in chance.permutation(same)[:_TRIES].tolist():
                 there = self.graph.refined(_singled_out(colour, choice))
                 if (np.sort(there) == np.sort(goal)).all():
                     break
@@ -104,8 +105,8 @@ class Pattern:
         return image[: self.switches]
 
     def _path(self) -> list[tuple[int, Words]] | None:
-        """The vertices to single out, one of the most frequent colour each time, and the colours thereafter; None where
-        that takes too long."""
+        """The vertices to single out, one of the most frequent colour each time, and the colours after each step; None
+        if that takes too long."""
         found: list[tuple[int, Words]] = []
         colour = self.colour
         while True:
@@ -120,7 +121,7 @@ class Pattern:
 
 
 def _drawn(known: Invariants, mark: Indices | None, switch: int) -> _Graph:
-    """The graph of a ground, parallel links as one edge."""
+    """The graph of a ground; parallel links are one edge."""
     network = known.network
     kind = known.cable_kind if mark is None else known.cable_kind * 2 + mark
     code = network.source.astype(np.int64) * network.switches + network.target
@@ -150,7 +151,7 @@ def _drawn(known: Invariants, mark: Indices | None, switch: int) -> _Graph:
 
 
 def _twins(graph: _Graph) -> tuple[_Merge, _Graph] | None:
-    """Vertices of one colour with the same neighbors made one."""
+    """Merges vertices of one colour with the same neighbors."""
     name = mixed(np.arange(len(graph.colour)).astype(np.uint64))
     seen = graph.around(mixed(name[graph.head] + graph.label))
     return _merged(
@@ -159,25 +160,25 @@ def _twins(graph: _Graph) -> tuple[_Merge, _Graph] | None:
 
 
 def _pendants(graph: _Graph) -> tuple[_Merge, _Graph] | None:
-    """Vertices with one neighbor made part of it."""
+    """Merges vertices with one neighbor into it."""
     size = len(graph.colour)
     degree = np.bincount(graph.tail, minlength=size)
     alone = degree == 1
     last = np.searchsorted(graph.tail, np.flatnonzero(alone))
     host = np.arange(size)
     host[alone] = graph.head[last]
-    both = alone & alone[host] & (host > np.arange(size))  # two that hang on each other
+    both = alone & alone[host] & (host > np.arange(size))  # two vertices that have only each other
     host[both] = np.flatnonzero(both)
     role = graph.colour.copy()
     label = np.zeros(size, np.uint64)
     label[alone] = graph.label[last]
     inner = host != np.arange(size)
-    role[inner] = mixed(role[inner] + mixed(label[inner]) + _ODD)
+    role[inner] = mixed(role[inner] + mixed(label[inner]) + _GAMMA)
     return _merged(graph, np.unique(host, return_inverse=True)[1], role)
 
 
 def _merged(graph: _Graph, into: Indices, role: Words) -> tuple[_Merge, _Graph] | None:
-    """The graph with one vertex for all that go into it; None where that is as many as before."""
+    """The graph of merged vertices; None if no vertices merge."""
     count = int(into.max(initial=-1)) + 1
     if count == len(into):
         return None
@@ -192,13 +193,13 @@ def _merged(graph: _Graph, into: Indices, role: Words) -> tuple[_Merge, _Graph] 
 
 def _singled_out(colour: Words, vertex: int) -> Words:
     changed = colour.copy()
-    changed[vertex] = mixed(changed[vertex : vertex + 1] + _ODD)[0]
+    changed[vertex] = mixed(changed[vertex : vertex + 1] + _GAMMA)[0]
     return changed
 
 
 def mixed(words: Words) -> Words:
     """Hashes of words: the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
-    words = words + _ODD
+    words = words + _GAMMA
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: Words = words ^ (words >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""What is asked about failures, and the verdicts."""
+"""The failures to judge, and the verdicts on them."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Verdicts on InfiniBand subnets: on the tables that the real OpenSM makes, on dumped ones, or on the wiring alone."""
+"""Verdicts on InfiniBand subnets: on tables that the real OpenSM makes, on dumped tables, or on the wiring only."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -51,13 +51,13 @@ class SubnetDeadlock(DeadlockResult):
 
 
 def analyse_subnets(root: Path, plane: str | None = None) -> list[SubnetDeadlock]:
-    """One verdict for each subnet of a bundle, or of one plane: on the real OpenSM where it is installed."""
+    """One verdict for each subnet of a bundle, or of one plane; with the real OpenSM if it is installed."""
     return [_analyse(files) for files in subnets_of(root) if plane in (None, files.plane, files.name)]
 
 
 def analyse_dumps(folder: Path, names: Path | None = None, plane: str | None = None) -> list[SubnetDeadlock]:
-    """Verdicts on dumps that a person brings: those of one subnet, or one folder for each of several. `names` is a
-    bundle whose node-name-maps name the switches, besides one among the dumps. Raises UnreadableInputError."""
+    """Verdicts on dumps of one subnet, or of several with one folder each. `names` is a bundle whose node-name-maps
+    name the switches, in addition to a map among the dumps. Raises UnreadableInputError."""
     found = [SubnetFiles(plane or "", plane or "", folder)]
     if folder.is_dir() and not any(any(folder.glob(pattern)) for pattern in FORWARDING):
         below = [one for one in sorted(folder.iterdir()) if any(any(one.glob(pattern)) for pattern in FORWARDING)]
@@ -78,7 +78,7 @@ def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadloc
 
 
 def _knows_lanes(dumps: Dumps) -> bool:
-    """Whether the SL of every pair of adapter ports is told, or none of a pair and all SLs have one lane."""
+    """Whether the lane of every path is known: the SLs of all pairs of adapter ports, or only one lane for all SLs."""
     if dumps.path_sl is None:
         return dumps.sl2vl is None or len(np.unique(dumps.sl2vl)) == 1
     unknown = dumps.path_sl == NO_PATH
@@ -87,7 +87,7 @@ def _knows_lanes(dumps: Dumps) -> bool:
 
 
 def _one_lane(dumps: Dumps) -> CreditLoops | None:
-    """The verdict with all traffic on one lane, where several SLs are used and nothing tells their lanes."""
+    """The verdict with all traffic on one lane, if paths use several SLs and their lanes are not known."""
     levels = dumps.path_sl
     if dumps.sl2vl is not None or levels is None or sum((levels == level).any() for level in range(LANES)) < 2:
         return None

@@ -1,7 +1,7 @@
 """The certificate of an InfiniBand subnet: the order of its channels, and the tables that packets follow.
 
-Tables that OpenSM made here are part of the certificate, for nobody else has them; of tables that a person dumped it
-has the files' checksums. The wiring is always read from a file that stands elsewhere. docs/certificate.md has the form.
+Tables that OpenSM made in this run are part of the certificate, because they exist nowhere else. For dumped tables, the
+certificate has the checksums of the files. The wiring is always read from a file. docs/certificate.md has the format.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ Block = tuple[list[int], list[int], str]  # in-ports, out-ports, the lanes of SL
 
 
 def subnet_certificate(result: SubnetDeadlock) -> dict[str, Any] | None:
-    """The entry of one subnet, in the order of its keys; None where there are no tables to certify."""
+    """The entry of one subnet; None if there are no tables to certify."""
     evidence = result.evidence
     dumps, loops = evidence.dumps, evidence.loops
     if dumps is None or loops is None:
@@ -56,14 +56,14 @@ def subnet_certificate(result: SubnetDeadlock) -> dict[str, Any] | None:
 
 
 def switch_names(subnet: Subnet) -> list[str]:
-    """The switches' names; the node GUID of one whose name others have, too."""
+    """The names of the switches; the node GUID if several switches have the same name."""
     count = Counter(one.name for one in subnet.switches)
     return [one.name if count[one.name] == 1 else guid_text(one.node_guid) for one in subnet.switches]
 
 
 def subnet_next_hops(dumps: Dumps) -> dict[str, dict[str, list[str]]]:
-    """{switch: {port GUID: [next-hop switches]}}: the switches that packets to an adapter port are sent to, several
-    where its LIDs go different ways. No row for a port on the switch itself, and for one without a route."""
+    """{switch: {port GUID: [next-hop switches]}} for packets to each adapter port; several next hops if its LIDs have
+    different paths. No row for a port of the switch itself or without a route."""
     subnet, names = dumps.subnet, switch_names(dumps.subnet)
     known = dumps.forwarding < subnet.ports
     far = subnet.peer_switch[np.arange(len(names))[:, None], np.where(known, dumps.forwarding, 0)]
@@ -80,7 +80,7 @@ def subnet_next_hops(dumps: Dumps) -> dict[str, dict[str, list[str]]]:
 
 
 def _read_by(staged: Staged, folder: Path) -> list[Path]:
-    """The files that OpenSM was run on, opensm.conf and the netlist first."""
+    """The files that OpenSM read, opensm.conf and the netlist first."""
     return [folder / name for name in (OPTIONS_NAME, NETLIST, *staged.named) if (folder / name).is_file()]
 
 
@@ -106,7 +106,7 @@ def _tables(dumps: Dumps, names: list[str]) -> dict[str, Any]:
 
 
 def _lanes(subnet: Subnet, sl2vl: Bytes, names: list[str]) -> dict[str, Any]:
-    """The SL-to-VL table that most pairs of ports have, and the others by switch."""
+    """The most frequent SL-to-VL table of a pair of ports, and the other tables by switch."""
     of_switch = [_blocks(subnet, sl2vl, switch) for switch in range(len(names))]
     size = Counter[str]()
     for blocks in of_switch:
@@ -120,26 +120,26 @@ def _lanes(subnet: Subnet, sl2vl: Bytes, names: list[str]) -> dict[str, Any]:
 
 
 def _blocks(subnet: Subnet, sl2vl: Bytes, switch: int) -> list[Block]:
-    """The tables of a switch between its cabled ports, those onward to other switches: in-ports with equal ones
-    together, then out-ports."""
+    """The tables of a switch from its cabled ports to its ports towards other switches, grouped by in-ports and then
+    out-ports with equal tables."""
     out_ports = np.flatnonzero(subnet.peer_switch[switch] >= 0)
     in_ports = np.flatnonzero((subnet.peer_switch[switch] >= 0) | (subnet.adapter_at[switch] >= 0))
-    alike: dict[bytes, list[int]] = {}
+    by_tables: dict[bytes, list[int]] = {}
     for into in in_ports.tolist():
-        alike.setdefault(sl2vl[switch, into, out_ports].tobytes(), []).append(into)
+        by_tables.setdefault(sl2vl[switch, into, out_ports].tobytes(), []).append(into)
     found: list[Block] = []
-    for into_alike in alike.values():
+    for same_in_ports in by_tables.values():
         by_lanes: dict[str, list[int]] = {}
         for out in out_ports.tolist():
-            lanes = "".join(f"{lane & 0xF:x}" for lane in sl2vl[switch, into_alike[0], out].tolist())
+            lanes = "".join(f"{lane & 0xF:x}" for lane in sl2vl[switch, same_in_ports[0], out].tolist())
             by_lanes.setdefault(lanes, []).append(out)
-        found += [(into_alike, outs, lanes) for lanes, outs in by_lanes.items()]
+        found += [(same_in_ports, outs, lanes) for lanes, outs in by_lanes.items()]
     return found
 
 
 def _levels(dumps: Dumps) -> Iterator[tuple[list[int], str]]:
-    """(sources, SL by destination), both by number of the endpoint: a digit for each, `-` for no path; one character
-    where all are equal."""
+    """(sources, SLs by destination), both by number of the endpoint: one digit for each destination, `-` for no path;
+    only one character if all are equal."""
     sources: dict[str, list[int]] = {}
     digits = np.frombuffer(b"0123456789abcdef-", np.uint8)
     for columns, row in _level_rows(dumps):
@@ -150,15 +150,15 @@ def _levels(dumps: Dumps) -> Iterator[tuple[list[int], str]]:
 
 
 def _level_rows(dumps: Dumps) -> Iterator[tuple[list[int], Bytes]]:
-    """Which endpoints send, and at what SLs. A row of `path_sl` is for all LIDs of a port where it has only one."""
+    """(sending endpoints, SLs). If a port has only one row of `path_sl`, the row holds for all of its LIDs."""
     of_port: dict[int, list[int]] = {}
     for column, owner in enumerate(dumps.owners.tolist()):
         of_port.setdefault(owner, []).append(column)
-    told = dumps.path_sl
-    if told is None:
-        told = np.zeros((len(dumps.subnet.adapters), len(dumps.destinations)), np.uint8)
-    each = len(told) // len(dumps.subnet.adapters)
-    for number, row in enumerate(told):
+    levels = dumps.path_sl
+    if levels is None:
+        levels = np.zeros((len(dumps.subnet.adapters), len(dumps.destinations)), np.uint8)
+    each = len(levels) // len(dumps.subnet.adapters)
+    for number, row in enumerate(levels):
         nth, owner = divmod(number, len(dumps.subnet.adapters))
         columns = of_port.get(owner, [])
         columns = columns if each == 1 else columns[nth : nth + 1]

@@ -10,8 +10,8 @@ from fabricgen.simulate.opensm.findings import proof_findings
 
 
 def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
-    """FG801 to FG805 and FG807 of the run, FG806 a credit loop, FG807 traffic that gets lost, FG808 lanes that nobody
-    programmed, FG809 no run at all, FG852 dumps of another wiring than the bundle's."""
+    """FG801 to FG805 and FG807: the run of OpenSM. FG806: a credit loop. FG807: packets that do not arrive. FG808: no
+    SL-to-VL tables. FG809: OpenSM was not run. FG852: the wiring of the dumps differs from the bundle's."""
     for result in results:
         if isinstance(result, SubnetDeadlock):
             if result.evidence.proof and result.evidence.files:
@@ -26,8 +26,8 @@ def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
 def left_out(
     results: Sequence[DeadlockResult], of_failures: Sequence[str], of_tables: Sequence[str]
 ) -> Iterator[Finding]:
-    """What these options ask for and InfiniBand planes have not: FG850 verdicts on failures, FG851 what rests on tables
-    where there are none."""
+    """FG850: options for failures, which InfiniBand planes do not support. FG851: options that need forwarding tables,
+    for planes without tables."""
     for result in results:
         if not isinstance(result, SubnetDeadlock):
             continue
@@ -35,28 +35,30 @@ def left_out(
             yield Finding(
                 code="FG850",
                 severity=Severity.NOTE,
-                message=_said(
-                    result, f"{', '.join(of_failures)} left this plane out: its tables are a subnet manager's"
+                message=_of_subnet(
+                    result, f"{', '.join(of_failures)} does not cover this plane: a subnet manager makes its tables"
                 ),
                 path=f"{result.name or 'infiniband'}.routing_engine",
                 location=_where(result),
-                hint="For a certain failure take the cable out of topology.ibsim and run this again.",
+                hint="to judge a failure, remove the cable from topology.ibsim and run the command again",
             )
         if of_tables and result.evidence.dumps is None:
-            why = _why_not_run(result) if result.evidence.wiring else "no routing engine took"
+            why = _why_not_run(result) if result.evidence.wiring else "no routing engine succeeded"
             yield Finding(
                 code="FG851",
                 severity=Severity.WARNING,
-                message=_said(result, f"{', '.join(of_tables)} left this plane out: it has no tables, since {why}"),
+                message=_of_subnet(
+                    result, f"{', '.join(of_tables)} does not cover this plane: it has no tables, because {why}"
+                ),
                 path=f"{result.name or 'infiniband'}.routing_engine",
                 location=_where(result),
-                hint="Install the packages, or bring the tables of a running subnet with --lfts.",
+                hint="install the packages, or give the tables of a running subnet with --lfts",
             )
 
 
 def _why_not_run(result: SubnetDeadlock) -> str:
     netlist = result.evidence.files.netlist.is_file() if result.evidence.files else False
-    return f"OpenSM and ibsim are not installed ({PACKAGES})" if netlist else "there is no topology.ibsim"
+    return f"OpenSM and ibsim are not installed ({PACKAGES})" if netlist else "topology.ibsim is missing"
 
 
 def _where(result: SubnetDeadlock, word: str = "routing_engine") -> Location:
@@ -64,7 +66,7 @@ def _where(result: SubnetDeadlock, word: str = "routing_engine") -> Location:
     return files.locate("opensm.conf", word) if files else Location(str(folder))
 
 
-def _said(result: SubnetDeadlock, message: str) -> str:
+def _of_subnet(result: SubnetDeadlock, message: str) -> str:
     return f"{result.name}: {message}" if result.name else message
 
 
@@ -75,12 +77,14 @@ def _loop(result: SubnetDeadlock) -> Iterator[Finding]:
         yield Finding(
             code="FG806",
             severity=Severity.ERROR,
-            message=_said(result, f"credit loop on virtual lane {cycle.priority}: {around}; on the way to LIDs {lids}"),
+            message=_of_subnet(
+                result, f"credit loop on virtual lane {cycle.priority}: {around}; destination LIDs {lids}"
+            ),
             device=cycle.hops[0][0],
             path=f"{result.name or 'infiniband'}.routing_engine",
             location=_where(result),
-            hint="Route with an engine that keeps this wiring free of loops (updn or ftree on a tree, torus-2QoS on a "
-            "torus, dfsssp, lash or nue elsewhere), with qos TRUE and as many lanes as it asks for, and no_fallback.",
+            hint="use an engine that is free of credit loops on this wiring (updn or ftree on a tree, torus-2QoS on a "
+            "torus, dfsssp, lash or nue elsewhere), with qos TRUE, the number of lanes that it needs, and no_fallback",
             confidence=Confidence.PROVED if result.claim is Claim.PROVED else Confidence.POSSIBLE,
         )
 
@@ -91,11 +95,11 @@ def _lost(result: SubnetDeadlock) -> Iterator[Finding]:
         yield Finding(
             code="FG807",
             severity=Severity.ERROR,
-            message=_said(result, f"packets to LID {lid} get no further than {switch}"),
+            message=_of_subnet(result, f"packets to LID {lid} are lost at {switch}"),
             device=switch,
             path=f"{result.name or 'infiniband'}.lft",
             location=_where(result),
-            hint="Look for a missing cable, or for tables that were dumped while the subnet manager was at work.",
+            hint="check for a missing cable, and for tables that were dumped while the subnet manager changed them",
             count=result.evidence.loops.lost_count,
         )
 
@@ -103,33 +107,33 @@ def _lost(result: SubnetDeadlock) -> Iterator[Finding]:
 def _lanes(result: SubnetDeadlock) -> Iterator[Finding]:
     if (other := result.evidence.if_one_lane) is None:
         return
-    reading = "a credit loop" if other.cycle else "no credit loop, either"
+    reading = "a credit loop" if other.cycle else "no credit loop either"
     yield Finding(
         code="FG808",
         severity=Severity.WARNING,
-        message=_said(
+        message=_of_subnet(
             result,
-            "paths use several SLs, and no SL-to-VL table is programmed: the verdict takes each SL to have the lane of "
-            f"its number; with all on lane 0 there is {reading}",
+            "paths use several SLs, but no SL-to-VL table is programmed: the verdict maps each SL to the lane of the "
+            f"same number; with all SLs on lane 0 there is {reading}",
         ),
         path=f"{result.name or 'infiniband'}.qos",
         location=_where(result, "qos"),
-        hint="Set `qos TRUE`, in just this spelling, so that OpenSM programs the tables.",
+        hint="set `qos TRUE`, with exactly this spelling, so that OpenSM programs the tables",
     )
 
 
 def _other_wiring(result: SubnetDeadlock) -> Iterator[Finding]:
     if (differing := result.evidence.other_wiring) is None:
         return
-    count = f"{differing.strange} of the {differing.cables} cables in the dumps"
-    told = f"{count} are none of plane {differing.plane}'s, {differing.lacking} of the plane's are not there"
+    count = f"{differing.unknown} of the {differing.cables} cables in the dumps"
+    problem = f"{count} are not in plane {differing.plane}, {differing.missing} of the plane's cables are missing"
     yield Finding(
         code="FG852",
         severity=Severity.WARNING,
-        message=_said(result, f"{told}: the verdict is on the subnet of the dumps"),
+        message=_of_subnet(result, f"{problem}: the verdict is on the subnet of the dumps"),
         path=f"{result.name or 'infiniband'}.cables",
         location=_where(result),
-        hint="`fabricgen diff BUNDLE ibnetdiscover.txt` names the cables; else these are dumps of another fabric.",
+        hint="run `fabricgen diff BUNDLE ibnetdiscover.txt` to list the cables; check if the dumps are of this fabric",
         confidence=Confidence.OBSERVED,
     )
 
@@ -138,14 +142,14 @@ def _not_run(result: SubnetDeadlock) -> Iterator[Finding]:
     if result.evidence.wiring is None:
         return
     missing = _why_not_run(result)
-    tree = "up-then-down paths of this wiring cannot wait for each other"
-    proved = f"the verdict is for the wiring alone: {tree}" if result.evidence.wiring.is_legal else "nothing is proved"
+    tree = "its up-then-down paths have no cycle"
+    proved = f"the verdict is on the wiring only: {tree}" if result.evidence.wiring.is_legal else "nothing is proved"
     yield Finding(
         code="FG809",
         severity=Severity.NOTE if result.evidence.wiring.is_legal else Severity.WARNING,
-        message=_said(result, f"the files were not tried on the real OpenSM, since {missing}; {proved}"),
+        message=_of_subnet(result, f"the files were not tested with the real OpenSM, because {missing}; {proved}"),
         path=f"{result.name or 'infiniband'}.opensm",
         location=_where(result),
-        hint="Install the packages, or bring the tables of a running subnet with --lfts.",
+        hint="install the packages, or give the tables of a running subnet with --lfts",
         confidence=Confidence.POSSIBLE,
     )

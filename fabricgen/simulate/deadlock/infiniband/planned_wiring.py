@@ -1,4 +1,4 @@
-"""Dumps beside a bundle: whether their cables are those of the plane that they are taken for."""
+"""Compares the cables of dumps with those of the bundle's plane."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,31 +11,31 @@ from fabricgen.opensm.guids import guid_text, is_placeholder
 
 @dataclass(frozen=True, slots=True)
 class OtherWiring:
-    """Of the `cables` in the dumps `strange` are none of the plane's, and `lacking` of the plane's are not there."""
+    """Of the `cables` in the dumps, `unknown` are not in the plane; the dumps lack `missing` cables of the plane."""
 
     plane: str
     cables: int
-    strange: int
-    lacking: int
+    unknown: int
+    missing: int
 
 
 def find_other_wiring(seen: Subnet, bundle: Path, name: str) -> OtherWiring | None:
-    """How the cables differ from those of the bundle's subnet or plane `name`, of any where none is named so; of
-    several the one that is most like it. None where they are the same, or where the bundle has placeholder GUIDs and
-    the dumps have not."""
+    """How the cables differ from those of the bundle's subnet or plane `name`, or of any subnet if none has that name.
+    Of several subnets the one with the most common cables counts. None if the cables are equal, or if the bundle has
+    placeholder GUIDs and the dumps do not."""
     subnets = [one for one in subnets_of(bundle) if one.netlist.is_file()]
-    meant = {
+    planned = {
         one.name: set(cables_by_guid(read_subnet(one.netlist))) for one in subnets if name in (one.name, one.plane)
     }
-    meant = meant or {one.name: set(cables_by_guid(read_subnet(one.netlist))) for one in subnets}
+    planned = planned or {one.name: set(cables_by_guid(read_subnet(one.netlist))) for one in subnets}
     there = set(cables_by_guid(seen))
-    if not meant:
+    if not planned:
         return None
-    plane = max(meant, key=lambda one: len(meant[one] & there))
-    differing = OtherWiring(plane, len(there), len(there - meant[plane]), len(meant[plane] - there))
-    if not (meant[plane] & there) and all(map(_is_placeholder, meant[plane])):
+    plane = max(planned, key=lambda one: len(planned[one] & there))
+    differing = OtherWiring(plane, len(there), len(there - planned[plane]), len(planned[plane] - there))
+    if not (planned[plane] & there) and all(map(_is_placeholder, planned[plane])):
         return None
-    return differing if differing.strange or differing.lacking else None
+    return differing if differing.unknown or differing.missing else None
 
 
 def _is_placeholder(cable: GuidCable) -> bool:

@@ -1,8 +1,8 @@
-"""Up and down: what a wiring alone says about credit loops, without a subnet manager's tables.
+"""Up-down routing: whether a wiring alone excludes credit loops, without a subnet manager's tables.
 
-Levels count the links to the nearest switch with adapters. Where every link between switches joins neighbouring levels,
-packets that go up and then down, as updn and ftree send them, wait in that order only: no cycle can be. Other wirings
-prove nothing by themselves.
+Levels count the links to the nearest switch with adapters. If every link between switches connects adjacent levels,
+packets that go up and then down, as updn and ftree send them, wait in that order only, so no cycle is possible. Other
+wirings prove nothing.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from fabricgen.simulate.deadlock.core.peel import peel
 
 @dataclass(frozen=True)
 class UpDown:
-    """`is_legal` tells whether all up-then-down paths are free of cycles, on `channels` links and `dependencies`."""
+    """`is_legal`: all up-then-down paths together have no cycle. `channels` and `dependencies` are counts."""
 
     is_legal: bool
     channels: int
@@ -24,7 +24,7 @@ class UpDown:
 
 
 def up_down(subnet: Subnet) -> UpDown:
-    """All turns that up-then-down paths can take, and whether they close a circle."""
+    """All turns of up-then-down paths, and whether they close a cycle."""
     source, port = (subnet.peer_switch >= 0).nonzero()
     target = subnet.peer_switch[source, port].astype(np.int64)
     level = levels(subnet)

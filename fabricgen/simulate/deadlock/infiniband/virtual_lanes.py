@@ -1,7 +1,7 @@
 """Credit loops of an InfiniBand subnet: the channel dependency graph over (link, virtual lane).
 
-A packet that holds a lane's buffer behind one link and waits for one behind the next makes a dependency. Without a
-cycle of them no set of packets can wait for itself (Dally and Seitz 1987), whatever the order they come in.
+A packet that holds a lane's buffer at the end of one link and waits for a buffer at the end of the next link is a
+dependency. Without a cycle of dependencies there is no deadlock (Dally and Seitz 1987).
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ _MERGE_AT = 1 << 22
 
 @dataclass(frozen=True)
 class CreditLoops:
-    """The verdict on one subnet. `lost` are (switch, destination LID) where packets get no further, the first few;
-    `lost_count` is how many there are. `order` lists all channels so that every dependency goes from an earlier to a
-    later one; None with a cycle."""
+    """The verdict on one subnet. `lost` are the first (switch, destination LID) at which packets are lost; `lost_count`
+    counts all of them. `order` lists all channels so that every dependency goes from an earlier to a later channel;
+    None if there is a cycle."""
 
     lanes: tuple[int, ...]
     channels: int
@@ -35,11 +35,11 @@ class CreditLoops:
 
 
 def find_credit_loops(dumps: Dumps) -> CreditLoops:
-    """Follow every pair's packets, and look for a cycle in what waits for what."""
+    """Follows the packets of every pair of adapter ports, and searches the dependencies for a cycle."""
     used, pairs, lost = _dependencies(dumps)
-    held, asked = np.searchsorted(used, pairs >> 32), np.searchsorted(used, pairs & 0xFFFFFFFF)
+    held, awaited = np.searchsorted(used, pairs >> 32), np.searchsorted(used, pairs & 0xFFFFFFFF)
     counts = np.bincount(held, minlength=len(used))
-    graph = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), asked.astype(np.int32))
+    graph = ChannelGraph(np.concatenate(([0], np.cumsum(counts))), awaited.astype(np.int32))
     peeled = peel(graph)
     cycle = _cycle(dumps, used[shortest_cycle(graph, peeled.left)]) if len(peeled.left) else None
     names = dumps.subnet.switches
@@ -55,21 +55,21 @@ def find_credit_loops(dumps: Dumps) -> CreditLoops:
 
 
 def _dependencies(dumps: Dumps) -> tuple[Ints, Ints, Ints]:
-    """(channels in use, dependencies as held << 32 | asked, dead ends as switch << 32 | column), each sorted."""
+    """(channels in use, dependencies as held << 32 | awaited, losses as switch << 32 | column), each sorted."""
     is_used = np.zeros(len(dumps.subnet.switches) * dumps.subnet.ports * LANES, bool)
     pairs, lost = _Distinct(), _Distinct()
     for step in walk(dumps):
         if isinstance(step, Lost):
             lost.add(step.switches << 32 | step.columns)
             continue
-        is_used[step.asked] = True
+        is_used[step.awaited] = True
         waiting = step.held >= 0
-        pairs.add(step.held[waiting] << 32 | step.asked[waiting])
+        pairs.add(step.held[waiting] << 32 | step.awaited[waiting])
     return np.flatnonzero(is_used), pairs.all(), lost.all()
 
 
 class _Distinct:
-    """Numbers without repeats, merged now and then so that they take little room."""
+    """Numbers without duplicates, merged from time to time to save memory."""
 
     def __init__(self) -> None:
         self._parts: list[Ints] = [np.empty(0, np.int64)]
@@ -87,16 +87,16 @@ class _Distinct:
 
 
 def _cycle(dumps: Dumps, channels: Ints) -> Cycle:
-    """The cycle by switch and port; the witness of a hop is a LID whose packets hold it and ask for the next one."""
-    wanted = channels << 32 | np.roll(channels, -1)
+    """The cycle by switch and port. The witness of a hop is a LID whose packets hold it and wait for the next hop."""
+    pairs = channels << 32 | np.roll(channels, -1)
     witness: dict[int, int] = {}
     for step in walk(dumps):
         if isinstance(step, Lost):
             continue
-        pair = step.held << 32 | step.asked
-        for at in np.flatnonzero(np.isin(pair, wanted) & (step.held >= 0)).tolist():
+        pair = step.held << 32 | step.awaited
+        for at in np.flatnonzero(np.isin(pair, pairs) & (step.held >= 0)).tolist():
             witness.setdefault(int(pair[at]), int(dumps.destinations[step.columns[at]]))
-        if len(witness) == len(wanted):
+        if len(witness) == len(pairs):
             break
     width = dumps.subnet.ports
     return Cycle(
@@ -105,5 +105,5 @@ def _cycle(dumps: Dumps, channels: Ints) -> Cycle:
             (dumps.subnet.switches[switch].name, str(port))
             for switch, port in (divmod(channel // LANES, width) for channel in channels.tolist())
         ),
-        witnesses=tuple(str(witness[pair]) for pair in wanted.tolist()),
+        witnesses=tuple(str(witness[pair]) for pair in pairs.tolist()),
     )

@@ -233,5 +233,5 @@ def test_without_tables_there_is_none(cli: Cli, tmp_path: Path, monkeypatch: pyt
     file = tmp_path / "certificate.json"
     outcome = cli("simulate", "deadlock", tmp_path / "subnet", "--certificate", file, "--format", "json")
     (told,) = (one for one in json.loads(outcome.out)["findings"] if one["code"] == "FG851")
-    assert told["severity"] == "warning" and "since OpenSM and ibsim are not installed" in told["message"]
+    assert told["severity"] == "warning" and "because OpenSM and ibsim are not installed" in told["message"]
     assert json.loads(file.read_text())["planes"] == []

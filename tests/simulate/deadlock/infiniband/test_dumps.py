@@ -237,6 +237,6 @@ def test_dumps_of_another_wiring_are_told(tmp_path: Path) -> None:
 
     assert told(net.text()) == []
     (message,) = told(torus((4,), 1)[0].text())
-    assert "1 of the 6 cables in the dumps are none of plane compute's, 3 of the plane's are not there" in message
+    assert "1 of the 6 cables in the dumps are not in plane compute, 3 of the plane's cables are missing" in message
     assert told(net.text().replace("e8ebd303", "02fab001").replace("e8ebd304", "02fab002")) == []
     assert len(told(net.text().replace("e8ebd303", "e8ebd305"))) == 1

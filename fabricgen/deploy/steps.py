@@ -1,0 +1,112 @@
+"""The steps of the module sonic_config_db, from its parameters to its result."""
+
+import enum
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import transaction
+from .disguise import Disguise
+from .restore import Device, DeviceError
+from .target import Preference, Source
+from .transaction import Plan, Request
+
+
+class Step(enum.StrEnum):
+    """What the module does."""
+
+    COMPARE = "compare"
+    PREPARE = "prepare"
+    APPLY = "apply"
+    VERIFY = "verify"
+    SAVE = "save"
+    UNDO = "undo"
+
+
+@dataclass
+class Outcome:
+    """What the module returns; `problem` is the message of a failure, "" after success."""
+
+    changed: bool = False
+    result: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+    hidden: set[str] = field(default_factory=set)  # secrets that must not appear in the output
+
+
+def take(parameters: Mapping[str, Any], *, check: bool) -> Outcome:
+    """Take the step that the module's parameters name. `check` is Ansible's check mode: nothing is changed."""
+    request = _request(parameters)
+    try:
+        outcome = _take(Step(parameters["step"]), Device(Path(parameters["work_folder"])), request, check)
+    except DeviceError as error:
+        outcome = Outcome(problem=str(error))
+    given = map(str, request.secrets.values())
+    outcome.hidden = {spelling for secret in (*request.disguise.seen, *given) for spelling in _spellings(secret)}
+    return outcome
+
+
+def _request(parameters: Mapping[str, Any]) -> Request:
+    rendered = parameters["rendered"]
+    return Request(
+        rendered=rendered,
+        disguise=Disguise(rendered, parameters["secret_tables"], parameters["secret_fields"]),
+        secrets=parameters["secrets"],
+        shared=parameters["shared_tables"],
+        source=Source(parameters["source"]),
+        route=Preference(parameters["route"]),
+        startup_file=parameters["startup_file"],
+        checkpoint=parameters["checkpoint"],
+        restore_after_s=parameters["restore_after_s"],
+    )
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    """A secret as text, in JSON, and as Python prints it."""
+    yield from (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1])
+
+
+def _take(step: Step, device: Device, request: Request, check: bool) -> Outcome:
+    hidden = request.disguise.seen
+    if step in (Step.COMPARE, Step.PREPARE):
+        plan, problem = transaction.prepare(device, request, check=check or step is Step.COMPARE)
+        if step is Step.COMPARE and plan.tables:
+            problem = f"these tables differ from the rendered file: {', '.join(plan.tables)}"
+        return Outcome(check and plan.differs, _compared(plan, request.disguise), problem)
+    if check:
+        return Outcome()
+    if step is Step.VERIFY:
+        return Outcome(problem="; ".join(transaction.deviations(device, hidden)))
+    if step is Step.UNDO:
+        return Outcome(changed=transaction.undo(device, hidden))
+    if step is Step.APPLY:
+        transaction.apply(device, hidden)
+    else:
+        transaction.save(device, hidden)
+    return Outcome(changed=True)
+
+
+def _compared(plan: Plan, disguise: Disguise) -> dict[str, Any]:
+    """The result of a comparison, with Ansible's `diff` of the tables that differ."""
+    result: dict[str, Any] = {
+        "differs": plan.differs,
+        "tables": plan.tables,
+        "route": str(plan.way.route),
+        "way": str(plan.way),
+        "patch_seconds": plan.way.seconds,
+        "ports": plan.way.ports,
+        "saved": plan.is_saved,
+    }
+    if plan.tables:
+        before, after = (
+            {table: disguise.shown(table, side.get(table, {})) for table in plan.tables}
+            for side in (plan.running, plan.target)
+        )
+        result["diff"] = {
+            "before": json.dumps(before, indent=4, sort_keys=True) + "\n",
+            "after": json.dumps(after, indent=4, sort_keys=True) + "\n",
+            "before_header": "running configuration",
+            "after_header": f"target configuration, by {plan.way}",
+        }
+    return result

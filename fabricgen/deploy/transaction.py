@@ -1,0 +1,225 @@
+"""A change of a switch in steps that can be undone at any moment: by the play, by the next run, or by a timer.
+
+    prepare    compare; keep the running configuration and the startup file, take a checkpoint, set the timer
+    apply      `config apply-patch` or `config reload`
+    verify     compare again
+    save       replace the startup file; the change is complete, stop the timer
+    undo       restore what prepare kept
+
+All steps but `prepare` read the change from the files that prepare wrote. They add the secrets that no message may show
+to `hidden`.
+
+pending.json decides: while it exists, the timer or a failing play restores the previous configuration. A run that finds
+one follows a run that was killed. It starts from the configuration that the killed run kept, and keeps that one.
+"""
+
+import json
+import secrets
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..diff.patch import Route
+from ..sonic.tables import ConfigDb
+from .disguise import Disguise
+from .restore import (
+    BEFORE,
+    PATCH,
+    STARTUP,
+    TARGET,
+    Device,
+    DeviceError,
+    Pending,
+    boot_id,
+    differing_tables,
+    put,
+    restore,
+)
+from .state import lost_sessions, sessions
+from .target import Preference, Source, Way, aim, without_switch_made
+
+PREVIOUS = "previous.json"  # the configuration before the last change that was saved
+OWNED = "owned_tables.json"  # the tables that were rendered for this switch at that time
+SAVED = "saved.json"
+
+
+@dataclass
+class Request:
+    """What the role passes to a step."""
+
+    rendered: dict[str, Any]
+    disguise: Disguise
+    secrets: dict[str, Any] = field(default_factory=dict)
+    shared: list[str] = field(default_factory=list)
+    source: Source = Source.RENDERED
+    route: Preference = Preference.AUTO
+    startup_file: str = "/etc/sonic/config_db.json"
+    checkpoint: str = "fabricgen"
+    restore_after_s: int = 900
+
+
+@dataclass
+class Plan:
+    """The running configuration, the target, and the way from one to the other."""
+
+    running: ConfigDb
+    target: ConfigDb
+    way: Way
+    is_saved: bool  # whether the startup file already has the target
+    pending: Pending | None  # the change of a run that was killed
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that differ."""
+        return differing_tables(self.running, self.target)
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is anything to do. A run that was killed between the change and its end has to be completed."""
+        return bool(self.tables) or not self.is_saved or self.pending is not None
+
+
+def make_plan(device: Device, request: Request) -> Plan:
+    """Compare without any change on the switch. Raises DeviceError."""
+    pending = device.pending()
+    if not device.is_loaded():
+        raise DeviceError("CONFIG_DB is not loaded: a reload was interrupted, or is still in progress")
+    running = device.running()
+    request.disguise.note(running)
+    base = device.read(BEFORE) if pending else running
+    startup_file = Path(request.startup_file)
+    startup = json.loads(startup_file.read_text(encoding="utf-8")) if startup_file.exists() else {}
+    if request.source is Source.PREVIOUS:
+        target = device.read(PREVIOUS)
+        if target is None:
+            raise DeviceError("there is no previous configuration: no change of this switch was saved yet")
+        is_saved = not differing_tables(target, startup, request.shared)
+    else:
+        try:
+            rendered = request.disguise.fill(request.rendered, request.secrets)
+        except KeyError as error:
+            raise DeviceError(f"no value for secret {error.args[0]}") from error
+        owned = device.read(OWNED, [])
+        target = aim(base, rendered, request.shared, owned)
+        is_saved = not differing_tables(startup, aim(startup, rendered, request.shared, owned))
+    return Plan(running, target, Way(running, target, request.route), is_saved, pending)
+
+
+def prepare(device: Device, request: Request, *, check: bool) -> tuple[Plan, str]:
+    """The plan, and why it is refused ("" when it is not). Without `check` the switch is ready for the other steps.
+
+    Raises DeviceError.
+    """
+    with device.locked():
+        if not check and device.pending() and not device.is_loaded():
+            restore(device)  # half a reload is not a base for a plan
+        plan = make_plan(device, request)
+        refusal = _refusal(plan, request)
+        if not refusal and plan.differs and not check:
+            _make_ready(device, request, plan)
+        return plan, refusal
+
+
+def _refusal(plan: Plan, request: Request) -> str:
+    reasons = "; ".join(plan.way.reasons)
+    if plan.way.route is Route.REBOOT:
+        return f"the change needs a reboot; nothing was changed: {reasons}"
+    if request.route is Preference.PATCH and plan.way.route is Route.RELOAD:
+        return f"`config apply-patch` cannot make the change; nothing was changed: {reasons}"
+    return ""
+
+
+def _make_ready(device: Device, request: Request, plan: Plan) -> None:
+    put(device.folder / "restore.py", files(__package__).joinpath("restore.py").read_bytes(), 0o700)
+    device.write(TARGET, plan.target)
+    device.write(PATCH, plan.way.patch)
+    killed = plan.pending
+    checkpoint = killed.checkpoint if killed else _keep_running(device, request, plan)
+    timer = f"fabricgen-restore-{secrets.token_hex(4)}"
+    device.start_timer(timer, request.restore_after_s + 2 * plan.way.seconds)
+    pending = Pending(
+        boot=boot_id(),
+        timer=timer,
+        route=plan.way.route,
+        checkpoint=checkpoint,
+        startup_file=request.startup_file,
+        shared=request.shared,
+        sessions=killed.sessions if killed else sessions(device),
+        owned=sorted(request.rendered) if request.source is Source.RENDERED else None,
+        hidden=sorted(request.disguise.seen.union(map(str, request.secrets.values()))),
+    )
+    device.begin(pending)  # the timer exists before the change begins
+    if killed:
+        device.stop_timer(killed.timer)
+
+
+def _keep_running(device: Device, request: Request, plan: Plan) -> str:
+    """Keep the running configuration and the startup file; returns the name of the checkpoint, if one was taken."""
+    device.write(BEFORE, plan.running)
+    startup_file = Path(request.startup_file)
+    device.remove(STARTUP)
+    if startup_file.exists():
+        put(device.folder / STARTUP, startup_file.read_bytes(), startup_file.stat().st_mode & 0o777)
+    if plan.way.route is not Route.APPLY_PATCH:
+        return ""
+    if request.checkpoint in json.loads(device.run("config", "list-checkpoints")):
+        device.run("config", "delete-checkpoint", request.checkpoint)
+    device.run("config", "checkpoint", request.checkpoint)
+    return request.checkpoint
+
+
+def apply(device: Device, hidden: set[str]) -> None:
+    """Load what prepare wrote. A reload names the file, so that after a power cut the switch boots the old one."""
+    with device.locked():
+        pending = _in_progress(device, hidden)
+        if pending.route == Route.RELOAD:
+            device.load("config", "reload", "-y", str(device.folder / TARGET))
+        elif pending.route != Route.NONE:
+            device.load("config", "apply-patch", str(device.folder / PATCH))
+
+
+def deviations(device: Device, hidden: set[str]) -> list[str]:
+    """What differs from the target after a change: tables, and sessions that are not established again."""
+    pending = _in_progress(device, hidden)
+    if not device.is_loaded():
+        return ["CONFIG_DB is not loaded"]
+    target, running = device.read(TARGET), device.running()
+    tables = differing_tables(target, without_switch_made(running, target), pending.shared)
+    problems = [f"these tables differ from the target: {', '.join(tables)}"] if tables else []
+    return problems + lost_sessions(pending.sessions, target, sessions(device))
+
+
+def save(device: Device, hidden: set[str]) -> None:
+    """Make the running configuration the startup file, and complete the change."""
+    with device.locked():
+        pending = _in_progress(device, hidden)
+        startup_file = Path(pending.startup_file)
+        mode = startup_file.stat().st_mode & 0o777 if startup_file.exists() else 0o644
+        device.run("config", "save", "-y", str(device.folder / SAVED))
+        put(startup_file, (device.folder / SAVED).read_bytes(), mode)  # `config save` alone is not atomic
+        owned = pending.owned or []
+        device.write(OWNED, sorted({*owned, *device.read(OWNED, [])}))
+        before = device.read(BEFORE)
+        if differing_tables(before, device.read(TARGET)):
+            device.write(PREVIOUS, before)
+        device.finish(pending)
+        if owned:
+            device.write(OWNED, owned)
+        device.remove(SAVED)
+
+
+def undo(device: Device, hidden: set[str]) -> bool:
+    """Undo the change in progress. Returns whether there was one."""
+    with device.locked():
+        if pending := device.pending():
+            hidden.update(pending.hidden)
+        return restore(device)
+
+
+def _in_progress(device: Device, hidden: set[str]) -> Pending:
+    pending = device.pending()
+    if pending is None:
+        raise DeviceError("no change is in progress: the switch was restored in the meantime")
+    hidden.update(pending.hidden)  # the message of a command may quote them
+    return pending

@@ -1,0 +1,24 @@
+"""The options of a congestion analysis."""
+
+from dataclasses import dataclass
+
+from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, Placement
+from fabricgen.simulate.patterns.job import Order
+
+MOST_FINITE = 4096  # flows that are followed to their completion; more are judged by steady rates, or as dense demand
+MOST_FINITE_AT_GATE = 1024
+
+
+@dataclass(frozen=True)
+class Options:
+    """`pattern` is a name or trace:FILE. `size_bytes` is the buffer of one rank. `queue_pairs` is the number of queue
+    pairs of a connection, each hashed separately. `draws` is the number of hash draws for the distribution of loads;
+    the first draw (`seed`) is judged. `most_finite`: see MOST_FINITE."""
+
+    pattern: str = DEFAULT_PATTERN
+    size_bytes: float = DEFAULT_BYTES
+    placement: Order = Placement.ALIGNED
+    queue_pairs: int = 1
+    seed: int = 0
+    draws: int = 1
+    most_finite: int = MOST_FINITE

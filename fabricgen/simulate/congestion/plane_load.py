@@ -1,0 +1,107 @@
+"""The congestion of one plane under a pattern."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from fabricgen.results import CongestionModel, CongestionResult
+from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
+from fabricgen.simulate.congestion.flow_rows import with_verdict
+from fabricgen.simulate.congestion.hash_spread import hash_spread, polarised, worst_collisions
+from fabricgen.simulate.congestion.options import Options
+from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
+from fabricgen.simulate.congestion.verdict import judge, offered_load
+from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
+from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.ports import Flows
+from fabricgen.simulate.plane.spreading import split_loads
+from fabricgen.units import counted
+
+
+def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
+    """The congestion of a plane under a pattern."""
+    basic = CongestionResult(
+        pattern=options.pattern,
+        model=CongestionModel.SKIPPED,
+        name=plane.name,
+        seed=options.seed,
+        links=plane.network.links // 2 + len(plane.adapters),
+        oversubscribed=oversubscribed(plane) if plane.adapters else (),
+        lossless=bool((plane.ports.switch >= 0).any()),
+    )
+    if not plane.adapters:
+        return replace(basic, reason="the files contain no hosts")
+    job = make_job(plane.adapters, options.placement, options.seed)
+    traffic = make_traffic(options.pattern, job, plane.adapters, options.size_bytes, options.seed)
+    if not len(traffic):
+        reason = f"{options.pattern} of {counted(job.nodes, 'node')} sends no traffic over the network"
+        return replace(basic, model=CongestionModel.IDLE, reason=reason)
+    stood_in = job.stand_in and uses_storage(options.pattern)
+    basic = replace(
+        basic,
+        rail_bytes=rail_bytes(plane, traffic),
+        reason=f"there are no storage hosts: {len(job.targets)} adapters of compute hosts replace them"
+        if stood_in
+        else "",
+    )
+    if isinstance(traffic, Everyone):
+        if len(traffic) * options.queue_pairs > options.most_finite:
+            return _dense(plane, traffic, basic)
+        traffic = traffic.messages()
+    return _hashed(plane, traffic.split(options.queue_pairs), options, basic)
+
+
+def _dense(plane: HostNetwork, traffic: Everyone, basic: CongestionResult) -> CongestionResult:
+    demand = leaf_demand(plane, traffic)
+    rates = dense_rates(plane, demand)
+    flows = dense_flows(plane, demand, rates, traffic.bytes_each * plane.wire_share)
+    load = round(float(rates.load.max(initial=1.0)), 4)
+    return replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, single_path=True)
+
+
+def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult) -> CongestionResult:
+    drawn = _draw(plane, traffic, options.seed)
+    flows = drawn.flows
+    if not len(flows):
+        return replace(basic, model=CongestionModel.IDLE, lost=len(traffic))
+    verdict = judge(plane.ports, flows, finite=len(flows) <= options.most_finite)
+    chosen = hash_spread(plane, drawn)
+    result = replace(
+        basic,
+        max_load=round(_ideal_load(plane, flows), 4),
+        drawn_load=round(float(offered_load(plane.ports, flows).max()), 4),
+        lost=int((~drawn.arrived).sum()),
+        single_path=not len(chosen.switch),
+        collisions=worst_collisions(chosen),
+        polarised=polarised(plane, chosen),
+        draws=_draws(plane, traffic, options) if options.draws > 1 else None,
+    )
+    ends = zip(flows.source.tolist(), flows.target.tolist(), strict=True)
+    return with_verdict(result, verdict, [(plane.adapters[a].name, plane.adapters[b].name) for a, b in ends])
+
+
+def _draw(plane: HostNetwork, traffic: Messages, seed: int) -> Hashed:
+    return hashed_flows(plane, traffic.source, traffic.target, traffic.bytes * plane.wire_share, traffic.start_ns, seed)
+
+
+def _draws(plane: HostNetwork, traffic: Messages, options: Options) -> dict[str, float]:
+    """The distribution of the highest load over several draws of the hashes."""
+    seeds = range(options.seed, options.seed + options.draws)
+    loads = [float(offered_load(plane.ports, _draw(plane, traffic, seed).flows).max(initial=0.0)) for seed in seeds]
+    marks = dict(zip(("p50", "p99", "max"), np.percentile(loads, [50, 99, 100]).tolist(), strict=True))
+    return {"count": len(loads), "mean": round(float(np.mean(loads)), 4)} | {
+        name: round(mark, 4) for name, mark in marks.items()
+    }
+
+
+def _ideal_load(plane: HostNetwork, flows: Flows) -> float:
+    """The highest load of any port, NICs included, if flows spread evenly over all next hops."""
+    _, nic, count = np.unique(flows.source, return_inverse=True, return_counts=True)
+    rate = plane.line_rate[flows.source] / count[nic]
+    table = np.zeros((plane.network.switches, plane.columns), np.float32)
+    away = plane.leaf[flows.source] != plane.leaf[flows.target]
+    np.add.at(table, (plane.leaf[flows.source[away]], plane.column[flows.target[away]]), rate[away])
+    loads = split_loads(plane.network, plane.hops, table) / plane.ports.bytes_per_ns[: plane.network.links]
+    received = np.bincount(flows.target, weights=rate, minlength=len(plane.adapters)) / plane.line_rate
+    return float(max(1.0, loads.max(initial=0.0), received.max(initial=0.0)))

@@ -1,0 +1,58 @@
+"""The settings of a run, from its scenario."""
+
+from fabricgen.results import Compat
+from fabricgen.simulate.packets.queues import buffers_by_port
+from fabricgen.simulate.packets.state import Settings
+from fabricgen.simulate.scenario import CongestionControl, Dcqcn, Scenario
+
+_TIMEOUT_NS = 1_000_000
+_HPCC_NAK_NS = 500_000  # HPCC's receivers ask again after this time
+_HPCC_OLDER_ACKS_NS = 1004  # up to this timer of alpha, HPCC's ns-3 handles an ACK before the timer of the same time
+_NEVER = 1 << 60
+_NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
+
+
+def run_settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_per_ns: int) -> Settings:
+    """The settings of a run with some ports, nodes and classes."""
+    transport, flows = scenario.transport, len(scenario.flows)
+    dcqcn = transport.dcqcn or _NO_DCQCN
+    first_flow = ports + nodes
+    first_pause = first_flow + 3 * flows
+    alpha_ns = dcqcn.alpha_timer_ns
+    compat = scenario.compat is Compat.HPCC
+    return Settings(
+        payload=int(transport.payload_bytes),
+        header=int(transport.header_bytes),
+        ack_size=int(transport.ack_bytes),
+        pause_size=int(transport.pfc_frame_bytes),
+        first_packet=first_pause + 3 * ports * classes,
+        first_wake=ports,
+        first_flow=first_flow,
+        first_pause=first_pause,
+        classes=classes,
+        ticks_per_s=float(ticks_per_ns * 10**9),
+        data_acks=bool(transport.ack_lossless),
+        round_robin=compat,
+        sai=not compat,
+        dcqcn=transport.congestion_control is CongestionControl.DCQCN,
+        ecn=any(one is not None and one.ecn for each in scenario.priorities for one in buffers_by_port(scenario, each)),
+        older_acks=int(compat and alpha_ns <= _HPCC_OLDER_ACKS_NS),
+        alpha_interval=int(alpha_ns * ticks_per_ns),
+        decrease_interval=int(dcqcn.rate_decrease_interval_ns * ticks_per_ns),
+        increase_interval=int(dcqcn.increase_timer_ns * ticks_per_ns),
+        notice_interval=int(dcqcn.cnp_interval_ns * ticks_per_ns),
+        byte_counter=int(dcqcn.byte_counter_bytes),
+        fast_recovery=int(dcqcn.fast_recovery_times),
+        g=float(dcqcn.g),
+        additive=dcqcn.rate_ai_mbps * 1e6,
+        hyper=dcqcn.rate_hai_mbps * 1e6,
+        least_rate=dcqcn.min_rate_mbps * 1e6,
+        timeout=int(_timeout_ns(scenario) * ticks_per_ns),
+        refusal_interval=_HPCC_NAK_NS * ticks_per_ns if compat else _NEVER,
+    )
+
+
+def _timeout_ns(scenario: Scenario) -> int:
+    """The timeout of retransmission; HPCC's senders do not have one."""
+    given = scenario.transport.retransmission_timeout_ns
+    return (0 if scenario.compat is Compat.HPCC else _TIMEOUT_NS) if given is None else given

@@ -1,0 +1,54 @@
+"""One plane with its hosts: routed switches, the adapters on them, and all ports with their buffers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES
+from fabricgen.routing.bits import Words
+from fabricgen.routing.network import Network
+from fabricgen.simulate.plane.adapters import Adapter
+from fabricgen.simulate.plane.ports import Floats, Ints, Ports
+
+NO_COLUMN = -1
+
+
+@dataclass(frozen=True)
+class HostNetwork:
+    """A plane. `leaf[a]` and `column[a]` are the switch of adapter a and the destination that its address belongs to.
+    `hops` (links x words) are next hops by destination; `hash_seed[u]` is the seed of switch u's ECMP hash.
+
+    Ports: link l is port l; adapter a sends by port links + a and receives by port links + adapters + a.
+    """
+
+    names: tuple[str, ...]
+    network: Network
+    hops: Words
+    adapters: Sequence[Adapter]
+    leaf: Ints
+    column: Ints
+    columns: int
+    ports: Ports
+    hash_seed: Ints
+    payload_bytes: int = DEFAULT_ROCE_MTU_BYTES
+    name: str = ""
+    tier: Mapping[int, str] = field(default_factory=dict)  # switch -> leaf | spine | core, where known
+    rail: Mapping[int, int] = field(default_factory=dict)  # leaf -> rail, where known
+
+    def nic_port(self, adapter: Ints) -> Ints:
+        """The ports by which adapters send."""
+        return self.network.links + adapter
+
+    def host_port(self, adapter: Ints) -> Ints:
+        """The ports of leaves towards adapters."""
+        return self.network.links + len(self.adapters) + adapter
+
+    @property
+    def line_rate(self) -> Floats:
+        """Bytes per ns of every adapter."""
+        first = self.network.links
+        return self.ports.bytes_per_ns[first : first + len(self.adapters)]
+
+    @property
+    def wire_share(self) -> float:
+        """Bytes on the wire for each byte of payload."""
+        return self.ports.packet_bytes / self.payload_bytes

@@ -1,0 +1,86 @@
+"""The ports of a plane as arrays: speeds, cables, and the priority groups that they feed."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import WiredLink
+from fabricgen.physics import PROPAGATION_NS_PER_M, peer_response_bytes
+from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.simulate.plane.interfaces import PlaneQos
+from fabricgen.simulate.plane.ports import NO_SWITCH, Ports
+from fabricgen.simulate.plane.switch import Group, RoceClass, SwitchClass
+
+_MBPS_PER_BYTE_PER_NS = 8_000
+
+End = tuple[int, str]  # (switch, its port)
+
+
+def port_arrays(
+    bundle: Bundle, fabric: RoutedFabric, links: Sequence[WiredLink], traffic: RoceClass, *, lossless: bool
+) -> Ports:
+    """The ports of links first, then those of adapters, then those towards adapters. Without `lossless` no switch
+    pauses the traffic."""
+    network, names = fabric.network, fabric.names
+    plane_qos = PlaneQos()
+    switches = [SwitchClass(bundle, name, traffic, plane_qos.of(bundle.devices[name].config)) for name in names]
+    number = {name: index for index, name in enumerate(names)}
+    near = [(int(network.source[link]), fabric.port(link)) for link in range(network.links)]
+    far = [near[link] for link in network.reverse]
+    leaf_ends = [(number[link.b[0]], link.b[1]) for link in links]
+    senders = [*near, *leaf_ends, *leaf_ends]  # a NIC has the speed of the port that it is connected to
+    receivers: list[End | None] = [*far, *leaf_ends, *([None] * len(links))]
+    groups = [_lossless_group(switches, end) if end and lossless else None for end in receivers]
+    fed = [end[0] if end and group else NO_SWITCH for end, group in zip(receivers, groups, strict=True)]
+    pools = {switch: switches[switch].pool_bytes for switch in sorted(set(fed) - {NO_SWITCH})}
+    speed = np.array([switches[switch].cables.speed_mbps(port) for switch, port in senders], float)
+    length = np.array([switches[switch].cables.length_m(port) for switch, port in senders], float)
+    size, place = network.links, np.arange(len(senders))
+    return Ports(
+        bytes_per_ns=speed / _MBPS_PER_BYTE_PER_NS,
+        delay_ns=length * PROPAGATION_NS_PER_M,
+        switch=np.array(fed, np.int64),
+        is_nic=(place >= size) & (place < size + len(links)),
+        alpha=np.array([_alpha(group) for group in groups], float),
+        reserve_bytes=np.array([_reserve_bytes(group) for group in groups], float),
+        pool_bytes=np.array([pools.get(switch, 0) for switch in range(len(names))], float),
+        name_of=_namer(names, near, links),
+        peer_of=_namer(names, far, links, far_end=True),
+        packet_bytes=traffic.packet_bytes,
+        xon_offset_bytes=np.array([group.xon_offset_bytes if group else 0 for group in groups], float),
+        response_bytes=np.array([peer_response_bytes(int(mbps)) or 0 for mbps in speed], float),
+    )
+
+
+def _lossless_group(switches: Sequence[SwitchClass], end: End) -> Group | None:
+    switch, port = end
+    group = switches[switch].group(port)
+    return group if group.lossless else None
+
+
+def _alpha(group: Group | None) -> float:
+    if group is None:
+        return 1.0
+    return group.alpha if group.static_bytes is None else 0.0
+
+
+def _reserve_bytes(group: Group | None) -> int:
+    """What a group holds before alpha applies; a static threshold is all reserve."""
+    if group is None:
+        return 0
+    return group.reserve_bytes if group.static_bytes is None else group.static_bytes
+
+
+def _namer(
+    names: Sequence[str], ends: Sequence[End], links: Sequence[WiredLink], *, far_end: bool = False
+) -> Callable[[int], tuple[str, str]]:
+    def name(port: int) -> tuple[str, str]:
+        if port < len(ends):
+            switch, interface = ends[port]
+            return names[switch], interface
+        towards, adapter = divmod(port - len(ends), len(links))
+        link = links[adapter]
+        return link.b if bool(towards) != far_end else link.a
+
+    return name

@@ -1,0 +1,100 @@
+"""From the files of one plane to its `HostNetwork`."""
+
+import numpy as np
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import WiredLink
+from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES, ROCE_V2_WIRE_BYTES
+from fabricgen.routing.bgp import solve
+from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.routes import Destination
+from fabricgen.simulate.plane.adapters import Adapter
+from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
+from fabricgen.simulate.plane.hosts import host_traffic
+from fabricgen.simulate.plane.names import wired_plane
+from fabricgen.simulate.plane.port_arrays import port_arrays
+from fabricgen.simulate.plane.priority import roce_dscp
+from fabricgen.simulate.plane.switch import RoceClass
+from fabricgen.sonic.addresses import Address, parse_address
+
+# dockers/docker-orchagent/switch.json.j2 of sonic-buildimage: the ECMP hash seed depends on the device type
+_HASH_SEED = {"LeafRouter": 10, "SpineRouter": 25}
+
+
+def read_plane(bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int | None) -> HostNetwork:
+    """The plane's network for one lossless priority; None is traffic without PFC."""
+    links = _host_links(bundle, fabric, plane)
+    traffic = host_traffic(bundle, fabric)
+    destinations = tuple(fabric.destinations[column] for column in traffic.columns)
+    hops = forwarding(fabric.network, solve(fabric.network, fabric.policy, destinations), fabric.discards)
+    number = {name: index for index, name in enumerate(fabric.names)}
+    leaf = np.array([number[link.b[0]] for link in links], np.int64)
+    columns = _Columns(fabric, destinations)
+    column = np.array([columns.of(link.b, int(at)) for link, at in zip(links, leaf, strict=True)], np.int64)
+    wired = wired_plane(bundle, plane)
+    payload = (wired.roce_mtu if wired else None) or DEFAULT_ROCE_MTU_BYTES
+    dscp = None if priority is None else roce_dscp(bundle, plane, priority)
+    roce = RoceClass(priority or 0, payload + ROCE_V2_WIRE_BYTES, dscp)
+    devices = [bundle.devices[name] for name in fabric.names]
+    kinds = [device.text_of("DEVICE_METADATA", "localhost", "type") for device in devices]
+    known = {index: device.wired for index, device in enumerate(devices) if device.wired}
+    return HostNetwork(
+        names=fabric.names,
+        network=fabric.network,
+        hops=hops,
+        adapters=_adapters(bundle, links),
+        leaf=leaf,
+        column=column,
+        columns=len(destinations),
+        ports=port_arrays(bundle, fabric, links, roce, lossless=priority is not None),
+        hash_seed=np.array([_HASH_SEED.get(kind, 0) for kind in kinds], np.int64),
+        payload_bytes=payload,
+        name=plane,
+        tier={index: one.role for index, one in known.items()},
+        rail={index: one.rail for index, one in known.items() if one.rail is not None},
+    )
+
+
+def _host_links(bundle: Bundle, fabric: RoutedFabric, plane: str) -> list[WiredLink]:
+    inside = set(fabric.names)
+    return [link for link in bundle.host_links if link.b[0] in inside and link.plane in (plane, "")]
+
+
+def _adapters(bundle: Bundle, links: list[WiredLink]) -> list[Adapter]:
+    """The adapter at the host's end of each link."""
+    hosts = bundle.wiring.hosts if bundle.wiring else ()
+    nics = {(host.name, nic.name): (nic, host) for host in hosts for nic in host.nics}
+    found = []
+    for link in links:
+        nic, host = nics.get(link.a, (None, None))
+        rail = nic.rail if nic else link.rail
+        found.append(Adapter(*link.a, rail, host.group if host else "", host.model if host else ""))
+    return found
+
+
+class _Columns:
+    """The destination of packets to an adapter: the longest prefix around its address that its leaf announces."""
+
+    def __init__(self, fabric: RoutedFabric, destinations: tuple[Destination, ...]) -> None:
+        self.address = {
+            (name, entry.interface): entry.host
+            for name in fabric.names
+            for entry in fabric.spoken.speakers[name].addresses
+            if not entry.vrf
+        }
+        self.announced: dict[int, list[tuple[Address, int]]] = {}
+        for column, destination in enumerate(destinations):
+            prefixes = [prefix for prefix in map(parse_address, destination.prefixes) if prefix and prefix.length]
+            for switch in destination.origins:
+                self.announced.setdefault(switch, []).extend((prefix, column) for prefix in prefixes)
+        for found in self.announced.values():
+            found.sort(key=lambda entry: -entry[0].length)
+
+    def of(self, port: tuple[str, str], leaf: int) -> int:
+        """The column of the adapter behind a leaf's port; NO_COLUMN if the leaf announces no prefix around it."""
+        address = self.address.get(port)
+        announced = self.announced.get(leaf, ())
+        if address is None:  # a VLAN member, or a file without addresses: any prefix of the leaf
+            return announced[0][1] if announced else NO_COLUMN
+        return next((column for prefix, column in announced if prefix.covers(address)), NO_COLUMN)

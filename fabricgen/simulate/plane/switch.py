@@ -1,0 +1,151 @@
+"""What the file of a switch configures for one class of traffic: priority groups, queues, marking, the watchdog.
+
+The maps of a port give the priority group and the queue of a packet: by its DSCP where that is known, or else by the
+traffic class with the number of its priority. A map that no field of the port names is the identity.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes, peer_response_bytes
+from fabricgen.simulate.plane.buffers import Profile, SwitchBufferTables
+from fabricgen.simulate.plane.cables import Cables
+from fabricgen.simulate.plane.interfaces import InterfaceQos
+from fabricgen.simulate.plane.queues import QueueTables
+from fabricgen.simulate.scenario import Ecn, Watchdog
+from fabricgen.sonic.image import text
+from fabricgen.sonic.port_qos import DSCPS, PRIORITIES, PortQos
+from fabricgen.sonic.references import reference_name
+
+_DYNAMIC_XON_BYTES = 19_456  # of the profiles that a switch computes: sonic-swss, buffer_headroom_mellanox.lua
+_MAPS = ("dscp_to_tc_map", "tc_to_pg_map", "tc_to_queue_map")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A priority group at a port. It pauses its sender, if it is `lossless`, when it holds more than its reserve and
+    `alpha` of the free pool, or `static_bytes` where that is not None."""
+
+    lossless: bool
+    alpha: float = 1.0
+    static_bytes: int | None = None
+    reserve_bytes: int = 0
+    headroom_bytes: int = 0
+    xon_bytes: int = 0
+    xon_offset_bytes: int = 0
+    profile: str = ""
+
+
+class RoceClass(NamedTuple):
+    """A class of traffic: its priority, its largest packet on the wire, and the DSCP of its packets, None if
+    unknown."""
+
+    priority: int
+    packet_bytes: int
+    dscp: int | None = None
+
+
+class SwitchClass:
+    """One class of traffic on one switch, whose QoS is `qos`."""
+
+    def __init__(self, bundle: Bundle, name: str, traffic: RoceClass, qos: InterfaceQos) -> None:
+        self.device = bundle.devices[name]
+        self.cables = Cables(bundle, self.device)
+        self.buffers = SwitchBufferTables(self.device)
+        self.queues = QueueTables(self.device)
+        self._traffic, self._qos = traffic, qos
+        self._known: dict[tuple[str, ...], tuple[int, int]] = {}
+
+    @cached_property
+    def pool_bytes(self) -> int:
+        """What the lossless groups of the switch share, without the headroom pool: the size of their pool, or else the
+        memory of the ASIC without the headroom of all ports."""
+        if configured := self.buffers.lossless_pool_bytes:
+            return configured
+        headroom = sum(
+            headroom_floor_bytes(self.cables.configured_mbps(port), self.cables.configured_m(port), DEFAULT_MTU_BYTES)
+            for port in self._qos.ports
+            if self._qos.of(port).bound("BUFFER_PG", self.group_number(port))
+        )
+        return self.buffers.memory_without(headroom)
+
+    def group_number(self, interface: str) -> int:
+        """The priority group of packets that arrive at an interface."""
+        return self._numbers(self._qos.of(interface))[0]
+
+    def queue_number(self, interface: str) -> int:
+        """The queue of packets that an interface sends."""
+        return self._numbers(self._qos.of(interface))[1]
+
+    def group(self, interface: str) -> Group:
+        """The priority group of packets that arrive at an interface."""
+        qos, group = self._qos.of(interface), self.group_number(interface)
+        bound = qos.bound("BUFFER_PG", group)
+        name = reference_name(text(bound[1], "profile")) if bound else ""
+        lossless = group in qos.pfc and (bound is not None or not self.buffers.groups_configured)
+        profile = self.buffers.profile(name) if bound else None
+        if profile:
+            return _configured(profile, lossless=lossless)
+        return self._computed(interface) if lossless else Group(lossless=False, profile=name)
+
+    def marking(self, interface: str) -> Ecn | None:
+        """The WRED marking of the queue; None if it does not mark."""
+        return self.queues.marking(self._qos.of(interface), self.queue_number(interface))
+
+    def watchdog(self, interface: str) -> Watchdog | None:
+        """The PFC watchdog of the queue; None if it does not watch it."""
+        return self.queues.watchdog(self._qos.of(interface), self.queue_number(interface))
+
+    def scheduling(self, interface: str) -> tuple[bool, int]:
+        """(whether the queue is strict, its DWRR weight)."""
+        return self.queues.scheduling(self._qos.of(interface), self.queue_number(interface))
+
+    def queue_profile(self, interface: str) -> Profile | None:
+        """The buffer profile of the queue; None if the file does not define one."""
+        bound = self._qos.of(interface).bound("BUFFER_QUEUE", self.queue_number(interface))
+        return self.buffers.profile(reference_name(text(bound[1], "profile"))) if bound else None
+
+    def _numbers(self, qos: PortQos) -> tuple[int, int]:
+        """(priority group, queue) by the maps of a port. Ports with the same maps are resolved once."""
+        names = tuple([qos.map_name(field) for field in _MAPS])
+        if names not in self._known:
+            traffic_class = self._traffic_class(qos)
+            group, queue = (qos.map_array(field, PRIORITIES)[traffic_class] for field in _MAPS[1:])
+            self._known[names] = group, queue
+        return self._known[names]
+
+    def _traffic_class(self, qos: PortQos) -> int:
+        priority, _, dscp = self._traffic
+        if dscp is None or dscp >= DSCPS or not qos.dscp_to_tc:
+            return priority
+        found = qos.map_array("dscp_to_tc_map", DSCPS)[dscp]
+        return found if found < PRIORITIES else priority
+
+    def _computed(self, interface: str) -> Group:
+        """The group with the profile that the switch computes from speed and CABLE_LENGTH."""
+        speed = self.cables.speed_mbps(interface)
+        packet = self._traffic.packet_bytes
+        headroom = headroom_floor_bytes(speed, self.cables.configured_m(interface), packet)
+        headroom += (peer_response_bytes(speed) or 0) + packet  # one more packet, for the pipeline of the ASIC
+        return Group(
+            lossless=True,
+            alpha=self.buffers.default_alpha,
+            reserve_bytes=_DYNAMIC_XON_BYTES,
+            headroom_bytes=headroom,
+            xon_bytes=_DYNAMIC_XON_BYTES,
+        )
+
+
+def _configured(profile: Profile, *, lossless: bool) -> Group:
+    return Group(
+        lossless=lossless,
+        alpha=profile.alpha,
+        static_bytes=profile.static_bytes,
+        reserve_bytes=profile.reserve_bytes if profile.static_bytes is None else 0,
+        headroom_bytes=profile.headroom_bytes if lossless else 0,
+        xon_bytes=profile.xon_bytes if lossless else 0,
+        xon_offset_bytes=profile.xon_offset_bytes if lossless else 0,
+        profile=profile.name,
+    )

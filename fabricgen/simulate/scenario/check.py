@@ -1,0 +1,101 @@
+"""Checks a scenario file against its JSON Schema and its own names: every mistake is a finding with its line."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fabricgen.bundle.read import parse_object, read_bytes
+from fabricgen.findings import Finding, Location, Severity
+from fabricgen.resources import resource
+from fabricgen.simulate.scenario.model import NodeKind
+from fabricgen.simulate.scenario.places import Mistake, Places, dotted
+
+_NEEDED_KINDS: Sequence[tuple[str, tuple[str, ...], NodeKind | None]] = (
+    ("links", ("a", "b"), None),
+    ("flows", ("src", "dst"), NodeKind.HOST),
+    ("routes", ("at",), NodeKind.SWITCH),
+    ("routes", ("to",), NodeKind.HOST),
+    ("routes", ("via",), None),
+    ("storms", ("host",), NodeKind.HOST),
+    ("failures", ("a", "b"), None),
+)
+
+
+def check_scenario(file: Path) -> list[Finding]:
+    """FG790 for every mistake in a scenario file. Raises UnreadableInputError for a file without a JSON object."""
+    text = read_bytes(file)
+    tree = parse_object(text, file)
+    mistakes = list(_schema_mistakes(tree)) or list(_name_mistakes(tree))
+    if not mistakes:
+        return []
+    places = Places(text)
+    return [
+        Finding(
+            code="FG790",
+            severity=Severity.ERROR,
+            message=f"{dotted(path)}: {problem}",
+            path=dotted(path),
+            location=Location(str(file), *places.of(path)),
+            hint="run `fabricgen schema scenario` for the JSON Schema of scenario files",
+        )
+        for path, problem in mistakes
+    ]
+
+
+def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Mistakes against the schema. List items that differ only in names are checked once: a file may have ten thousand
+    routes, which are all equal to the schema."""
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads(resource("schemas", "scenario.schema.json").read_text(encoding="utf-8"))
+    shorter, number = dict(tree), {}
+    for key, items in tree.items():
+        if isinstance(items, list) and all(isinstance(item, dict) for item in items):
+            first: dict[str, int] = {}
+            for index, item in enumerate(items):
+                first.setdefault(repr([(name, _without_name(value)) for name, value in item.items()]), index)
+            number[key] = list(first.values())
+            shorter[key] = [items[index] for index in number[key]]
+    for error in Draft202012Validator(schema).iter_errors(shorter):
+        path = list(error.absolute_path)
+        if len(path) > 1 and path[0] in number and isinstance(path[1], int):
+            path[1] = number[str(path[0])][path[1]]
+        yield (
+            tuple(path),
+            error.message if len(error.message) < 200 else f"does not match {error.validator!r} of the schema",
+        )
+
+
+def _without_name(value: object) -> object:
+    return bool(value) if isinstance(value, str) and value not in ("host", "switch") else value
+
+
+def _name_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Names without a node or with a node of the wrong kind, and routes and failures without a link."""
+    kinds = {node["name"]: node["kind"] for node in tree["nodes"]}
+    for name, times in Counter(node["name"] for node in tree["nodes"]).items():
+        if times > 1:
+            yield ("nodes",), f"{times} nodes have the name {name!r}"
+    for key, fields, kind in _NEEDED_KINDS:
+        for index, item in enumerate(tree.get(key, ())):
+            for field in fields:
+                found = kinds.get(item[field])
+                if found is None or kind not in (None, found):
+                    yield (key, index, field), f"{item[field]!r} is not a {kind or 'node'}"
+    for index, flow in enumerate(tree["flows"]):
+        if flow["src"] == flow["dst"]:
+            yield ("flows", index, "dst"), "the flow ends where it begins"
+    yield from _link_mistakes(tree)
+
+
+def _link_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Routes and failures without a link."""
+    linked = {(link["a"], link["b"]) for link in tree["links"]}
+    for index, route in enumerate(tree["routes"]):
+        if (route["at"], route["via"]) not in linked and (route["via"], route["at"]) not in linked:
+            yield ("routes", index, "via"), f"no link between {route['at']} and {route['via']}"
+    for index, failure in enumerate(tree.get("failures", ())):
+        if (failure["a"], failure["b"]) not in linked and (failure["b"], failure["a"]) not in linked:
+            yield ("failures", index), f"no link between {failure['a']} and {failure['b']}"

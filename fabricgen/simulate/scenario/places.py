@@ -1,0 +1,39 @@
+"""Places in a JSON file: a path of steps as text, and as line and column."""
+
+from collections.abc import Sequence
+
+Step = str | int
+Mistake = tuple[tuple[Step, ...], str]  # (path, problem)
+
+
+class Places:
+    """Lines and columns of a JSON text. JSON is YAML, and the reader of YAML keeps the positions."""
+
+    def __init__(self, text: bytes) -> None:
+        import yaml
+
+        try:
+            self._root = yaml.compose(text.decode(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except (yaml.YAMLError, UnicodeDecodeError):  # tabs between tokens
+            self._root = None
+
+    def of(self, path: Sequence[Step]) -> tuple[int, int]:
+        """(line, column) of the deepest part of a path that exists; (0, 0) in a text that cannot be read."""
+        node, mark = self._root, getattr(self._root, "start_mark", None)
+        for step in path:
+            if node is None:
+                break
+            if isinstance(step, int):
+                node = node.value[step]
+                mark = node.start_mark
+            else:
+                found = [(key, value) for key, value in node.value if key.value == step]
+                node = found[0][1] if found else None
+                mark = found[0][0].start_mark if found else mark
+        return (mark.line + 1, mark.column + 1) if mark else (0, 0)
+
+
+def dotted(path: Sequence[Step]) -> str:
+    """A path as text, for example flows[2].src."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.lstrip(".") or "the scenario"

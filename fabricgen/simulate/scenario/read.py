@@ -1,0 +1,125 @@
+"""Scenario files to `Scenario`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from fabricgen.bundle.read import parse_object, read_bytes
+from fabricgen.errors import UnreadableInputError, UsageError
+from fabricgen.findings import Location
+from fabricgen.results import Compat
+from fabricgen.simulate.scenario.model import (
+    CongestionControl,
+    Dcqcn,
+    Ecn,
+    Flow,
+    Link,
+    LinkFailure,
+    Node,
+    NodeKind,
+    PauseStorm,
+    Pfc,
+    Scenario,
+    Scheduler,
+    SwitchBuffers,
+    TrafficClass,
+    Transport,
+    Watchdog,
+)
+from fabricgen.vocabulary import WatchdogAction
+
+FORMAT = "fabricgen-scenario/1"
+
+
+def read_scenario(file: Path) -> Scenario:
+    """The scenario of a file. Raises UnreadableInputError for a file that is not a scenario."""
+    try:
+        return parse_scenario(parse_object(read_bytes(file), file))
+    except UsageError as error:
+        raise UnreadableInputError(str(error), Location(str(file))) from error
+
+
+def parse_scenario(tree: Mapping[str, Any]) -> Scenario:
+    """The scenario of a JSON object. Raises UsageError for an object that is not a scenario."""
+    try:
+        return _scenario(tree)
+    except KeyError as error:
+        raise UsageError(f"not a scenario: {error.args[0]!r} is missing") from error
+    except (AttributeError, TypeError, ValueError) as error:
+        raise UsageError(f"not a scenario: {error}") from error
+
+
+def _scenario(tree: Mapping[str, Any]) -> Scenario:
+    if tree["format"] != FORMAT:
+        raise ValueError(f"format is {tree['format']!r}, this version reads {FORMAT!r}")
+    scenario = Scenario(
+        name=str(tree["name"]),
+        nodes=tuple(_node(node, tree["switch_defaults"]) for node in tree["nodes"]),
+        links=tuple(Link(**link) for link in tree["links"]),
+        flows=tuple(Flow(**flow) for flow in tree["flows"]),
+        routes=_routes(tree["routes"]),
+        transport=_transport(tree["transport"]),
+        stop_ns=int(tree["stop_ns"]),
+        compat=Compat(tree.get("compat") or ""),
+        description=tree.get("description", ""),
+        classes=tuple(TrafficClass(**_with_scheduler(each)) for each in tree.get("classes", ())),
+        pfc=Pfc(**tree.get("pfc", {})),
+        storms=tuple(PauseStorm(**each) for each in tree.get("storms", ())),
+        failures=tuple(
+            LinkFailure(each["a"], each["b"], each["at_ns"], _routes(each.get("routes", ())))
+            for each in tree.get("failures", ())
+        ),
+    )
+    _require_known_names(scenario)
+    return scenario
+
+
+def _node(node: Mapping[str, Any], defaults: Mapping[str, Any]) -> Node:
+    """A node; the fields of a switch replace those of the defaults."""
+    if NodeKind(node["kind"]) is NodeKind.HOST:
+        own = {name: node[name] for name in ("drain_gbps", "receive_buffer_bytes") if name in node}
+        return Node(node["name"], NodeKind.HOST, **own)
+    own = {field.name: node[field.name] for field in fields(SwitchBuffers) if field.name in node}
+    settings = _with_scheduler({**defaults, **own})
+    if settings.get("ecn"):
+        settings["ecn"] = Ecn(**settings["ecn"])
+    if watchdog := settings.get("watchdog"):
+        action = WatchdogAction(watchdog.get("action", WatchdogAction.DROP))
+        settings["watchdog"] = Watchdog(**{**watchdog, "action": action})
+    return Node(node["name"], NodeKind.SWITCH, SwitchBuffers(**settings))
+
+
+def _transport(tree: Mapping[str, Any]) -> Transport:
+    dcqcn = Dcqcn(**tree["dcqcn"]) if tree.get("dcqcn") else None
+    control = CongestionControl(tree["congestion_control"])
+    return Transport(**{**tree, "dcqcn": dcqcn, "congestion_control": control})
+
+
+def _with_scheduler(tree: Mapping[str, Any]) -> dict[str, Any]:
+    return {**tree, "scheduler": Scheduler(tree["scheduler"])} if tree.get("scheduler") else dict(tree)
+
+
+def _routes(routes: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], str]:
+    return {(route["at"], route["to"]): route["via"] for route in routes}
+
+
+def _require_known_names(scenario: Scenario) -> None:
+    """Raises ValueError for a name without a node, and for a flow that does not go from one host to another."""
+    kinds = {node.name: node.kind for node in scenario.nodes}
+    if len(kinds) != len(scenario.nodes):
+        raise ValueError("two nodes have the same name")
+    named = [("link", name) for link in scenario.links for name in (link.a, link.b)]
+    named += [("route", name) for (at, to), via in scenario.routes.items() for name in (at, to, via)]
+    named += [("flow", name) for flow in scenario.flows for name in (flow.src, flow.dst)]
+    for kind, name in named:
+        if name not in kinds:
+            raise ValueError(f"a {kind} names {name!r}, which is not a node")
+    for flow in scenario.flows:
+        for name in (flow.src, flow.dst):
+            if kinds[name] is not NodeKind.HOST:
+                raise ValueError(f"a flow names {name!r}, which is not a host")
+        if flow.src == flow.dst:
+            raise ValueError(f"the flow from {flow.src} to {flow.dst} ends where it begins")
+        if flow.bytes <= 0:
+            raise ValueError(f"the flow from {flow.src} to {flow.dst} has no bytes")

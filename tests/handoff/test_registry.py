@@ -1,0 +1,32 @@
+"""The handoffs that the command line offers."""
+
+import subprocess
+import sys
+
+import pytest
+
+from fabricgen.handoff import handoffs
+from tests.conftest import Cli
+
+
+def test_all_handoffs_are_registered() -> None:
+    assert list(handoffs()) == ["alerts", "ansible", "cabling", "containerlab", "kubernetes", "ztp"]
+    assert {name: one.name for name, one in handoffs().items()} == {name: name for name in handoffs()}
+
+
+@pytest.mark.parametrize("name", handoffs())
+def test_each_is_a_command_with_its_options(name: str, cli: Cli) -> None:
+    outcome = cli("handoff", name, "--help")
+    text = " ".join(outcome.out.split())
+    assert outcome.code == 0 and handoffs()[name].summary in text
+    for option in handoffs()[name].options:
+        assert f"--{option.name} " in text and option.help in text
+
+
+def test_help_loads_neither_numpy_nor_jinja() -> None:
+    program = (
+        "import sys; from fabricgen.cli.main import _exit_code; _exit_code(['handoff', '--help'], False);"
+        "print(sorted({'numpy', 'jinja2'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "containerlab" in run.stdout and run.stdout.endswith("[]\n")

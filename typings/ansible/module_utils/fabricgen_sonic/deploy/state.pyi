@@ -1,0 +1,1 @@
+from fabricgen.deploy.state import problems_of as problems_of

@@ -1,0 +1,1 @@
+from fabricgen.deploy.steps import take as take
