@@ -1656,9 +1656,7 @@ GOOD = [
     GoodCase(
         "FG831", edit(GRID, "portgroup_max_ports 9", "portgroup_max_ports 16\nmax_changes 2"), clean=SubnetFiles(TORUS)
     ),
-    GoodCase(
-        "FG832", edit(POLICY, "use: everything", "use: all that has no level of its own"), clean=SubnetFiles(TORUS)
-    ),
+    GoodCase("FG832", edit(POLICY, "use: everything", "use: all other applications"), clean=SubnetFiles(TORUS)),
     GoodCase("FG833", edit(STANDBY, END, f"\nlog_prefix standby{END}"), clean=SubnetFiles()),
     GoodCase("FG834", edit(STANDBY, line("sm_priority", "13"), line("sm_priority", "2")), clean=SubnetFiles()),
     GoodCase("FG835", option("sminfo_polling_timeout", "1000", "2000"), clean=SubnetFiles()),
