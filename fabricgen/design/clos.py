@@ -150,7 +150,7 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
 
 
 def _ratio(oversubscription: float) -> Fraction:
-    """The ratio as the inventory has it: 1.5 is exactly 3/2."""
+    """The ratio of the inventory: 1.5 is exactly 3/2."""
     return Fraction(str(oversubscription))
 
 

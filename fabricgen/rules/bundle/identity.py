@@ -43,7 +43,7 @@ def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
 
     Example: leaf1 and leaf2 both have mac 02:00:00:00:00:01 after a copied file.
 
-    Fix: give each switch the base MAC of its own EEPROM, or remove the field.
+    Fix: give each switch the base MAC in its EEPROM, or remove the field.
 
     Source: sonic-buildimage sonic-device_metadata.yang; sonic-swss orchagent reads it as the router MAC.
     """
