@@ -103,8 +103,8 @@ def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
 def buffer_model(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.buffer_model is that of the platform's image: dynamic only if it has Lua scripts.
 
-    Why: in the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them there
-    is no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size.
+    Why: in the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them the
+    switch has no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size.
 
     Example: buffer_model "dynamic" on a Broadcom switch.
 

@@ -20,17 +20,17 @@ DEADLINE_S = 60
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
-    """The address of a scheduler on a free port, with two workers of their own."""
+    """The address of a scheduler on a free port, with two workers."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(*arguments: str, told: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
+    def start(*arguments: str, reported: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", *arguments]
-        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=told, text=True))
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=reported, text=True))
         return started[-1]
 
     try:
         asked = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        output = start("distributed.cli.dask_scheduler", *asked, told=subprocess.PIPE).stderr
+        output = start("distributed.cli.dask_scheduler", *asked, reported=subprocess.PIPE).stderr
         assert output
         url = next(found[0] for line in output if (found := re.search(r"tcp://127\.0\.0\.1:\d+", line)))
         for _ in range(2):

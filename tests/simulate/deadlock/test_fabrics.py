@@ -52,7 +52,7 @@ def verdict(configs: ConfigDbs, folder: Path) -> PlaneDeadlock:
 
 
 def test_ring_of_three_is_free_and_ring_of_five_is_cyclic(tmp_path: Path) -> None:
-    """In a ring of three every other switch is one hop away, nobody carries for others; in a longer one they do."""
+    """In a ring of three every other switch is one hop away and no switch forwards; in a longer ring they do."""
     assert verdict(ring(3, 1).configs(), tmp_path / "3").verdict == "free"
     result = verdict(ring(5, 1).configs(), tmp_path / "5")
     assert result.verdict == "cyclic"
@@ -158,7 +158,7 @@ def test_queues_that_cross_join_the_priorities(tmp_path: Path) -> None:
 
 
 def test_a_priority_raised_once_around_breaks_the_cycle(tmp_path: Path) -> None:
-    """r0 raises priority 3 to 4 and lets 4 go lossy, as Tagger does: nobody comes around to where it started."""
+    """r0 raises priority 3 to 4 and lets 4 go lossy, as Tagger does: no packet returns to its first switch."""
     configs = cyclic_configs()
     configs["r0"]["TC_TO_QUEUE_MAP"] = {"AZURE": {str(tc): {3: "4", 4: "0"}.get(tc, str(tc)) for tc in range(8)}}
     result = verdict(configs, tmp_path)
@@ -292,7 +292,7 @@ def test_wrong_shapes_get_a_verdict_all_the_same(tmp_path: Path, wrong: object) 
 
 
 def test_a_cable_without_a_session_makes_no_hosts(tmp_path: Path) -> None:
-    """A link between two switches whose BGP rows are missing is no place where hosts are."""
+    """A link between two switches whose BGP rows are missing is not a place of hosts."""
     configs = clos(2, 2).configs()
     for name in ("l0", "s0"):
         configs[name]["BGP_NEIGHBOR"].pop("172.16.0.1" if name == "l0" else "172.16.0.0")

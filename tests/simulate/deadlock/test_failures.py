@@ -42,7 +42,7 @@ def shut(fabric: Fabric, gone: tuple[int, ...]) -> ConfigDbs:
 
 
 def one_by_one(fabric: Fabric, depth: int, folder: Path) -> tuple[int, int]:
-    """(cyclic, unreachable) sets, each judged from files of its own."""
+    """(cyclic, unreachable) sets, each judged from separate files."""
     cyclic = unreachable = 0
     for gone in combinations(range(len(fabric.links)), depth):
         [result] = analyse_deadlock(open_configs(shut(fabric, gone), folder))

@@ -62,7 +62,7 @@ def test_torus_needs_a_dateline(size: int, classes: int, cyclic: bool) -> None:
     onward = np.zeros((4, 4, classes), np.uint8)
     for (come, _), (go, crosses), ride in product(product((0, 1), repeat=2), product((0, 1), repeat=2), range(classes)):
         leaves_on = 1 if classes == 2 and (crosses or (ride and come == go)) else 0
-        if not (crosses and ride and come == go):  # nobody goes around twice
+        if not (crosses and ride and come == go):  # no packet goes around twice
             for before in (0, 1):
                 onward[2 * come + before, 2 * go + crosses, ride] = 1 << leaves_on
     assert is_cyclic(network, by_dimension(size), [2 * step + crosses for step, crosses in kind], onward) == cyclic
@@ -104,6 +104,6 @@ def test_dragonfly_needs_a_class_after_the_global_hop(classes: int, cyclic: bool
     for come, go, ride in product((0, 1), (0, 1), range(classes)):
         if classes == 1 or (go == 1 and ride == 0):
             onward[come, go, ride] = 1
-        elif go == 0:  # the second class is for the way from the global hop on; nobody takes two of those
+        elif go == 0:  # the second class is for the way from the global hop on; no packet takes two of those
             onward[come, go, ride] = 1 << int(come == 1 or ride == 1)
     assert is_cyclic(network, minimal(2, gate), kind, onward) == cyclic

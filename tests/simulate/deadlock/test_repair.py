@@ -1,4 +1,4 @@
-"""Local repair: closed forms for leaf-spine and fat trees, a brute force of its own, and Tagger's two tags."""
+"""Local repair: closed forms for leaf-spine and fat trees, a separate brute force, and Tagger's two tags."""
 
 from itertools import combinations
 from math import comb

@@ -1,4 +1,4 @@
-"""Certificates of InfiniBand subnets: the independent checker holds them against the files, and sees every change."""
+"""Certificates of InfiniBand subnets: the independent checker compares them with the files and finds every change."""
 
 import json
 import os
@@ -62,9 +62,9 @@ def sealed(content: Content) -> Content:
 
 def test_the_checker_follows_the_same_dependencies(tree: Certified, torus: Certified) -> None:
     for made_of in (tree, torus):
-        told = checked(made_of.content(), made_of.root).splitlines()
-        assert len(told) == len(made_of.results)
-        for line, result in zip(told, sorted(made_of.results, key=lambda one: one.name), strict=True):
+        reported = checked(made_of.content(), made_of.root).splitlines()
+        assert len(reported) == len(made_of.results)
+        for line, result in zip(reported, sorted(made_of.results, key=lambda one: one.name), strict=True):
             counts = f"{result.channels} channels are in order, {result.dependencies} dependencies checked"
             assert line.startswith(f"plane {result.name}: {counts}; ")
             assert line.endswith("holds for these tables, proved")
@@ -114,13 +114,15 @@ CHANGES: list[tuple[str, Callable[[Content], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "told"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
-def test_changes_are_refused_sealed_or_not(torus: Certified, change: Callable[[Content], object], told: str) -> None:
+@pytest.mark.parametrize(("change", "reported"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+def test_changes_are_refused_sealed_or_not(
+    torus: Certified, change: Callable[[Content], object], reported: str
+) -> None:
     content = torus.content()
     change(content["planes"][0])
     assert "sealed" in checked(content, torus.root)
     after = checked(sealed(content), torus.root)
-    assert after.startswith("refused: ") and told in after
+    assert after.startswith("refused: ") and reported in after
 
 
 def test_a_path_that_a_partition_allows_cannot_be_left_out(tree: Certified) -> None:
@@ -214,7 +216,7 @@ def test_dumps_are_read_again(tmp_path: Path, form: str) -> None:
 
 
 def test_dumps_beside_a_bundle(tmp_path: Path) -> None:
-    """Folders of several subnets, below one that is given besides others."""
+    """Folders of several subnets, below one of several given folders."""
     dumped(tmp_path / "dumps", "opensm").rename(tmp_path / "one")
     (tmp_path / "dumps").mkdir()
     (tmp_path / "one").rename(tmp_path / "dumps" / "a")
@@ -232,6 +234,6 @@ def test_without_tables_there_is_none(cli: Cli, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("fabricgen.simulate.deadlock.infiniband.analysis.find_tools", lambda: None)
     file = tmp_path / "certificate.json"
     outcome = cli("simulate", "deadlock", tmp_path / "subnet", "--certificate", file, "--format", "json")
-    (told,) = (one for one in json.loads(outcome.out)["findings"] if one["code"] == "FG851")
-    assert told["severity"] == "warning" and "because OpenSM and ibsim are not installed" in told["message"]
+    (reported,) = (one for one in json.loads(outcome.out)["findings"] if one["code"] == "FG851")
+    assert reported["severity"] == "warning" and "because OpenSM and ibsim are not installed" in reported["message"]
     assert json.loads(file.read_text())["planes"] == []

@@ -33,7 +33,7 @@ WIRINGS: dict[str, Callable[[], Net | tuple[Net, str]]] = {
     "hyperx-4x3": lambda: lines((4, 3), 2, longest=3),
     "dragonfly-342": lambda: dragonfly(6, 3, 3),
 }
-# wiring, engine asked for, engine at work, whether there is a loop
+# wiring, requested engine, active engine, whether there is a loop
 MEASURED = [
     *[("two-tier", engine, engine, False) for engine in ("dfsssp", "ftree", "lash", "minhop", "nue", "updn")],
     *[("three-tier", engine, engine, False) for engine in ("dfsssp", "ftree", "lash", "minhop", "nue", "updn")],
@@ -89,8 +89,8 @@ def test_verdict_equals_ibdmchk(
     (kept / "path.psl").write_text(path_sl_text(dumps))
     (read_back,) = analyse_dumps(kept)
     assert (read_back.verdict == "cyclic", read_back.dependencies) == (loops, found.dependencies)
-    told = checked(certificate([read_back]), kept)
-    assert ("its dependencies are cyclic" if loops else f"{found.dependencies} dependencies checked") in told
+    reported = checked(certificate([read_back]), kept)
+    assert ("its dependencies are cyclic" if loops else f"{found.dependencies} dependencies checked") in reported
 
 
 def test_a_cycle_is_a_walk_over_cables_that_its_witnesses_take(opensm: Tools, tmp_path: Path) -> None:

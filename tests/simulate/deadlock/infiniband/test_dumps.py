@@ -224,19 +224,19 @@ def test_what_a_list_of_sls_lacks_is_not_followed(tmp_path: Path) -> None:
     assert [result.claim for result in analyse_dumps(files)] == ["possible"]
 
 
-def test_dumps_of_another_wiring_are_told(tmp_path: Path) -> None:
+def test_dumps_of_another_wiring_are_reported(tmp_path: Path) -> None:
     """Beside a bundle: its own, those of another fabric, and real ones where the bundle has placeholders."""
     net, bundle = ring(), tmp_path / "bundle"
     dumps = folder(tmp_path / "dumps", **RIGHT)
 
-    def told(netlist: str) -> list[str]:
+    def reported(netlist: str) -> list[str]:
         plane = folder(bundle / "infiniband" / "compute", opensm_conf="", topology_ibsim=netlist)
         assert plane.is_dir()
         findings = subnet_findings(analyse_dumps(dumps, bundle, "compute"))
         return [finding.message for finding in findings if finding.code == "FG852"]
 
-    assert told(net.text()) == []
-    (message,) = told(torus((4,), 1)[0].text())
+    assert reported(net.text()) == []
+    (message,) = reported(torus((4,), 1)[0].text())
     assert "1 of the 6 cables in the dumps are not in plane compute, 3 of the plane's cables are missing" in message
-    assert told(net.text().replace("e8ebd303", "02fab001").replace("e8ebd304", "02fab002")) == []
-    assert len(told(net.text().replace("e8ebd303", "e8ebd305"))) == 1
+    assert reported(net.text().replace("e8ebd303", "02fab001").replace("e8ebd304", "02fab002")) == []
+    assert len(reported(net.text().replace("e8ebd303", "e8ebd305"))) == 1
