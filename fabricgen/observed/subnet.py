@@ -19,8 +19,8 @@ class Subnet:
     """Arrays over switches (S), ports (P, counted from 1, so that column 0 is the switch itself) and adapter ports (A).
 
     `peer_switch` and `peer_port` [S, P] are the switch port at the other end of the cable, -1 if it is not a switch.
-    `adapter_at` [S, P] is the adapter port at the other end, -1 for a switch or an unused port. `attached_switch` and `attached_port`
-    [A] are the switch port of each adapter port.
+    `adapter_at` [S, P] is the adapter port at the other end, -1 for a switch or an unused port.
+    `attached_switch` and `attached_port` [A] are the switch port of each adapter port.
     """
 
     switches: tuple[PortEnd, ...]

@@ -42,8 +42,8 @@ class HeadroomRow:
 class BufferDefaults:
     """What the SKU's own buffers_defaults template says for one role; rows are CONFIG_DB rows, verbatim.
 
-    pools and profiles: row key -> fields. The profile names identify the profiles that lossless and lossy queues and priority
-    groups use; port_profile_lists is empty where the platform's templates have none (Broadcom).
+    pools and profiles: row key -> fields. The profile names are those of the profiles for lossless and lossy queues and
+    priority groups; port_profile_lists is empty where the platform's templates have none (Broadcom).
     """
 
     pools: Mapping[str, Mapping[str, str]]
