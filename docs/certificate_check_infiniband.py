@@ -195,7 +195,7 @@ def senders(subnet):
     onward = {}
     for switch, port in subnet.wiring.far:
         onward.setdefault(switch, []).append(port)
-    found, alike = {}, {}
+    found, by_lanes = {}, {}
     if sorted(number for numbers, _ in subnet.levels for number in numbers) != list(range(len(subnet.owner))):
         raise RefusedError("not every endpoint has service levels, or one has two")
     for numbers, levels in subnet.levels:
@@ -204,7 +204,7 @@ def senders(subnet):
         for number in numbers:
             switch, port = subnet.wiring.home[subnet.owner[number]]
             lanes = tuple(tuple(subnet.lanes.get((switch, port, out), subnet.usual)) for out in onward.get(switch, ()))
-            found.setdefault(alike.setdefault((switch, lanes), (switch, port)), set()).add(levels)
+            found.setdefault(by_lanes.setdefault((switch, lanes), (switch, port)), set()).add(levels)
     return found
 
 

@@ -183,7 +183,7 @@ class _Run:
         end."""
         starts = bits.segment_starts(self.net.source[candidates])
         added_to: Words = offer
-        certain, changed = offer, False
+        certain = offer
         if self.counts is not None:
             accepted = self.counts.check(candidates, offer)
             target = self.net.target[candidates]
@@ -193,8 +193,7 @@ class _Run:
         new = self._gather(np.zeros_like(self.sure), offer, candidates, starts)
         added = new if self.counts is None else self._gather(np.zeros_like(new), added_to, candidates, starts)
         self.fresh = new if self.counts is None else self._gather(np.zeros_like(new), certain, candidates, starts)
-        if self.counts is not None:
-            changed = self.counts.extend(candidates, offer, starts, new, self.possible)
+        changed = self.counts is not None and self.counts.extend(candidates, offer, starts, new, self.possible)
         self.nexthops[candidates] |= offer
         heard = self.solver.per_asn(added)
         self.suspects |= (heard & self.asn_seen) != 0

@@ -23,10 +23,10 @@ def credit_loops(ibdmchk: str, folder: Path, dumps: Dumps) -> bool:
 
 def judge(command: list[str], folder: Path) -> bool:
     """Whether a run of ibdmchk finds a credit loop."""
-    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False).stdout
-    free = "no credit loops found" in said
-    found = re.search(r"credit loop on|Potential Credit Loop", said, re.IGNORECASE) is not None
-    assert free != found, said[-2000:]
+    output = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False).stdout
+    free = "no credit loops found" in output
+    found = re.search(r"credit loop on|Potential Credit Loop", output, re.IGNORECASE) is not None
+    assert free != found, output[-2000:]
     return found
 
 

@@ -75,9 +75,9 @@ def slowly_followed(dumps: Dumps) -> tuple[set[tuple[int, int, int]], set[Pair]]
                     lost.add((here, lid))
                     break
                 lane = level if dumps.sl2vl is None else int(dumps.sl2vl[here, into, out, level])
-                asked = (here * subnet.ports + out) * LANES + lane
-                hops.add((held, asked, lid))
-                held = asked
+                awaited = (here * subnet.ports + out) * LANES + lane
+                hops.add((held, awaited, lid))
+                held = awaited
                 here, into = int(subnet.peer_switch[here, out]), int(subnet.peer_port[here, out])
             else:
                 lost.add((here, lid))
@@ -93,7 +93,7 @@ def test_two_switches_by_hand() -> None:
     assert followed(dumps) == ({(-1, up, 2), (-1, down, 1)}, set())
 
 
-def test_a_packet_holds_what_it_has_asked_for() -> None:
+def test_a_packet_holds_the_channel_that_it_waited_for() -> None:
     dumps = line(3)
     number = {one.name: row for row, one in enumerate(dumps.subnet.switches)}
     ports = dumps.subnet.ports
@@ -165,9 +165,9 @@ def test_packets_that_share_the_rest_of_their_way_are_followed_once() -> None:
     dumps = line(3, hosts=3)
     hops = [step for step in walk(dumps) if isinstance(step, Hop)]
     seen = [
-        (held, asked, column)
+        (held, awaited, column)
         for step in hops
-        for held, asked, column in zip(step.held.tolist(), step.awaited.tolist(), step.columns.tolist(), strict=True)
+        for held, awaited, column in zip(step.held.tolist(), step.awaited.tolist(), step.columns.tolist(), strict=True)
         if held >= 0
     ]
     assert len(seen) == len(set(seen))

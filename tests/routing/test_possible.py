@@ -144,8 +144,17 @@ def test_words_in_passes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     for leaf, other in ((0, 149), (63, 64), (128, 5)):
         assert hops_of(network, whole.nexthops, leaf, other) == {leaves, leaves + 1}
     assert hops_of(network, whole.nexthops, leaves, 130) == {130}
+    widths: list[int] = []
+    search = possible._Groups.search
+
+    def counted(groups: possible._Groups, origin: bits.Words) -> tuple[bits.Words, bits.Words]:
+        widths.append(origin.shape[1])
+        return search(groups, origin)
+
     monkeypatch.setattr(possible, "_WORDS_AT_ONCE", 1)
     monkeypatch.setattr(possible, "_FEW_ASNS", 10)
+    monkeypatch.setattr(possible._Groups, "search", counted)
     parts = possible_routes(network, policy, destinations)
+    assert widths == [1, 1, 1]
     for one, other in ((whole.nexthops, parts.nexthops), (whole.reached, parts.reached)):
         assert (one == other).all()

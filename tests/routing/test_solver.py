@@ -161,3 +161,15 @@ def test_isolated_switches_announce_their_own_loopbacks() -> None:
         assert sets_of(network, routes, 0, 2) == frozenset(), "nothing passes an isolated switch"
         assert sets_of(network, routes, 1, 2) == {2}
         assert sets_of(network, routes, 0, 1) == (frozenset({1}) if loopbacks else frozenset())
+
+
+def test_a_loop_check_that_matters_only_after_another() -> None:
+    """Switches 1 and 3 share an ASN, so 3 refuses the path to 0. Only then 4 hears of 0 over 8, which has its ASN."""
+    asn = [10, 1, 20, 1, 2, 21, 22, 23, 2, 24]
+    links = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 4)]
+    fabric = SmallFabric(asn, links, [0] * len(asn))
+    network, routes = solved(fabric)
+    expected = fabric.settle(0, seed=1)
+    assert {3, 4}.isdisjoint(expected)
+    for switch in range(len(asn)):
+        assert sets_of(network, routes, switch, 0) == expected.get(switch, frozenset())

@@ -52,7 +52,11 @@ def verdict(configs: ConfigDbs, folder: Path) -> PlaneDeadlock:
 
 
 def test_ring_of_three_is_free_and_ring_of_five_is_cyclic(tmp_path: Path) -> None:
+<<<<<<< HEAD
     """In a ring of three every other switch is one hop away and no switch forwards; in a longer ring they do."""
+=======
+    """In a ring of three all switches are neighbors, so none carries transit; in a longer ring they do."""
+>>>>>>> h-sim2
     assert verdict(ring(3, 1).configs(), tmp_path / "3").verdict == "free"
     result = verdict(ring(5, 1).configs(), tmp_path / "5")
     assert result.verdict == "cyclic"
@@ -136,7 +140,7 @@ def test_pfc_off_at_one_end_cuts_the_cycle(tmp_path: Path) -> None:
     assert verdict(configs, tmp_path / "off").verdict == "free"
 
 
-def test_no_pfc_at_all_is_said(tmp_path: Path) -> None:
+def test_no_pfc_at_all_is_reported(tmp_path: Path) -> None:
     configs = cyclic_configs()
     for config in configs.values():
         del config["PORT_QOS_MAP"]
@@ -158,7 +162,11 @@ def test_queues_that_cross_join_the_priorities(tmp_path: Path) -> None:
 
 
 def test_a_priority_raised_once_around_breaks_the_cycle(tmp_path: Path) -> None:
+<<<<<<< HEAD
     """r0 raises priority 3 to 4 and lets 4 go lossy, as Tagger does: no packet returns to its first switch."""
+=======
+    """r0 raises priority 3 to 4 and lets 4 go lossy, as Tagger does: no packet returns to its first priority."""
+>>>>>>> h-sim2
     configs = cyclic_configs()
     configs["r0"]["TC_TO_QUEUE_MAP"] = {"AZURE": {str(tc): {3: "4", 4: "0"}.get(tc, str(tc)) for tc in range(8)}}
     result = verdict(configs, tmp_path)
@@ -221,7 +229,7 @@ def same_router_id(configs: ConfigDbs) -> None:
         (same_router_id, "router id"),
     ],
 )  # fmt: skip
-def test_a_session_that_cannot_come_up_is_left_out_and_said(tmp_path: Path, mistake: Any, word: str) -> None:
+def test_a_session_that_cannot_come_up_is_left_out_and_reported(tmp_path: Path, mistake: Any, word: str) -> None:
     configs = cyclic_configs()
     mistake(configs)
     bundle = open_configs(configs, tmp_path)
@@ -279,8 +287,8 @@ def test_an_unknown_plane_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, [], "text", 7, {"row": None}, {"row": []}, {"Ethernet0": "x", "|": {}}])
-def test_wrong_shapes_get_a_verdict_all_the_same(tmp_path: Path, wrong: object) -> None:
-    """Table by table: what has no right shape counts as absent; the schema check is who complains."""
+def test_wrong_shapes_still_get_a_verdict(tmp_path: Path, wrong: object) -> None:
+    """Table by table: a value of the wrong type counts as absent; the schema check reports it."""
     for number, table in enumerate(cyclic_configs()["r0"]):
         configs = cyclic_configs()
         configs["r0"][table] = wrong

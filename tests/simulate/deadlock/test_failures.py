@@ -23,9 +23,9 @@ from tests.simulate.deadlock.grounds import every_link, fat_tree
 from tests.simulate.deadlock.test_fabrics import clos, hosts_at, pods, ring
 
 
-def judged(fabric: Fabric, folder: Path, **asked: Any) -> PlaneDeadlock:
+def judged(fabric: Fabric, folder: Path, **options: Any) -> PlaneDeadlock:
     folder.mkdir(parents=True, exist_ok=True)
-    [result] = analyse_deadlock(open_configs(fabric.configs(), folder), failures=Failures(**asked))
+    [result] = analyse_deadlock(open_configs(fabric.configs(), folder), failures=Failures(**options))
     return result
 
 
@@ -42,7 +42,11 @@ def shut(fabric: Fabric, gone: tuple[int, ...]) -> ConfigDbs:
 
 
 def one_by_one(fabric: Fabric, depth: int, folder: Path) -> tuple[int, int]:
+<<<<<<< HEAD
     """(cyclic, unreachable) sets, each judged from separate files."""
+=======
+    """(cyclic, unreachable) sets, each judged from its own files."""
+>>>>>>> h-sim2
     cyclic = unreachable = 0
     for gone in combinations(range(len(fabric.links)), depth):
         [result] = analyse_deadlock(open_configs(shut(fabric, gone), folder))

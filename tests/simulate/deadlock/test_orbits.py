@@ -53,8 +53,8 @@ def one_by_one(ground: Ground, failures: list[Failure], depth: int, repair: bool
     return judge._judged(sets.all(), FailureSummary(depth, sets.count), "each")
 
 
-def odd_one_out(chance: np.random.Generator) -> Ground:
-    """A small Clos of two or three tiers with a few things that are not as they are elsewhere."""
+def irregular_clos(chance: np.random.Generator) -> Ground:
+    """A small Clos of two or three tiers with a few irregularities."""
     if chance.random() < 0.5:
         leaves, spines = int(chance.integers(3, 6)), int(chance.integers(2, 4))
         links = [(leaf, leaves + spine) for leaf in range(leaves) for spine in range(spines)]
@@ -73,15 +73,15 @@ def odd_one_out(chance: np.random.Generator) -> Ground:
         asn[chance.integers(size)] = asn[chance.integers(size)]
     made = ground(links, asn.tolist(), leaves)
     net, policy, lossless = made.network, made.policy, made.lossless
-    odd = int(chance.integers(net.links))
+    chosen = int(chance.integers(net.links))
     kind = chance.integers(5)
     allowas_in = np.where(tier[net.source] == 0, int(chance.random() < 0.5), 0)
     mask, hears = lossless.mask.copy(), policy.hears.copy()
     isolated = policy.isolated.copy()
     if kind == 0:
-        mask[[odd, net.reverse[odd]]] = 0
+        mask[[chosen, net.reverse[chosen]]] = 0
     elif kind == 1:
-        hears[odd] = 0
+        hears[chosen] = 0
     elif kind == 2:
         isolated[chance.integers(size)] = True
     destinations, witness, discards = made.destinations, made.witness, made.discards
@@ -101,7 +101,7 @@ def odd_one_out(chance: np.random.Generator) -> Ground:
 @pytest.mark.parametrize("seed", range(12))
 def test_orbits_count_what_each_set_counts(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    made, repair = odd_one_out(chance), bool(seed % 2)
+    made, repair = irregular_clos(chance), bool(seed % 2)
     failures = every_link(made.network)
     if seed % 5 == 0 and len(made.destinations) == made.host_columns:
         fabric = Switches(made)
@@ -208,7 +208,7 @@ def test_a_fabric_without_symmetry_is_sampled(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(judge_module, "MOST_ORBITS", 20)
     monkeypatch.setattr(judge_module, "SAMPLE", 50)
     made = leaf_spine(8, 2)
-    made = replace(made, policy=replace(made.policy, maximum_paths=514 + np.arange(10)))  # no two switches alike
+    made = replace(made, policy=replace(made.policy, maximum_paths=514 + np.arange(10)))  # all switches differ
     verdict = FailureJudge(made.converged(), Failures(2)).of_depth(every_link(made.network), 2)
     assert (verdict.how, verdict.summary.sampled, verdict.summary.orbits) == ("sample", 50, ())
 
@@ -225,7 +225,11 @@ def test_what_is_not_alike_does_not_change_places(what: str) -> None:
     made = leaf_spine(4, 2)
     net, policy, lossless = made.network, made.policy, made.lossless
     first = np.arange(net.links) == 0  # leaf 0 to its first spine
+<<<<<<< HEAD
     if what == "asn":  # leaf 0 shares one with leaf 2, leaf 1 with no other
+=======
+    if what == "asn":  # leaf 0 shares one with leaf 2, leaf 1 with no switch
+>>>>>>> h-sim2
         made = replace(made, policy=replace(policy, asn=np.where(np.arange(6) == 0, policy.asn[2], policy.asn)))
     elif what == "pfc":
         made = replace(made, lossless=replace(lossless, mask=np.where(first, 0, lossless.mask).astype(np.uint8)))

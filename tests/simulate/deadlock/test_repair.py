@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 """Local repair: closed forms for leaf-spine and fat trees, a separate brute force, and Tagger's two tags."""
+=======
+"""Local repair: closed forms for leaf-spine and fat trees, brute force, and Tagger's two tags."""
+>>>>>>> h-sim2
 
 from itertools import combinations
 from math import comb
@@ -134,11 +138,11 @@ def tagger(configs: ConfigDbs) -> None:
 
 def test_two_tags_of_tagger_free_every_single_bounce(tmp_path: Path) -> None:
     configs = clos(4, 2).configs()
-    asked = Failures(depth=2, repair=Repair.LOCAL)
-    [plain] = analyse_deadlock(open_configs(configs, tmp_path), failures=asked)
+    options = Failures(depth=2, repair=Repair.LOCAL)
+    [plain] = analyse_deadlock(open_configs(configs, tmp_path), failures=options)
     assert plain.failures.cyclic_sets == of_leaf_spine(4, 2) == 16
     tagger(configs)
-    [tagged] = analyse_deadlock(open_configs(configs, tmp_path), failures=asked)
+    [tagged] = analyse_deadlock(open_configs(configs, tmp_path), failures=options)
     assert (tagged.verdict, tagged.failures.cyclic_sets) == ("free", 0)
     assert tagged.priorities == (3, 4)
 

@@ -72,7 +72,7 @@ def test_options_that_do_not_cover_infiniband_are_reported(opensm: Tools, tmp_pa
         (tenant(range(8)), ""),
         (tenant(range(8)), "part_enforce off"),  # then switches have no P_Keys of their adapters
         (tenant(range(8), "both"), "allow_both_pkeys TRUE"),  # and of two keys of one number the full one
-        (tenant(range(8)).partition("\n")[2], ""),  # nothing is said of Default
+        (tenant(range(8)).partition("\n")[2], ""),  # without a line on Default
         (tenant(range(8)) + f"core=0x12 : ALL_SWITCHES=full, {port(NET, 1)}=full ;", ""),
     ],
 )

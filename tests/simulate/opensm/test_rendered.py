@@ -55,7 +55,7 @@ def with_tenants(tree: Tree, hosts: int) -> Tree:
     return tree
 
 
-def meant(bundle: Path, hosts: int) -> dict[int, set[int]]:
+def expected_keys(bundle: Path, hosts: int) -> dict[int, set[int]]:
     """Port GUID -> P_Keys, by the number of the host."""
     keys = {}
     for host in json.loads((bundle / "fabric.json").read_bytes())["hosts"]:
@@ -71,7 +71,7 @@ class Witness:
     """What went on behind the command: OpenSM's words, and the P_Keys that the ports answered with."""
 
     log: str = ""
-    said: str = ""
+    output: str = ""
     keys: Keys | None = None
     switch_keys: dict[tuple[str, int], set[int] | None] | None = None  # by name and port; port 0 is the switch itself
 
@@ -82,7 +82,7 @@ def witness(monkeypatch: pytest.MonkeyPatch) -> Witness:
     heard, read, read_switches = Witness(), proof.port_keys, proof.switch_keys
 
     def port_keys(bench: Bench, *arguments: object) -> Keys:
-        heard.log, heard.said = bench.log, bench.said
+        heard.log, heard.output = bench.log, bench.output
         heard.keys = read(bench, *arguments)
         return heard.keys
 
@@ -112,13 +112,13 @@ def test_the_real_opensm_obeys(opensm: Tools, cli: Cli, tmp_path: Path, witness:
     assert f"{verdict['channels']} channels are in order, {verdict['dependencies']} dependencies checked" in output
 
     assert re.findall(r"osm_ucast_mgr_process: (\S+) tables configured", witness.log) == [engine]
-    assert not re.search(r"Unrecognized|[Ii]nvalid|-E-|rror", witness.said)
+    assert not re.search(r"Unrecognized|[Ii]nvalid|-E-|rror", witness.output)
     assert "osm_prtn_make_partitions: Partition configuration" not in witness.log
     complaints = [line for line in witness.log.splitlines() if re.search(r"PARSE (WARN|ERROR)|: ERR ", line)]
     assert [line for line in complaints if "no_fallback" not in line] == []
     assert "] 0x04 -> " in witness.log  # level VERBOSE, that of PARSE WARN, is on
 
-    expected = meant(bundle, hosts)
+    expected = expected_keys(bundle, hosts)
     assert witness.keys is not None and len(expected) == 8 * hosts
     manager = [guid for guid, keys in witness.keys.items() if keys and 0xFFFF in keys]
     assert len(manager) <= 1  # the port that OpenSM speaks through is a full member of Default
@@ -129,7 +129,7 @@ def test_the_real_opensm_obeys(opensm: Tools, cli: Cli, tmp_path: Path, witness:
 
 
 def of_switches(bundle: Path, keys: dict[int, set[int]]) -> dict[tuple[str, int], set[int]]:
-    """What switches are to have: full membership of Default themselves, a port to an adapter what that one has."""
+    """The keys of switches: full membership of Default, and at a port to an adapter the keys of the adapter."""
     subnet = read_subnet(bundle / "infiniband" / "compute" / "topology.ibsim")
     found = {(switch.name, 0): {FULL | DEFAULT} for switch in subnet.switches}
     for adapter, row, port in zip(subnet.adapters, subnet.attached_switch, subnet.attached_port, strict=True):

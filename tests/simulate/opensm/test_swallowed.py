@@ -40,8 +40,8 @@ def swept_once(opensm: Tools, folder: Path) -> Swept:
         assert bench.is_up, bench.log[-2000:]
         dumps = read_dumps(bench.scratch)
         keys = {port: found or set() for port, found in port_keys(bench, dumps).items()}
-        said = [one for one in bench.log.splitlines() if ("ERR" in one and "AC01" not in one) or "PARSE" in one]
-        return Swept(keys, dumps, said)
+        errors = [one for one in bench.log.splitlines() if ("ERR" in one and "AC01" not in one) or "PARSE" in one]
+        return Swept(keys, dumps, errors)
 
 
 def codes(root: Path) -> set[str]:
@@ -111,7 +111,9 @@ def test_a_tenant_of_three_hundred_members(opensm: Tools, tmp_path: Path, cli: C
     assert codes(root) == {"FG819"}
     bad = swept_once(opensm, folder)
     assert not any(BLUE in keys for keys in bad.keys.values())
-    assert {frozenset(keys) for keys in bad.keys.values()} == {frozenset({0xFFFF})}, "everybody is full in Default"
+    assert {frozenset(keys) for keys in bad.keys.values()} == {frozenset({0xFFFF})}, (
+        "every port is a full member of Default"
+    )
 
 
 def test_a_spine_that_is_missing_among_the_roots(opensm: Tools, tree: Path) -> None:

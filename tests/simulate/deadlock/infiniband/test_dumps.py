@@ -164,8 +164,8 @@ def test_path_sls_are_read_line_by_line_whatever_the_order(
         f"{guid[1]} 49151 0\r",
         "",
         f"{guid[0]} 48 10  # read from the SA",
-        "0x00000000deadbeef 48 1",  # a stranger
-        f"{guid[1]} 9 1",  # to a stranger
+        "0x00000000deadbeef 48 1",  # unknown source
+        f"{guid[1]} 9 1",  # unknown destination
         f"{guid[1]} 48",
         f"  {guid[1]} 7 1",
         f"{guid[1]} 123456789 1",
@@ -188,7 +188,7 @@ RIGHT = {"opensm__subnet_lst": subnet_lst(ring()), "opensm__lfts_dump": lfts(rin
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({}, "forwarding tables"),
         ({"opensm__lfts_dump": ""}, "topology"),
@@ -207,10 +207,10 @@ RIGHT = {"opensm__subnet_lst": subnet_lst(ring()), "opensm__lfts_dump": lfts(rin
         ({**RIGHT, "paths_psl": "0x00000000deadbeef 1 0\n"}, "no line .* of a path between adapters here"),
     ],
 )
-def test_what_is_missing_is_named(tmp_path: Path, files: dict[str, str], said: str) -> None:
+def test_what_is_missing_is_named(tmp_path: Path, files: dict[str, str], message: str) -> None:
     with pytest.raises(UnreadableInputError) as error:
         read_dumps(folder(tmp_path, **files))
-    assert re.search(said, str(error.value))
+    assert re.search(message, str(error.value))
 
 
 def test_what_a_list_of_sls_lacks_is_not_followed(tmp_path: Path) -> None:
@@ -229,14 +229,26 @@ def test_dumps_of_another_wiring_are_reported(tmp_path: Path) -> None:
     net, bundle = ring(), tmp_path / "bundle"
     dumps = folder(tmp_path / "dumps", **RIGHT)
 
+<<<<<<< HEAD
     def reported(netlist: str) -> list[str]:
+=======
+    def messages(netlist: str) -> list[str]:
+>>>>>>> h-sim2
         plane = folder(bundle / "infiniband" / "compute", opensm_conf="", topology_ibsim=netlist)
         assert plane.is_dir()
         findings = subnet_findings(analyse_dumps(dumps, bundle, "compute"))
         return [finding.message for finding in findings if finding.code == "FG852"]
 
+<<<<<<< HEAD
     assert reported(net.text()) == []
     (message,) = reported(torus((4,), 1)[0].text())
     assert "1 of the 6 cables in the dumps are not in plane compute, 3 of the plane's cables are missing" in message
     assert reported(net.text().replace("e8ebd303", "02fab001").replace("e8ebd304", "02fab002")) == []
     assert len(reported(net.text().replace("e8ebd303", "e8ebd305"))) == 1
+=======
+    assert messages(net.text()) == []
+    (message,) = messages(torus((4,), 1)[0].text())
+    assert "1 of the 6 cables in the dumps are not in plane compute, 3 of the plane's cables are missing" in message
+    assert messages(net.text().replace("e8ebd303", "02fab001").replace("e8ebd304", "02fab002")) == []
+    assert len(messages(net.text().replace("e8ebd303", "e8ebd305"))) == 1
+>>>>>>> h-sim2
