@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Causes of deadlock other than converged routes: each with a fabric that has it and one without it."""
-=======
 """Causes of deadlock other than converged routes: a fabric with each cause and one without it."""
->>>>>>> h-sim2
 
 from collections.abc import Callable
 from pathlib import Path
@@ -72,11 +68,7 @@ def test_failures_that_may_loop(fabric: Fabric, failures: int, tmp_path: Path) -
     assert (found["FG620"].count if failures else found) == (failures or {})
 
 
-<<<<<<< HEAD
-def test_parallel_links_affect_no_switch(tmp_path: Path) -> None:
-=======
 def test_parallel_links_cause_no_loop(tmp_path: Path) -> None:
->>>>>>> h-sim2
     fabric = clos(4, 2, own_asn)
     doubled = Fabric(fabric.asn, [*fabric.links, *fabric.links], fabric.prefixes)
     assert judged(doubled.configs(), tmp_path)[1] == {}
@@ -161,11 +153,7 @@ def test_host_that_may_forward(tmp_path: Path) -> None:
 
 
 def test_lossy_hop_is_reported(tmp_path: Path) -> None:
-<<<<<<< HEAD
-    """One end without PFC on a priority: the link is not a channel there, and packets before it can be lost."""
-=======
     """One end without PFC on a priority: the link is no channel there, and what comes in before it can be lost."""
->>>>>>> h-sim2
     configs = clos(3, 2).configs()
     configs["s0"]["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3"
     _, found = judged(configs, tmp_path / "bad")
@@ -175,11 +163,7 @@ def test_lossy_hop_is_reported(tmp_path: Path) -> None:
 
 
 def test_tag_beyond_the_last_lossless_one(tmp_path: Path) -> None:
-<<<<<<< HEAD
-    """Spines raise 3 to 4 and 4 to 5, which is lossy: what bounced twice is reported to be lost."""
-=======
     """Spines raise 3 to 4 and 4 to 5, which is lossy: packets that bounced twice are reported as lost."""
->>>>>>> h-sim2
     configs = clos(3, 2).configs()
     for name in ("s0", "s1"):
         configs[name]["TC_TO_QUEUE_MAP"] = {"AZURE": {**{str(tc): str(tc) for tc in range(8)}, "3": "4", "4": "5"}}

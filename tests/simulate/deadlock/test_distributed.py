@@ -20,19 +20,9 @@ DEADLINE_S = 60
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
-    """The address of a scheduler on a free port, with two workers."""
+    """The address of a scheduler on a free port, with two workers of their own."""
     started: list[subprocess.Popen[str]] = []
 
-<<<<<<< HEAD
-    def start(*arguments: str, reported: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", *arguments]
-        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=reported, text=True))
-        return started[-1]
-
-    try:
-        asked = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        output = start("distributed.cli.dask_scheduler", *asked, reported=subprocess.PIPE).stderr
-=======
     def start(*arguments: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", *arguments]
         started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, text=True))
@@ -41,7 +31,6 @@ def scheduler() -> Iterator[str]:
     try:
         options = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         output = start("distributed.cli.dask_scheduler", *options, stderr=subprocess.PIPE).stderr
->>>>>>> h-sim2
         assert output
         url = next(found[0] for line in output if (found := re.search(r"tcp://127\.0\.0\.1:\d+", line)))
         for _ in range(2):

@@ -52,11 +52,7 @@ def verdict(configs: ConfigDbs, folder: Path) -> PlaneDeadlock:
 
 
 def test_ring_of_three_is_free_and_ring_of_five_is_cyclic(tmp_path: Path) -> None:
-<<<<<<< HEAD
-    """In a ring of three every other switch is one hop away and no switch forwards; in a longer ring they do."""
-=======
     """In a ring of three all switches are neighbors, so none carries transit; in a longer ring they do."""
->>>>>>> h-sim2
     assert verdict(ring(3, 1).configs(), tmp_path / "3").verdict == "free"
     result = verdict(ring(5, 1).configs(), tmp_path / "5")
     assert result.verdict == "cyclic"
@@ -162,11 +158,7 @@ def test_queues_that_cross_join_the_priorities(tmp_path: Path) -> None:
 
 
 def test_a_priority_raised_once_around_breaks_the_cycle(tmp_path: Path) -> None:
-<<<<<<< HEAD
-    """r0 raises priority 3 to 4 and lets 4 go lossy, as Tagger does: no packet returns to its first switch."""
-=======
     """r0 raises priority 3 to 4 and lets 4 go lossy, as Tagger does: no packet returns to its first priority."""
->>>>>>> h-sim2
     configs = cyclic_configs()
     configs["r0"]["TC_TO_QUEUE_MAP"] = {"AZURE": {str(tc): {3: "4", 4: "0"}.get(tc, str(tc)) for tc in range(8)}}
     result = verdict(configs, tmp_path)
@@ -300,7 +292,7 @@ def test_wrong_shapes_still_get_a_verdict(tmp_path: Path, wrong: object) -> None
 
 
 def test_a_cable_without_a_session_makes_no_hosts(tmp_path: Path) -> None:
-    """A link between two switches whose BGP rows are missing is not a place of hosts."""
+    """A link between two switches whose BGP rows are missing is no place where hosts are."""
     configs = clos(2, 2).configs()
     for name in ("l0", "s0"):
         configs[name]["BGP_NEIGHBOR"].pop("172.16.0.1" if name == "l0" else "172.16.0.0")

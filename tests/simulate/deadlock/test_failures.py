@@ -42,11 +42,7 @@ def shut(fabric: Fabric, gone: tuple[int, ...]) -> ConfigDbs:
 
 
 def one_by_one(fabric: Fabric, depth: int, folder: Path) -> tuple[int, int]:
-<<<<<<< HEAD
-    """(cyclic, unreachable) sets, each judged from separate files."""
-=======
     """(cyclic, unreachable) sets, each judged from its own files."""
->>>>>>> h-sim2
     cyclic = unreachable = 0
     for gone in combinations(range(len(fabric.links)), depth):
         [result] = analyse_deadlock(open_configs(shut(fabric, gone), folder))

@@ -104,10 +104,6 @@ def test_dragonfly_needs_a_class_after_the_global_hop(classes: int, cyclic: bool
     for come, go, ride in product((0, 1), (0, 1), range(classes)):
         if classes == 1 or (go == 1 and ride == 0):
             onward[come, go, ride] = 1
-<<<<<<< HEAD
-        elif go == 0:  # the second class is for the way from the global hop on; no packet takes two of those
-=======
         elif go == 0:  # the second class is for the path after the global hop; no path has two global hops
->>>>>>> h-sim2
             onward[come, go, ride] = 1 << int(come == 1 or ride == 1)
     assert is_cyclic(network, minimal(2, gate), kind, onward) == cyclic

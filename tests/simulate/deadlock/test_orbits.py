@@ -1,4 +1,4 @@
-"""Orbits by symmetry: counts equal to those of every set judged separately, and wrong symmetries refused."""
+"""Orbits by symmetry: counts equal to those of every set judged by itself, and symmetries that are none refused."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -225,11 +225,7 @@ def test_what_is_not_alike_does_not_change_places(what: str) -> None:
     made = leaf_spine(4, 2)
     net, policy, lossless = made.network, made.policy, made.lossless
     first = np.arange(net.links) == 0  # leaf 0 to its first spine
-<<<<<<< HEAD
-    if what == "asn":  # leaf 0 shares one with leaf 2, leaf 1 with no other
-=======
     if what == "asn":  # leaf 0 shares one with leaf 2, leaf 1 with no switch
->>>>>>> h-sim2
         made = replace(made, policy=replace(policy, asn=np.where(np.arange(6) == 0, policy.asn[2], policy.asn)))
     elif what == "pfc":
         made = replace(made, lossless=replace(lossless, mask=np.where(first, 0, lossless.mask).astype(np.uint8)))

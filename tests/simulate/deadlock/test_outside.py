@@ -30,11 +30,7 @@ def configs(down: list[tuple[str, str]]) -> ConfigDbs:
 
 
 def transit(bundle: Bundle) -> dict[str, set[str]]:
-<<<<<<< HEAD
-    """Border leaf -> the host prefixes that it sends up although none of its hosts needs them."""
-=======
     """Border leaf -> the host prefixes that it sends up although none of its hosts announced them."""
->>>>>>> h-sim2
     fabric = read_fabric(bundle, list(bundle.devices))
     traffic = host_traffic(bundle, fabric)
     routes = solve(fabric.network, fabric.policy, tuple(fabric.destinations[column] for column in traffic.columns))

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Local repair: closed forms for leaf-spine and fat trees, a separate brute force, and Tagger's two tags."""
-=======
 """Local repair: closed forms for leaf-spine and fat trees, brute force, and Tagger's two tags."""
->>>>>>> h-sim2
 
 from itertools import combinations
 from math import comb

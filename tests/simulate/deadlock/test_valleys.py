@@ -77,11 +77,7 @@ def test_sessions_of_both_families_share_a_channel(tmp_path: Path) -> None:
 
 
 def test_families_close_a_cycle_together(tmp_path: Path) -> None:
-<<<<<<< HEAD
-    """Half of the bounces belong to IPv4 prefixes and half to IPv6 ones: only together they form a cycle."""
-=======
     """Half of the bounces belong to IPv4 prefixes and half to IPv6 ones: only together they close a cycle."""
->>>>>>> h-sim2
     fabric = clos(4, 2, lambda spine: 65000 + spine)
     gone = {("l0", "s0"), ("l1", "s1")}
     links = [link for link in fabric.links if link not in gone]

@@ -71,11 +71,7 @@ def test_what_switches_without_hosts_reach_is_not_expected() -> None:
     assert [bits.columns_of(row) for row in expecting.expected] == [[0, 1, 2]] * 3 + [[], []]
 
 
-<<<<<<< HEAD
-def test_one_switch_with_hosts_disconnects_no_host() -> None:
-=======
 def test_one_switch_with_hosts_is_connected() -> None:
->>>>>>> h-sim2
     alone = replace(leaf_spine(2, 1), sources=np.array([True, False, False]), complete=False)
     assert not alone.converged().is_disconnected
 

@@ -64,11 +64,7 @@ def test_paths_lost_to_some_destinations() -> None:
         assert paths.lost(dead, among=bits.row_of(np.array(columns), 3)) == lost
 
 
-<<<<<<< HEAD
-def test_a_failed_switch_disconnects_no_host_and_is_not_missed() -> None:
-=======
 def test_a_failed_switch_is_neither_source_nor_destination() -> None:
->>>>>>> h-sim2
     made = leaf_spine(3, 2)
     net, paths = made.network, ShortestPaths(made.converged())
     for switch, lost in ((0, False), (3, False)):

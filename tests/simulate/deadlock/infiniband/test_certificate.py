@@ -1,4 +1,4 @@
-"""Certificates of InfiniBand subnets: the independent checker compares them with the files and finds every change."""
+"""Certificates of InfiniBand subnets: the independent checker holds them against the files, and sees every change."""
 
 import json
 import os
@@ -62,15 +62,9 @@ def sealed(content: Content) -> Content:
 
 def test_the_checker_follows_the_same_dependencies(tree: Certified, torus: Certified) -> None:
     for made_of in (tree, torus):
-<<<<<<< HEAD
-        reported = checked(made_of.content(), made_of.root).splitlines()
-        assert len(reported) == len(made_of.results)
-        for line, result in zip(reported, sorted(made_of.results, key=lambda one: one.name), strict=True):
-=======
         lines = checked(made_of.content(), made_of.root).splitlines()
         assert len(lines) == len(made_of.results)
         for line, result in zip(lines, sorted(made_of.results, key=lambda one: one.name), strict=True):
->>>>>>> h-sim2
             counts = f"{result.channels} channels are in order, {result.dependencies} dependencies checked"
             assert line.startswith(f"plane {result.name}: {counts}; ")
             assert line.endswith("holds for these tables, proved")
@@ -120,24 +114,13 @@ CHANGES: list[tuple[str, Callable[[Content], object], str]] = [
 ]
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize(("change", "reported"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
-def test_changes_are_refused_sealed_or_not(
-    torus: Certified, change: Callable[[Content], object], reported: str
-) -> None:
-=======
 @pytest.mark.parametrize(("change", "lines"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
 def test_changes_are_refused_sealed_or_not(torus: Certified, change: Callable[[Content], object], lines: str) -> None:
->>>>>>> h-sim2
     content = torus.content()
     change(content["planes"][0])
     assert "sealed" in checked(content, torus.root)
     after = checked(sealed(content), torus.root)
-<<<<<<< HEAD
-    assert after.startswith("refused: ") and reported in after
-=======
     assert after.startswith("refused: ") and lines in after
->>>>>>> h-sim2
 
 
 def test_a_path_that_a_partition_allows_cannot_be_left_out(tree: Certified) -> None:
@@ -231,11 +214,7 @@ def test_dumps_are_read_again(tmp_path: Path, form: str) -> None:
 
 
 def test_dumps_beside_a_bundle(tmp_path: Path) -> None:
-<<<<<<< HEAD
-    """Folders of several subnets, below one of several given folders."""
-=======
     """Folders of several subnets, below one folder that is given together with others."""
->>>>>>> h-sim2
     dumped(tmp_path / "dumps", "opensm").rename(tmp_path / "one")
     (tmp_path / "dumps").mkdir()
     (tmp_path / "one").rename(tmp_path / "dumps" / "a")
@@ -253,11 +232,6 @@ def test_without_tables_there_is_none(cli: Cli, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("fabricgen.simulate.deadlock.infiniband.analysis.find_tools", lambda: None)
     file = tmp_path / "certificate.json"
     outcome = cli("simulate", "deadlock", tmp_path / "subnet", "--certificate", file, "--format", "json")
-<<<<<<< HEAD
-    (reported,) = (one for one in json.loads(outcome.out)["findings"] if one["code"] == "FG851")
-    assert reported["severity"] == "warning" and "because OpenSM and ibsim are not installed" in reported["message"]
-=======
     (finding,) = (one for one in json.loads(outcome.out)["findings"] if one["code"] == "FG851")
     assert finding["severity"] == "warning" and "because OpenSM and ibsim are not installed" in finding["message"]
->>>>>>> h-sim2
     assert json.loads(file.read_text())["planes"] == []

@@ -33,11 +33,7 @@ WIRINGS: dict[str, Callable[[], Net | tuple[Net, str]]] = {
     "hyperx-4x3": lambda: lines((4, 3), 2, longest=3),
     "dragonfly-342": lambda: dragonfly(6, 3, 3),
 }
-<<<<<<< HEAD
-# wiring, requested engine, active engine, whether there is a loop
-=======
 # wiring, configured engine, active engine, whether there is a loop
->>>>>>> h-sim2
 MEASURED = [
     *[("two-tier", engine, engine, False) for engine in ("dfsssp", "ftree", "lash", "minhop", "nue", "updn")],
     *[("three-tier", engine, engine, False) for engine in ("dfsssp", "ftree", "lash", "minhop", "nue", "updn")],
@@ -93,13 +89,8 @@ def test_verdict_equals_ibdmchk(
     (kept / "path.psl").write_text(path_sl_text(dumps))
     (read_back,) = analyse_dumps(kept)
     assert (read_back.verdict == "cyclic", read_back.dependencies) == (loops, found.dependencies)
-<<<<<<< HEAD
-    reported = checked(certificate([read_back]), kept)
-    assert ("its dependencies are cyclic" if loops else f"{found.dependencies} dependencies checked") in reported
-=======
     line = checked(certificate([read_back]), kept)
     assert ("its dependencies are cyclic" if loops else f"{found.dependencies} dependencies checked") in line
->>>>>>> h-sim2
 
 
 def test_a_cycle_is_a_walk_over_cables_that_its_witnesses_take(opensm: Tools, tmp_path: Path) -> None:

@@ -229,26 +229,14 @@ def test_dumps_of_another_wiring_are_reported(tmp_path: Path) -> None:
     net, bundle = ring(), tmp_path / "bundle"
     dumps = folder(tmp_path / "dumps", **RIGHT)
 
-<<<<<<< HEAD
-    def reported(netlist: str) -> list[str]:
-=======
     def messages(netlist: str) -> list[str]:
->>>>>>> h-sim2
         plane = folder(bundle / "infiniband" / "compute", opensm_conf="", topology_ibsim=netlist)
         assert plane.is_dir()
         findings = subnet_findings(analyse_dumps(dumps, bundle, "compute"))
         return [finding.message for finding in findings if finding.code == "FG852"]
 
-<<<<<<< HEAD
-    assert reported(net.text()) == []
-    (message,) = reported(torus((4,), 1)[0].text())
-    assert "1 of the 6 cables in the dumps are not in plane compute, 3 of the plane's cables are missing" in message
-    assert reported(net.text().replace("e8ebd303", "02fab001").replace("e8ebd304", "02fab002")) == []
-    assert len(reported(net.text().replace("e8ebd303", "e8ebd305"))) == 1
-=======
     assert messages(net.text()) == []
     (message,) = messages(torus((4,), 1)[0].text())
     assert "1 of the 6 cables in the dumps are not in plane compute, 3 of the plane's cables are missing" in message
     assert messages(net.text().replace("e8ebd303", "02fab001").replace("e8ebd304", "02fab002")) == []
     assert len(messages(net.text().replace("e8ebd303", "e8ebd305"))) == 1
->>>>>>> h-sim2

@@ -73,13 +73,8 @@ def dump(folder: Path, net: Net, tables: dict[str, dict[str, int]], level_of: di
         lines += [f"0x{lid(host):04X} : {port:03d}  : 00   : yes" for host, port in ports.items()]
     (folder / "ibdiagnet.fdbs").write_text("\n".join(lines) + "\n")
     if level_of:
-<<<<<<< HEAD
-        reported = (f"0x{net.guid(a):016x} {lid(b)} {level}\n" for (a, b), level in level_of.items())
-        (folder / "ibdiagnet.psl").write_text("".join(reported))
-=======
         line = (f"0x{net.guid(a):016x} {lid(b)} {level}\n" for (a, b), level in level_of.items())
         (folder / "ibdiagnet.psl").write_text("".join(line))
->>>>>>> h-sim2
     return folder
 
 
