@@ -164,7 +164,7 @@ class _Pools:
 
 def _supernet(texts: Sequence[str], room: int, *, free_ends: bool) -> IPNetwork:
     """The smallest prefix that contains all addresses and is larger than `room`; with `free_ends` its first and last
-    address are none of them."""
+    address are not among them."""
     pool = spanning_cidr([*texts, texts[0]])
     networks = list(map(IPNetwork, texts))
     ends = {min(one.first for one in networks), max(one.last for one in networks)}

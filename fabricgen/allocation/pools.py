@@ -26,7 +26,7 @@ class Pool:
         return True
 
     def give(self, size: int) -> int | None:
-        """The first number of the lowest free run of `size` numbers, aligned to `size`; None if there is none."""
+        """The first number of the lowest free run of `size` numbers, aligned to `size`; None if all are too short."""
         start = self._starts.get(size, 0)
         for index in range(max(bisect_right(self._free, (start, math.inf)) - 1, 0), len(self._free)):
             low, high = self._free[index]

@@ -67,7 +67,7 @@ class Matching:
         return found
 
     def _end(self, adapter: SeenAdapter, switch: str | None) -> End | str:
-        """The NIC port, or the reason why there is none."""
+        """The NIC port, or the reason why it is unknown."""
         name, _, device = adapter.name.partition(" ")
         host = self._host_named.get(name)
         if host is None:

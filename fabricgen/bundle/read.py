@@ -91,7 +91,7 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         if subnets := _subnet_root(path):
             subnet_roots.append(subnets)
         below = [] if path.name == OPTIONS_NAME else configs.below(path)
-        if not below and not subnets:
+        if not (subnets or below):
             problem = f"contains neither a {CONFIG_NAME} nor an {OPTIONS_NAME}"
             raise UnreadableInputError(problem, Location(str(path)))
         found += below

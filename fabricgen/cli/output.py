@@ -86,7 +86,7 @@ def print_findings(
     suppressed: Sequence[Finding] = (),
     fmt: str = "text",
 ) -> None:
-    """Print the findings of a verb that has no report of its own."""
+    """Print the findings of a verb without a report."""
     found = Judgement(findings=tuple(findings), suppressed=tuple(suppressed), counts=counts)
     report(settings, found, verb="", fmt=fmt, output=None, fail_on="error")
 

@@ -159,9 +159,9 @@ def read_settings() -> SettingsFile:
 def file_defaults(
     command: click.Command, name: str, content: Mapping[str, Any], above: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The default map of click for a verb: the settings for all verbs (`above`), then those of its own table.
+    """The default map of click for a verb: the settings for all verbs (`above`), then those of the verb's table.
 
-    Raises UsageError for a key of its own table that is not one of its options.
+    Raises UsageError for a key of the verb's table that is not one of its options.
     """
     own = content.get(name, {})
     if not isinstance(own, dict):

@@ -45,7 +45,7 @@ class Members:
         return chosen
 
     def find(self, name: str) -> list[Link] | str:
-        """The endpoints of a member, or the reason why there are none."""
+        """The endpoints of a member, or the reason why they are unknown."""
         if name == ALL:
             return self.links
         try:

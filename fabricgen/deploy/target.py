@@ -31,7 +31,7 @@ class Source(enum.StrEnum):
 
 
 def aim(running: ConfigDb, rendered: ConfigDb, shared: Collection[str], owned_before: Collection[str]) -> Tables:
-    """The running configuration with the rendered tables in place of its own, without empty tables, as Redis has none.
+    """The running configuration with the rendered tables, and without empty tables, which Redis does not keep.
 
     `shared` tables are also written by the image: rendered fields replace only the same fields. Tables of
     `owned_before` that are no longer rendered are removed.

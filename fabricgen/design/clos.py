@@ -6,7 +6,7 @@
 2. Two tiers: the spines are the smallest divisor d of a leaf's uplinks with d x radix >= leaves x uplinks; every leaf
    has uplinks / d links to each. (Three SUs of the DGX H100 SuperPOD thus need 16 spines and not 12.)
 3. Three tiers once the leaves outnumber a spine's ports. A pod is the leaves of one column (so that each rail has
-   its own spines), or all leaves of its units; with spines of its own by rule 2 over the ports that their
+   its own spines), or all leaves of its units; with separate spines by rule 2 over the ports that their
    oversubscription leaves for below: half the radix at 1:1, 7 of 8 ports at 7:1. Spine i of every pod meets in core
    group i, whose size is rule 2 once more.
 
@@ -150,7 +150,7 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
 
 
 def _ratio(oversubscription: float) -> Fraction:
-    """The ratio as the inventory has it: 1.5 is exactly 3/2."""
+    """The ratio of the inventory: 1.5 is exactly 3/2."""
     return Fraction(str(oversubscription))
 
 

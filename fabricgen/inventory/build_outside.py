@@ -10,7 +10,7 @@ ALL = "all"  # instead of a list of prefixes
 
 
 def build_outside(node: Node, path: str, peer: str) -> OutsideDevice:
-    """An external device. `peer` is the key of its own addresses."""
+    """An external device. `peer` is the key of the device's addresses."""
     speed, cable = node.scalar("speed"), node.mapping.get("cable")
     default = CableSpec(node=node, path=path, length_m=OUTSIDE_CABLE_M, medium=medium_for(OUTSIDE_CABLE_M))
     return OutsideDevice(

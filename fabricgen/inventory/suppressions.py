@@ -121,7 +121,7 @@ def _comments(text: str, lines: list[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def _next_line(lines: list[str], number: int) -> int:
-    """The first line after `number` that has content besides a comment."""
+    """The first line after `number` with content other than a comment."""
     content = (index for index, line in enumerate(lines[number:], number + 1) if not _is_empty(line))
     return next(content, number)
 

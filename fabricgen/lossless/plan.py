@@ -229,7 +229,7 @@ class LosslessPlanner:
     def _check_watchdog(self, plane: Plane, switch: Switch) -> None:
         action, allowed = plane.lossless.watchdog.action, switch.platform.capabilities.get("watchdog_actions", ())
         if action and allowed and action not in allowed:
-            message = f"{switch.platform.name} does not support the watchdog action {action!r}"
+            message = f"{switch.platform.name} does not support the watchdog action '{action}'"
             self.findings.append(
                 error("FG583", message, plane.lossless.watchdog, "action", hint=f"supported: {', '.join(allowed)}")
             )

@@ -55,7 +55,7 @@ def read_lldp(path: Path) -> tuple[Pair, ...]:
 
 
 def with_lldp(bundle: Bundle, path: Path) -> Bundle:
-    """The bundle with the links in LLDP dumps instead of its own.
+    """The bundle with the links in LLDP dumps instead of the links of its files.
 
     A link of the bundle is kept if LLDP cannot show it: if neither end is a switch with a dump, or if one end is a host
     (many hosts do not run LLDP) and its port has no other neighbour. Raises UnreadableInputError if the dumps have no

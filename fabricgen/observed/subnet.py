@@ -19,8 +19,8 @@ class Subnet:
     """Arrays over switches (S), ports (P, counted from 1, so that column 0 is the switch itself) and adapter ports (A).
 
     `peer_switch` and `peer_port` [S, P] are the switch port at the other end of the cable, -1 if it is not a switch.
-    `adapter_at` [S, P] is the adapter port at the other end, -1 if there is none. `attached_switch` and `attached_port`
-    [A] are the switch port of each adapter port.
+    `adapter_at` [S, P] is the adapter port at the other end, -1 for a switch or an unused port.
+    `attached_switch` and `attached_port` [A] are the switch port of each adapter port.
     """
 
     switches: tuple[PortEnd, ...]
@@ -86,7 +86,7 @@ def cables_by_guid(subnet: Subnet) -> Iterator[GuidCable]:
 
 
 def levels(subnet: Subnet) -> NDArray[np.int64]:
-    """The number of links from each switch [S] to the nearest switch with adapters; S if there is none."""
+    """The number of links from each switch [S] to the nearest switch with adapters; S if no switch has adapters."""
     source, port = (subnet.peer_switch >= 0).nonzero()
     target = subnet.peer_switch[source, port].astype(np.int64)
     level = np.where((subnet.adapter_at >= 0).any(axis=1), 0, len(subnet.switches)).astype(np.int64)

@@ -7,7 +7,7 @@ bit set, so no vendor's GUID can be equal.
 
 from typing import NewType
 
-from netaddr import EUI, eui64_bare, valid_eui64
+from netaddr import EUI, valid_eui64
 
 NodeGuid = NewType("NodeGuid", str)
 PortGuid = NewType("PortGuid", str)
@@ -20,10 +20,6 @@ _DIGITS = 16
 _PORTS_OF_NODE = 8  # at most, on any adapter
 
 
-class _LowerCase(eui64_bare):
-    word_fmt = "%.16x"
-
-
 def parse_guid(text: str) -> str:
     """The GUID in 16 hex digits, with or without 0x or colons, as 0x and 16 digits. Raises ValueError."""
     digits = text.strip().lower().removeprefix("0x")
@@ -34,8 +30,8 @@ def parse_guid(text: str) -> str:
 
 
 def guid_text(number: int) -> str:
-    """The number of a GUID as OpenSM's files write it."""
-    return f"0x{EUI(number, version=64, dialect=_LowerCase)}"
+    """The number of a GUID as OpenSM's files write it. A file may contain a number of more than 64 bits."""
+    return f"0x{number:016x}"
 
 
 def switch_placeholder(number: int) -> NodeGuid:

@@ -42,8 +42,8 @@ class HeadroomRow:
 class BufferDefaults:
     """What the SKU's own buffers_defaults template says for one role; rows are CONFIG_DB rows, verbatim.
 
-    pools and profiles: row key -> fields. The profile names tell which profile lossless and lossy queues and priority
-    groups use; port_profile_lists is empty where the platform's templates have none (Broadcom).
+    pools and profiles: row key -> fields. The profile names are those of the profiles for lossless and lossy queues and
+    priority groups; port_profile_lists is empty where the platform's templates have none (Broadcom).
     """
 
     pools: Mapping[str, Mapping[str, str]]
@@ -110,7 +110,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class PowerDraw:
-    """What a switch draws, in watts, as its data sheet says; None for a figure that it has not."""
+    """What a switch draws, in watts, by its data sheet; None for an unknown figure."""
 
     typical: int | None
     maximum: int | None

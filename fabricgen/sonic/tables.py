@@ -11,7 +11,7 @@ ConfigDb = Mapping[str, Table]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SameTable:
-    """A key for a table that many files share as one object (sonic/load.py): equal only for the very same object.
+    """A key for a table that many files share as one object (sonic/load.py): equal only for the same object.
 
     It refers to the table, so the table lives as long as the key does.
     """

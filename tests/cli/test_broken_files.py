@@ -75,9 +75,9 @@ def test_links_of_other_switches_are_counted_in_a_warning(cli: Cli, bundle: Path
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('{"lldp": {"interface": "x"}}', "an LLDP dump of an unknown form; known are lldpctl"),
-        ('{"LLDP_ENTRY_TABLE": {"Ethernet0": 5}}', "an LLDP dump of an unknown form; known are lldpctl"),
-        ('{"lldp": {"interface": []}}', "LLDP saw no switch that is judged"),
+        ('{"lldp": {"interface": "x"}}', "an LLDP dump of an unknown format; known formats are lldpctl"),
+        ('{"LLDP_ENTRY_TABLE": {"Ethernet0": 5}}', "an LLDP dump of an unknown format; known formats are lldpctl"),
+        ('{"lldp": {"interface": []}}', "the LLDP dumps have no judged switch"),
     ],
 )
 def test_lldp_without_neighbors_prevents_a_verdict(

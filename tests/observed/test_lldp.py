@@ -166,7 +166,7 @@ def test_a_full_name_and_a_port_without_alias(tmp_path: Path, cli: Cli) -> None:
         ("Interface  Status", "not an LLDP dump"),
     ],
 )
-def test_what_is_no_dump_gives_no_verdict(text: str, problem: str, cli: Cli, files: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_dump_is_refused(text: str, problem: str, cli: Cli, files: Path, tmp_path: Path) -> None:
     (tmp_path / "dump.json").write_text(text)
     outcome = cli("validate", files, "--lldp", tmp_path / "dump.json")
     assert outcome.code == 2 and problem in outcome.err and "dump.json" in outcome.err

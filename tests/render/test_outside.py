@@ -210,11 +210,11 @@ def test_a_finding_of_a_missing_discard_route_says_where_packets_go(
 ) -> None:
     name = f"compute-su00-{leaf}-leaf"
     (found,) = changed(border, tmp_path, name, lambda config: config["STATIC_ROUTE"].pop("default|10.64.0.0/10"))
-    assert found.startswith(f"FG389 {name} no discard route covers 7 host prefixes, such as 10.64.0.")
+    assert found.startswith(f"FG389 {name} no discard route covers 7 host prefixes, for example 10.64.0.")
     assert found.endswith(fate)
 
 
-def test_a_session_with_the_policy_of_the_fabric_takes_everything(border: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_session_with_the_policy_of_the_fabric_accepts_all_prefixes(border: dict[str, bytes], tmp_path: Path) -> None:
     def share(config: dict[str, Any]) -> None:
         row = config["BGP_NEIGHBOR_AF"]["default|192.0.2.0|ipv4_unicast"]
         config["ROUTE_MAP_SET"].pop(row["route_map_in"][0])
@@ -222,7 +222,7 @@ def test_a_session_with_the_policy_of_the_fabric_takes_everything(border: dict[s
         row["route_map_in"] = ["PASS"]
 
     found = changed(border, tmp_path, "compute-su00-r0-leaf", share)
-    assert found == ["FG391 compute-su00-r0-leaf every prefix that wan1 announces is taken"]
+    assert found == ["FG391 compute-su00-r0-leaf the session accepts every prefix that wan1 announces"]
 
 
 SWITCHES = ["leaf1", "leaf2"]

@@ -16,7 +16,7 @@ from fabricgen.report.run import Run
 
 @pytest.mark.parametrize(
     ("code", "title"),
-    [("FG110", "DSCP used twice"), ("FG101", "Unknown key"), ("FG118", "Way out of an InfiniBand plane")],
+    [("FG110", "DSCP used twice"), ("FG101", "Unknown key"), ("FG118", "External routes on an InfiniBand plane")],
 )
 def test_names_in_titles_keep_their_case(code: str, title: str) -> None:
     assert page(code).title == title

@@ -3,6 +3,7 @@
 A case names the finding completely: where it is, how severe, what it says and what it advises.
 """
 
+import dataclasses
 import os
 import shutil
 import tempfile
@@ -14,6 +15,8 @@ from typing import Any, Protocol
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.findings import Finding, Severity
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.run import run
 from tests.opensm.small import TREE, rendered
 from tests.render.hosts.rendered import files_of
@@ -35,10 +38,12 @@ class Switches:
     """A small fabric of switches (clean.py); the change gets the tables of all of them.
 
     `model` is traditional, dynamic, or planes. `plug` adds a cable or changes the wiring before the change.
+    `watchdog_actions` are those that the platforms support, if not those of the catalog.
     """
 
     model: str = "traditional"
     plug: Callable[[CleanFabric], None] | None = None
+    watchdog_actions: tuple[str, ...] = ()
 
     def broken(self, change: Callable[[Configs], object], folder: Path) -> Bundle:
         """The fabric as `open_bundle` reads it."""
@@ -47,6 +52,14 @@ class Switches:
             self.plug(fabric)
         change(fabric.configs)
         return fabric.bundle(folder / "sonic")
+
+    def layout(self, hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
+        """The platform and layout of a hwsku."""
+        found = layout_by_hwsku(hwsku)
+        if found is None or not self.watchdog_actions:
+            return found
+        capabilities = {**found[0].capabilities, "watchdog_actions": self.watchdog_actions}
+        return dataclasses.replace(found[0], capabilities=capabilities), found[1]
 
 
 @dataclass(frozen=True)
@@ -123,7 +136,8 @@ class Case:
 
     def findings(self, folder: Path) -> list[Finding]:
         """All findings after the change, notes included."""
-        return run(self.clean.broken(self.change, folder))
+        layout = self.clean.layout if isinstance(self.clean, Switches) else None
+        return run(self.clean.broken(self.change, folder), layout_lookup=layout)
 
     def found(self, findings: list[Finding]) -> Finding:
         """The finding at the place of this case, with its message if several are there. Fails if none is."""

@@ -13,8 +13,8 @@ module: sonic_config_db
 short_description: Bring CONFIG_DB to a rendered config_db.json
 author: [fabricgen (@fabricgen)]
 description:
-  - The target is the running configuration with the rendered tables in place of its own. Tables that were rendered for
-    this switch before and are no longer rendered are removed. All other tables stay.
+  - The target is the running configuration with the rendered tables. Tables that were rendered for this switch
+    before and are no longer rendered are removed. All other tables stay.
   - Step C(compare) fails when tables differ and changes nothing. Step C(prepare) compares and, outside check mode,
     keeps the running configuration and sets a timer on the switch that restores it. Step C(apply) loads the target.
     Step C(verify) fails when tables differ or BGP sessions are not established again. Step C(save) makes the target

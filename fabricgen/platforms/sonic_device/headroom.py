@@ -12,7 +12,7 @@ _ROW = re.compile(r"(\d+)\s+(\d+)m\s+(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)(?:\s+(\d+))
 
 
 def read_headroom(tree: DeviceTree, sku: Path) -> tuple[HeadroomRow, ...]:
-    """The rows in the file's order; empty, with a finding, where there are none."""
+    """The rows in the file's order; empty, with a finding, if the file has no rows."""
     file = sku / FILE
     found: dict[tuple[int, int], HeadroomRow] = {}
     for number, line in enumerate((tree.text(file) or "").splitlines(), 1):

@@ -21,7 +21,7 @@ class DeviceTree:
     findings: list[Finding] = field(default_factory=list)
 
     def text(self, file: Path) -> str | None:
-        """A file's text; None where there is none, with a finding where it is there and cannot be read."""
+        """A file's text; None if it is missing or unreadable; an unreadable file gives a finding."""
         try:
             target = file.resolve(strict=True)
         except (OSError, RuntimeError):

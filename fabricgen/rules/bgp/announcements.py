@@ -11,6 +11,7 @@ from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric, Switch
 from fabricgen.rules.view.subnets import end_addresses
 from fabricgen.sonic.tables import Row
+from fabricgen.vocabulary import Role
 
 Network = IPv4Network | IPv6Network
 
@@ -44,7 +45,7 @@ def _host_networks(fabric: Fabric, switch: Switch) -> list[tuple[str, Network]]:
     return [
         (held.key, held.value.network)
         for end in fabric.ends_of[switch.name].values()
-        if end.far_role == "host"
+        if end.far_role == Role.HOST
         for held in end_addresses(end)
     ]
 

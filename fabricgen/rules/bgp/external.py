@@ -12,6 +12,7 @@ from fabricgen.rules.view.fabric import End, Fabric, Switch
 from fabricgen.rules.view.subnets import end_addresses
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.image import Neighbor
+from fabricgen.vocabulary import Role
 
 
 def external_ends(fabric: Fabric) -> tuple[End, ...]:
@@ -138,7 +139,7 @@ def external_on_spine(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 7938 section 5.2.
     """
     for end in external_ends(fabric):
-        if end.switch.role not in ("leaf", ""):
+        if end.switch.role not in (Role.LEAF, Role.UNKNOWN):
             message = f"{end.far_name} is connected to a {end.switch.role}"
             yield Defect(end.place("DEVICE_NEIGHBOR"), message, f"connect {end.far_name} to a leaf")
 

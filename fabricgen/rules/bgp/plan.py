@@ -9,6 +9,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, Switch, number
 from fabricgen.rules.view.peers import plural
+from fabricgen.vocabulary import Role
 
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
@@ -45,7 +46,7 @@ def _groups(fabric: Fabric) -> dict[tuple[str, object], list[Switch]]:
     for switch in fabric.switches.values():
         if switch.device.wired and switch.asn:
             below = {end.far_name for end in fabric.ends_of[switch.name].values() if end.link.b[0] == switch.name}
-            found[switch.role, switch.plane if switch.role == "leaf" else frozenset(below)].append(switch)
+            found[switch.role, switch.plane if switch.role == Role.LEAF else frozenset(below)].append(switch)
     return found
 
 

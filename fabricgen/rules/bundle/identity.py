@@ -43,7 +43,7 @@ def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
 
     Example: leaf1 and leaf2 both have mac 02:00:00:00:00:01 after a copied file.
 
-    Fix: give each switch the base MAC of its own EEPROM, or remove the field.
+    Fix: give each switch the base MAC in its EEPROM, or remove the field.
 
     Source: sonic-buildimage sonic-device_metadata.yang; sonic-swss orchagent reads it as the router MAC.
     """
@@ -103,8 +103,8 @@ def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
 def buffer_model(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.buffer_model is that of the platform's image: dynamic only if it has Lua scripts.
 
-    Why: in the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them there
-    is no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size.
+    Why: in the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them the
+    switch has no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size.
 
     Example: buffer_model "dynamic" on a Broadcom switch.
 

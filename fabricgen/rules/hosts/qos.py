@@ -143,17 +143,16 @@ def nic_tos(fabric: Fabric) -> Iterator[Defect]:
                 continue
             text = group.files.settings(other).get(key)
             mine, hint = group.place(other, key), f"set {key} to {found.get('TOS')}"
+            related = (("the NICs", group.place(file, "TOS")),)
+            shown = "missing" if text is None else repr(text) if number(text) is None else text
+            message = f"{key} is {shown}, but TOS of the NICs is {found.get('TOS')}"
             if number(text) is None:
-                message = (
-                    f"{key} is {'missing' if text is None else repr(text)}, but TOS of the NICs is {found.get('TOS')}"
-                )
-                yield Defect(mine, message, hint, (("the NICs", group.place(file, "TOS")),))
+                yield Defect(mine, message, hint, related)
                 continue
             defects = list(tos_defects(group, plane, mine, int(str(text))))
             yield from defects
             if not defects and text != found.get("TOS"):
-                message = f"{key} is {text}, but TOS of the NICs is {found.get('TOS')}"
-                yield Defect(mine, message, hint, (("the NICs", group.place(file, "TOS")),))
+                yield Defect(mine, message, hint, related)
 
 
 def tos_defects(group: Group, plane: WiredPlane, mine: Place, tos: int) -> Iterator[Defect]:
@@ -161,8 +160,7 @@ def tos_defects(group: Group, plane: WiredPlane, mine: Place, tos: int) -> Itera
     if tos > 255:
         yield Defect(mine, f"{tos} is above 255", "set it to DSCP x 4 + 2")
         return
-    ecn = tos & 3
-    dscp = tos >> 2
+    dscp, ecn = tos >> 2, tos & 3
     if ecn != 2:
         meaning = {
             0: "not ECN-capable: switches mark packets only if the NIC sets the bits itself",
@@ -175,15 +173,13 @@ def tos_defects(group: Group, plane: WiredPlane, mine: Place, tos: int) -> Itera
 
     def lossy(ports: NicPorts) -> tuple[str, Place] | None:
         tc = ports.qos.dscp_to_tc.get(dscp)
-        message = (
-            f"ToS {tos} is DSCP {dscp}, which the switches map to TC {tc}, but PFC is on for "
-            f"{priorities(ports.qos.pfc)}"
-        )
+        pfc = priorities(ports.qos.pfc)
+        message = f"ToS {tos} is DSCP {dscp}, which the switches map to TC {tc}, but PFC is on for {pfc}"
         where = ports.map_place("dscp_to_tc_map", "DSCP_TO_TC_MAP", dscp)
         return (message, where) if tc is not None and tc not in ports.qos.pfc else None
 
-    bytes_ = ", ".join(str(one << 2 | 2) for values in (plane.roce_dscp or {}).values() for one in values)
-    yield from group.disagreements(plane, mine, lossy, f"use a byte of the plane's RoCE classes: {bytes_}")
+    allowed = ", ".join(str(one << 2 | 2) for values in (plane.roce_dscp or {}).values() for one in values)
+    yield from group.disagreements(plane, mine, lossy, f"use a byte of the plane's RoCE classes: {allowed}")
 
 
 @rule("FG905", Severity.ERROR, "NICs send CNPs in another class than the switches expect", Basis.AGREEMENT)

@@ -122,7 +122,7 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG246", Severity.ERROR, "DEVICE_NEIGHBOR_METADATA differs from the neighbor's own configuration")
 def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
-    """What: type and hwsku of a neighbor switch are those of its own DEVICE_METADATA, and the addresses are its own.
+    """What: type and hwsku of a neighbor switch are those in its DEVICE_METADATA, and the addresses are its own.
     Known neighbors have a type (else a warning).
 
     Why: in SONiC's templates the neighbor's type selects the default cable length and thus the headroom.

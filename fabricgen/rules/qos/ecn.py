@@ -132,7 +132,7 @@ def _lossless_profiles(fabric: Fabric) -> Iterator[tuple[PortClass, str]]:
 @rule("FG546", Severity.WARNING, "WRED drops before PFC pauses")
 def drops_before_pause(fabric: Fabric) -> Iterator[Defect]:
     """What: on switches with virtual output queues (switch_type voq) green_max_threshold of a lossless queue's profile
-    is not below the xoff of its group.
+    is at least the xoff of its group.
 
     Why: such a chip queues packets at ingress, where WRED and PFC use the same queue: packets that cannot be marked are
     dropped before PFC pauses.

@@ -10,7 +10,7 @@ from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.tables import format_ranges, parse_priorities
 
-# What every port needs besides pfc_enable; pfc_to_pg_map depends on the ASIC and is judged with the maps.
+# The maps that every port needs; pfc_to_pg_map depends on the ASIC and is judged with the maps.
 _LOSSY_MAPS = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map")
 _PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 

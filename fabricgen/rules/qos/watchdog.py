@@ -49,7 +49,7 @@ def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG562", Severity.WARNING, "The watchdog times are too short for the switch")
 def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
-    """What: detection_time, restoration_time and POLL_INTERVAL are not below the times that SONiC itself uses for this
+    """What: detection_time, restoration_time and POLL_INTERVAL are at least the times that SONiC itself uses for this
     number of ports: 200 ms for up to 32, 400 ms for 64, 1000 ms for 130, the poll at most 1000 ms.
 
     Why: every poll reads the counters of all lossless queues. If the interval is too short for a large switch, its CPU
@@ -167,7 +167,7 @@ def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG567", Severity.WARNING, "The watchdog restores a queue faster than it detects a storm")
 def quick_restoration(fabric: Fabric) -> Iterator[Defect]:
-    """What: restoration_time is not below detection_time.
+    """What: restoration_time is at least detection_time.
 
     Why: in a long storm the watchdog restores the queue before the next detection ends. The storm continues again and
     again, and each time fills buffers upstream.

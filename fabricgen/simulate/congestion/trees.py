@@ -85,7 +85,7 @@ def _crossing(path: NDArray[np.int32], member: Flags) -> Flags:
 
 
 def labels(flows: Flows, saturated: Flags, victims: Flags) -> Sequence[VictimLabel]:
-    """The label of each flow: a victim is off-path if no port of its own path is saturated."""
+    """The label of each flow: a victim is off-path if no port of the path is saturated."""
     on_path = _crossing(flows.path, saturated)
     of_victims = np.where(on_path, VictimLabel.UNFAIR_SHARE, VictimLabel.OFF_PATH)
     return [VictimLabel(label) for label in np.where(victims, of_victims, VictimLabel.NONE).tolist()]

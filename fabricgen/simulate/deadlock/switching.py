@@ -34,7 +34,7 @@ class SwitchedCycle:
 
 
 def switched_cycle(bundle: Bundle, evidence: Evidence) -> SwitchedCycle | None:
-    """A shortest cycle that switching closes on some lossless priority; None if there is none."""
+    """A shortest cycle that switching closes on some lossless priority; None if it does not exist."""
     names = evidence.fabric.names
     vlans = {name: _vlans(evidence, name) for name in names}
     links = [

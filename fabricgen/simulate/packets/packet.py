@@ -7,7 +7,7 @@ from fabricgen.simulate.packets.state import Run
 
 @inlined
 def take(run: Run) -> int:
-    """Allocate a packet; the loop ensures that there are free ones."""
+    """Allocate a packet; the loop ensures that a free one exists."""
     clock = run.clock[0]
     packet = clock.free
     clock.free = run.events[packet].next

@@ -563,6 +563,15 @@ CASES = [
     ),
     Case(
         "FG564",
+        put("forward", "leaf1", "PFC_WD", "Ethernet0", "action"),
+        "leaf1:PFC_WD|Ethernet0|action",
+        ERROR,
+        "this platform does not support the watchdog action forward",
+        "set action to drop",
+        clean=Switches(watchdog_actions=("drop",)),
+    ),
+    Case(
+        "FG564",
         put("alert", "leaf1", "PFC_WD", "Ethernet0", "action"),
         "leaf1:PFC_WD|Ethernet0|action",
         WARNING,

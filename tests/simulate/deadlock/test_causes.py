@@ -153,7 +153,7 @@ def test_host_that_may_forward(tmp_path: Path) -> None:
 
 
 def test_lossy_hop_is_reported(tmp_path: Path) -> None:
-    """One end without PFC on a priority: the link is no channel there, and what comes in before it can be lost."""
+    """One end without PFC on a priority: the link is not a channel there, and what comes in before it can be lost."""
     configs = clos(3, 2).configs()
     configs["s0"]["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3"
     _, found = judged(configs, tmp_path / "bad")

@@ -1,4 +1,4 @@
-"""Certificates, and the independent checker that reads nothing but them and the configuration files."""
+"""Certificates, and the independent checker that reads only them and the configuration files."""
 
 import importlib.util
 import json

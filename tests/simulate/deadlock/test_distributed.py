@@ -20,7 +20,7 @@ DEADLINE_S = 60
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
-    """The address of a scheduler on a free port, with two workers of their own."""
+    """The address of a scheduler on a free port, with two workers."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[str]:

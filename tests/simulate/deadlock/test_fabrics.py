@@ -292,7 +292,7 @@ def test_wrong_shapes_still_get_a_verdict(tmp_path: Path, wrong: object) -> None
 
 
 def test_a_cable_without_a_session_makes_no_hosts(tmp_path: Path) -> None:
-    """A link between two switches whose BGP rows are missing is no place where hosts are."""
+    """A link between two switches whose BGP rows are missing is not a place of hosts."""
     configs = clos(2, 2).configs()
     for name in ("l0", "s0"):
         configs[name]["BGP_NEIGHBOR"].pop("172.16.0.1" if name == "l0" else "172.16.0.0")

@@ -1,4 +1,4 @@
-"""Verdicts on the states that real FRR reached: the same cycles, and none where there were none."""
+"""Verdicts on the states that real FRR reached: the same cycles, and no others."""
 
 import json
 from pathlib import Path

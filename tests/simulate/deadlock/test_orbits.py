@@ -1,4 +1,4 @@
-"""Orbits by symmetry: counts equal to those of every set judged by itself, and symmetries that are none refused."""
+"""Orbits by symmetry: counts equal to those of every set judged by itself, and wrong symmetries refused."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -89,7 +89,7 @@ def disjoint_cycles(graph: ChannelGraph, left: Indices) -> Iterator[list[int]]:
 
 
 def shortest_through(graph: ChannelGraph, starts: Indices) -> list[int]:
-    """A shortest cycle through any of the channels; empty if there is none."""
+    """A shortest cycle through any of the channels; empty if no cycle exists."""
     best: list[int] = []
     for start in starts.tolist():
         best = _cycle_through(graph, start, len(best) - 1 if best else graph.channels) or best
@@ -127,7 +127,7 @@ def _two_cycle(graph: ChannelGraph) -> list[int]:
 
 
 def _cycle_through(graph: ChannelGraph, start: int, longest: int) -> list[int]:
-    """A shortest cycle through `start` of at most `longest` channels; empty if there is none."""
+    """A shortest cycle through `start` of at most `longest` channels; empty if no cycle exists."""
     parent = np.full(graph.channels, -1, np.int64)
     layer = np.array([start], np.int64)
     for _ in range(longest):

@@ -7,7 +7,7 @@ from fabricgen.routing.network import Network
 
 
 def tiers(network: Network, sources: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The number of links from each switch to the nearest switch with hosts; a large number if there is none."""
+    """The number of links from each switch to the nearest switch with hosts; a large number if no switch has hosts."""
     level = np.where(sources, 0, network.switches)
     for _ in range(network.switches):
         nearer = level.copy()

@@ -91,7 +91,7 @@ class Bounces:
         return PairVerdicts(cyclic, undecided)
 
     def shortest_cycle(self, number: int) -> tuple[int, ...]:
-        """The links of a shortest cycle that a failure closes alone; empty if there is none."""
+        """The links of a shortest cycle that a failure closes alone; empty if no cycle exists."""
         one, graph = self.detours[number], self.reach.graph
         alive = np.ones(self.channels, bool)
         alive[self.around.place[one.dead]] = False

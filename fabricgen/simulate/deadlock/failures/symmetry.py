@@ -60,7 +60,7 @@ class Invariants:
         self.cable = np.minimum(np.arange(network.links), network.reverse)
 
     def symmetry(self, switch: Indices, mark: Indices, chance: np.random.Generator) -> Symmetry | None:
-        """The symmetry with this permutation of the switches, parallel links in random order; None if there is none.
+        """The symmetry with this permutation of the switches, parallel links in random order, or None.
         Links with different `mark` (0 or 1) do not replace each other."""
         kind = self.cable_kind * 2 + mark
         if not _is_permutation(switch, self.network.switches) or (self.switch_kind[switch] != self.switch_kind).any():

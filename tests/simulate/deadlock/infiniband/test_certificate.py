@@ -1,4 +1,4 @@
-"""Certificates of InfiniBand subnets: the independent checker holds them against the files, and sees every change."""
+"""Certificates of InfiniBand subnets: the independent checker compares them with the files, and sees every change."""
 
 import json
 import os
