@@ -9,6 +9,7 @@ from fabricgen.origin import Origin, Value, joined, value
 from fabricgen.platforms.model import HostModel, HostNic
 from fabricgen.render.contexts_hosts import CollectiveContext, HostAddress, InterfaceContext
 from fabricgen.render.forms import Slot
+from fabricgen.vocabulary import Technology
 
 FIRST_TABLE = 100
 _LOCK = Origin(steps=("allocations.lock.yaml",))
@@ -56,7 +57,7 @@ def collective_context(
     planes = list({plane.name: plane for _, plane in compute}.values())
     devices = [fact(model, nic, nic.rdma) for nic, _ in compute]
     plan = next((plans[plane.name] for plane in planes if plane.name in plans), None)
-    pools = [plane.addressing.hosts for plane in planes if plane.technology == "roce" and plane.addressing]
+    pools = [plane.addressing.hosts for plane in planes if plane.technology == Technology.ROCE and plane.addressing]
     ranges = [value(prefix, inventory=pool.source()) for pool in pools for prefix in pool.prefixes]
     ranges.sort(key=lambda prefix: ip_network(prefix).version)
     rail_only = next((plane for plane in planes if plane.design == "rail-only"), None)
