@@ -171,3 +171,12 @@ def test_an_unnumbered_session_with_a_switch_that_is_not_judged(tmp_path: Path) 
     reasons = {one.reason for one in fabric.spoken.absent}
     assert reasons == {"Ethernet8 is cabled to s1, which is not a judged switch"}
     assert all(one.inside for one in fabric.spoken.absent)
+
+
+def test_without_known_cables_addresses_are_enough(tmp_path: Path) -> None:
+    configs = pair()
+    for config in configs.values():
+        del config["DEVICE_NEIGHBOR"]
+    fabric = opened(configs, tmp_path)
+    assert len(fabric.sessions) == 1
+    assert fabric.spoken.absent == ()

@@ -138,3 +138,17 @@ def test_reached_and_plain(tmp_path: Path) -> None:
     assert [bits.columns_of(row) for row in routes.reached] == [[0, 1], [0, 1], [0, 1]]
     assert routes.plain
     assert not np.any(routes.ambiguous)
+
+
+def test_each_family_needs_both_ends(tmp_path: Path) -> None:
+    """l1 accepts IPv6 that s1 does not send, and sends IPv6 that s1 does not accept."""
+    configs = two_spines((65000, 65000))
+    both = {"admin_status": "true", "route_map_in": ["ALL"], "route_map_out": ["ALL"]}
+    configs["l1"]["BGP_NEIGHBOR_AF"]["default|Ethernet8|ipv6_unicast"] = dict(both)
+    fabric = opened(configs, tmp_path)
+    link = link_between(fabric.network, fabric.names.index("l1"), fabric.names.index("s1"))
+    back = fabric.network.reverse[link]
+    assert fabric.policy.hears[[link, back]].tolist() == [1, 1]
+    configs["s1"]["BGP_NEIGHBOR_AF"]["default|Ethernet8|ipv6_unicast"] = {**both, "route_map_in": []}
+    fabric = opened(configs, tmp_path)
+    assert fabric.policy.hears[[link, back]].tolist() == [3, 1]

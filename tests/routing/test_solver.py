@@ -1,10 +1,11 @@
 """The bit-parallel solver against its slow twin, on random small fabrics with random ASN plans."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricgen.routing import bits
+from fabricgen.routing import bgp, bits
 from fabricgen.routing.bgp import Policy, solve
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination, Routes
@@ -173,3 +174,20 @@ def test_a_loop_check_that_matters_only_after_another() -> None:
     assert {3, 4}.isdisjoint(expected)
     for switch in range(len(asn)):
         assert sets_of(network, routes, switch, 0) == expected.get(switch, frozenset())
+
+
+@pytest.mark.parametrize(("spine_asns", "runs"), [((1, 2), 1), ((1, 1), 2)])
+def test_loop_checks_are_computed_only_where_they_can_matter(
+    spine_asns: tuple[int, int], runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two spines of one ASN reach each other over the leaves; with distinct ASNs one run is enough."""
+    tracked: list[int] = []
+    layers = bgp._Solver.layers
+
+    def counted(solver: bgp._Solver, columns: bits.Indices, asns: bits.Indices) -> bgp._Layers:
+        tracked.append(len(asns))
+        return layers(solver, columns, asns)
+
+    monkeypatch.setattr(bgp._Solver, "layers", counted)
+    solved(SmallFabric([10, 11, *spine_asns], [(0, 2), (0, 3), (1, 2), (1, 3)], [0] * 4))
+    assert tracked == [0, 1][:runs]
