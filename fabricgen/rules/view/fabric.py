@@ -187,7 +187,8 @@ class Fabric:
         for part, names in enumerate((names for names in networks if len(names) > 1), 1):
             for name in names:
                 self.switches[name].part = part
-        for name in lossy_switches(bundle, self.switches, networks):
+        devices = {name: switch.device for name, switch in self.switches.items()}
+        for name in lossy_switches(bundle, devices, networks):
             self.switches[name].is_lossy = True
 
     @cached_property
