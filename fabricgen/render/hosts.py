@@ -20,7 +20,7 @@ from fabricgen.render.contexts_hosts import GroupContext, InterfaceContext
 from fabricgen.render.forms import LineForm, Slot, unmarked
 from fabricgen.render.sources import DeviceSources
 from fabricgen.render.templates import TemplateLibrary
-from fabricgen.vocabulary import Technology
+from fabricgen.vocabulary import Purpose, Technology
 
 FOLDER = "hosts"
 LONGEST_NAME = 15  # linux IFNAMSIZ
@@ -151,7 +151,7 @@ class HostRenderer:
                 yield self._file(group, f"links/10-{nic.name}.link", "nic.link.j2", {**context, "nic": nic})
         planes = self.fabric.inventory.planes
         used = {link.a_port: (link.nic, planes[link.plane]) for link in group.links if link.nic}
-        if group.model.gpus and any(plane.purpose == "compute" for _, plane in used.values()):
+        if group.model.gpus and any(plane.purpose == Purpose.COMPUTE for _, plane in used.values()):
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
             context["collective"] = collective_context(group.model, ordered, plans)
             nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"

@@ -17,6 +17,7 @@ from fabricgen.rules.view.networks import joined_switches
 from fabricgen.rules.view.shape import Shapes, well_shaped
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
+from fabricgen.vocabulary import LinkKind
 
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
 
@@ -222,9 +223,9 @@ class Fabric:
 
     def _role_outside(self, switch: Switch, neighbor: str, link: WiredLink) -> str:
         """The role of a neighbour without a file: by the switch's own tables, else by the link."""
-        if link.kind == "external":
+        if link.kind == LinkKind.EXTERNAL:
             return OUTSIDE_ROLE
-        return switch.declared_role(neighbor) or ("host" if link.kind == "host-leaf" else "")
+        return switch.declared_role(neighbor) or ("host" if link.kind == LinkKind.HOST_LEAF else "")
 
     @cached_property
     def ends_of(self) -> Mapping[str, Mapping[str, End]]:
