@@ -8,6 +8,7 @@ from fabricgen.design.model import Fabric, Host, Identity, Switch
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.references import error, suggest
+from fabricgen.vocabulary import Role
 
 _HOST_PATTERN = "{group}-{number:03}"
 
@@ -63,7 +64,7 @@ def notes_by_identity(fabric: Fabric, names: dict[str, str]) -> dict[str, Device
 def _default_pattern(identity: Identity) -> str:
     fields = {"subplane": "{subplane}", "pod": "p{pod:02}", "su": "su{su:02}", "rail": "r{rail}"}
     given = [text for field, text in fields.items() if getattr(identity, field) is not None]
-    number = [] if identity.role == "leaf" and identity.rail is not None else ["{number:02}"]
+    number = [] if identity.role == Role.LEAF and identity.rail is not None else ["{number:02}"]
     return "-".join(["{plane}", *given, "{role}", *number])
 
 

@@ -27,13 +27,14 @@ from fabricgen.render.plans import make_plans
 from fabricgen.report.summary import Counts
 from fabricgen.resources import resource
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import Technology
 
 TWO_PORT_MODEL = "dgx-b300"
 MODEL = "dgx-h100"
 FILE_NAME = "fabric.yaml"
-DEFAULT_PLATFORM = {"roce": "arista-7060x6-64pe", "infiniband": "nvidia-qm9700"}
+DEFAULT_PLATFORM = {Technology.ROCE: "arista-7060x6-64pe", Technology.INFINIBAND: "nvidia-qm9700"}
 _LISTED, _LISTED_AS = "explicit", "rail-optimized"  # a list of links is made from a design that has a first layout
-_SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
+_SERVED = {Technology.ROCE: Technology.ETHERNET, Technology.INFINIBAND: Technology.INFINIBAND}
 
 
 @click.command("init")
@@ -48,7 +49,7 @@ _SERVED = {"roce": "ethernet", "infiniband": "infiniband"}
 @click.option("--hosts", type=click.IntRange(1), default=32, show_default=True, help="Hosts with 8 GPUs each.")
 @click.option("--platform", help="Switch platform of all tiers.  [default: by technology]")
 @click.option(
-    "--technology", type=click.Choice(list(DEFAULT_PLATFORM)),
+    "--technology", type=click.Choice([word.value for word in DEFAULT_PLATFORM]),
     help="Technology of the fabric.  [default: roce; infiniband for the designs that can deadlock with RoCE: "
     + ", ".join(name for name, design in designs().items() if design.cyclic) + "]",
 )  # fmt: skip
@@ -61,13 +62,14 @@ def command(
     if existing:
         raise UsageError(f"{folder} already contains {existing[0].name}; init needs a new folder")
     cyclic = designs()[design].cyclic
-    technology = technology or ("infiniband" if cyclic else "roce")
-    if technology == "roce" and cyclic:
+    default = Technology.INFINIBAND if cyclic else Technology.ROCE
+    chosen = Technology(technology) if technology else default
+    if chosen == Technology.ROCE and cyclic:
         raise UsageError(
             f"RoCE on a {design} can deadlock: one lossless class forms cycles; use --technology infiniband, "
             "or --design dragonfly-plus, fat-tree or rail-optimized"
         )
-    start = _Start(folder, design, hosts, platform or DEFAULT_PLATFORM[technology], technology)
+    start = _Start(folder, design, hosts, platform or DEFAULT_PLATFORM[chosen], chosen)
     files = start.files()
     with new_files(folder, files):
         plans = make_plans(folder)
@@ -95,7 +97,7 @@ class _Start:
     design: str
     hosts: int
     platform: str
-    technology: str
+    technology: Technology
 
     def files(self) -> dict[str, str]:
         """name -> text of each file of the inventory. Raises UsageError if the options do not fit together."""
@@ -141,7 +143,7 @@ class _Start:
             known = ", ".join(catalog.switch_names())
             raise UsageError(f"unknown switch platform {self.platform!r}; known: {known}")
         if not platform.serves(_SERVED[self.technology]):
-            kind = "an InfiniBand" if self.technology == "roce" else "an Ethernet"
+            kind = "an InfiniBand" if self.technology == Technology.ROCE else "an Ethernet"
             raise UsageError(f"{self.platform} is {kind} switch, and --technology is {self.technology}")
         speed_mbps = host.nics[0].speed_mbps
         fitting = [layout for layout in platform.layouts if layout.speed_mbps == speed_mbps]
@@ -149,7 +151,7 @@ class _Start:
             raise UsageError(
                 f"{self.platform} has no layout of {format_speed(speed_mbps)}, the speed of {model}'s NICs"
             )
-        lossless = [layout for layout in fitting if layout.buffers or self.technology == "infiniband"]
+        lossless = [layout for layout in fitting if layout.buffers or self.technology == Technology.INFINIBAND]
         if not lossless:
             raise UsageError(
                 f"{self.platform} can only be counted: its buffers are not known, so it cannot be lossless"

@@ -6,6 +6,7 @@ from typing import Any
 
 from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, connector
 from fabricgen.design.subnets import split_subnets
+from fabricgen.vocabulary import Technology
 
 LINK_KINDS = ("host-leaf", "leaf-spine", "spine-core", "peer", "global")
 TIER_KINDS = LINK_KINDS[:3]
@@ -23,7 +24,7 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
     cable_counts = Counter(link.kind for link in design.links if link.id in cables)
     kinds = [kind for kind in LINK_KINDS if links[kind] or kind in TIER_KINDS]
     roles = Counter(switch.role for switch in design.switches)
-    subnets = split_subnets(design) if design.plane.technology == "infiniband" else []
+    subnets = split_subnets(design) if design.plane.technology == Technology.INFINIBAND else []
     ratios = _ratios(design)
     return {
         "name": design.plane.name,

@@ -17,8 +17,12 @@ from fabricgen.platforms import catalog, generic
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import Technology
 
-_SWITCHES_FOR = {"roce": "ethernet", "infiniband": "infiniband"}  # a plane's technology -> that of its switches
+_SWITCHES_FOR = {
+    Technology.ROCE: Technology.ETHERNET,
+    Technology.INFINIBAND: Technology.INFINIBAND,
+}  # a plane's technology -> that of its switches
 
 
 class TierParts(NamedTuple):
@@ -113,7 +117,7 @@ class PartsList:
         """Whether the platform runs the plane's technology; a finding if not."""
         if platform.serves(_SWITCHES_FOR[plane.technology]):
             return True
-        kind = {"ethernet": "an Ethernet", "infiniband": "an InfiniBand"}[platform.technology]
+        kind = {Technology.ETHERNET: "an Ethernet", Technology.INFINIBAND: "an InfiniBand"}[platform.technology]
         setting = f"plane {plane.name} has `technology: {plane.technology}`"
         hint = f"choose another platform or `technology`; a bare switch such as {generic.EXAMPLE} runs both"
         self.findings.append(
@@ -211,7 +215,7 @@ class PartsList:
 
     def _check_technology(self, plane: Plane, group: str, nics: Sequence[HostNic]) -> None:
         """Checks that the NICs of a group run the plane's technology at their speed; unknown NICs pass."""
-        technology = {"roce": "Ethernet", "infiniband": "InfiniBand"}[plane.technology]
+        technology = {Technology.ROCE: "Ethernet", Technology.INFINIBAND: "InfiniBand"}[plane.technology]
         for name, speed in dict.fromkeys((nic.model, nic.speed_mbps) for nic in nics):
             card = catalog.nic_model(name)
             offered = card.speeds_of(_SWITCHES_FOR[plane.technology]) if card else ()
@@ -223,7 +227,7 @@ class PartsList:
             hint = (
                 f"its {technology} speeds: {', '.join(map(format_speed, offered))}"
                 if offered
-                else (f"it is for {'RoCE' if plane.technology == 'infiniband' else 'InfiniBand'} planes only")
+                else (f"it is for {'RoCE' if plane.technology == Technology.INFINIBAND else 'InfiniBand'} planes only")
             )
             self.findings.append(error("FG254", message, plane, "technology", hint=hint))
 

@@ -20,6 +20,7 @@ from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.tables import split_key
+from fabricgen.vocabulary import LinkKind
 
 SONIC_IMAGE = "${SONIC_IMAGE:=docker-sonic-vs:latest}"  # containerlab substitutes environment variables
 HOST_IMAGE = "${HOST_IMAGE:=alpine:3}"
@@ -96,7 +97,7 @@ def _host_commands(
         if gateway.length not in (31, 127):
             continue
         yield f"ip address replace {address} dev {interface}"
-        others = {each.b[0] for each in links if each.kind == "host-leaf" and each.rail == link.rail}
+        others = {each.b[0] for each in links if each.kind == LinkKind.HOST_LEAF and each.rail == link.rail}
         for other in sorted(others, key=natural_key):
             for prefix in _host_prefixes(devices[other]):
                 if prefix.version == gateway.version:

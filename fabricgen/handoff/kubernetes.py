@@ -22,6 +22,7 @@ from fabricgen.handoff.manifests import (
     settings_map,
 )
 from fabricgen.platforms.catalog import nic_model
+from fabricgen.vocabulary import Purpose, Technology
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -45,7 +46,7 @@ def kubernetes_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[
     for name, rails in groups:
         for rail in rails:
             yield f"{name}/{rail.nic.name}.yaml", dump([node_policy(rail), pool(rail), network(rail)])
-        if any(rail.plane.purpose == "compute" for rail in rails):
+        if any(rail.plane.purpose == Purpose.COMPUTE for rail in rails):
             settings = bundle.hosts[name].settings(bundle.hosts[name].nccl_file)
             yield f"{name}/pod.yaml", dump([settings_map(name, settings), pod(wiring, name, rails)])
 
@@ -53,7 +54,9 @@ def kubernetes_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[
 def _rails(bundle: Bundle, wiring: Wiring, group: str, only: str | None) -> Iterator[Rail]:
     hosts = [host for host in wiring.hosts if host.group == group and fits(host.name, only)]
     models = {model.name: model for model in wiring.host_models}
-    planes = {plane.name: plane for plane in wiring.planes if plane.technology == "roce" and not plane.is_management}
+    planes = {
+        plane.name: plane for plane in wiring.planes if plane.technology == Technology.ROCE and not plane.is_management
+    }
     if not hosts or hosts[0].model not in models:
         return
     for host in hosts:

@@ -15,6 +15,7 @@ import yaml
 from fabricgen.bundle.wiring import WiredAdapter, WiredModel, WiredNic, WiredPlane, Wiring
 from fabricgen.errors import UsageError
 from fabricgen.platforms.catalog import nic_model
+from fabricgen.vocabulary import Purpose
 from fabricgen.yaml_words import WordDumper
 
 OPERATOR = "nvidia-network-operator"
@@ -176,7 +177,7 @@ def _map_name(group: str) -> str:
 
 def pod(wiring: Wiring, group: str, rails: list[Rail]) -> Manifest:
     """An example: a pod with each compute NIC of its node."""
-    compute = [rail for rail in rails if rail.plane.purpose == "compute"]
+    compute = [rail for rail in rails if rail.plane.purpose == Purpose.COMPUTE]
     model = _model_of(wiring, group)
     interfaces = [
         {"name": rail.name, "namespace": POD_NAMESPACE, "interface": f"net{number}"}

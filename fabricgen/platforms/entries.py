@@ -1,5 +1,6 @@
 """Platform and host entries: YAML to the model. A file that does not fit is refused with the place inside it."""
 
+import enum
 import functools
 import types
 import typing
@@ -13,13 +14,14 @@ import yaml
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, NicModel, PlatformPort, SwitchPlatform
+from fabricgen.vocabulary import Technology
 
 PORT_COLUMNS = ("name", "lanes", "alias", "index", "subport", "parent")
 HEADROOM_COLUMNS = tuple(field.name for field in fields(HeadroomRow))
 _SHARED_COLUMNS = {"kind": str, "speed_mbps": int, "fec": str, "breakout_mode": str}
 _NIC_COLUMNS = tuple(field.name for field in fields(HostNic))
 _NIC_COLUMNS_NEEDED = sum(field.default is MISSING for field in fields(HostNic))
-_TECHNOLOGIES = ("ethernet", "infiniband", "any")
+_TECHNOLOGIES = (Technology.ETHERNET, Technology.INFINIBAND, Technology.ANY)
 _SONIC_KEYS = ("onie_platform", "buffer_model")
 _WORDS = {str: "text", int: "a whole number", dict: "a mapping", list: "a list"}
 
@@ -62,7 +64,7 @@ def _switch(entry: dict[str, Any], file: str) -> dict[str, Any]:
     technology = entry.get("technology", "ethernet")
     if technology not in _TECHNOLOGIES:
         raise _MisfitError(f"technology must be {' or '.join(_TECHNOLOGIES)}")
-    sonic = technology == "ethernet"
+    sonic = technology == Technology.ETHERNET
     layouts = [
         _layout(_of(dict, layout, f"layouts[{n}]"), f"layouts[{n}]", sonic=sonic)
         for n, layout in _list(entry, "layouts", "")
@@ -161,9 +163,13 @@ def _columns(model: type) -> tuple[tuple[str, Any, bool], ...]:
 
 
 def _fit(kind: Any, value: Any, place: str) -> Any:
-    """The value as the type says: dataclasses from mappings, tuples from lists; nothing is converted."""
+    """The value in its type: dataclasses from mappings, tuples from lists, closed words from text."""
     if kind is str or kind is int:
         return _of(kind, value, place)
+    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
+        if value not in (words := [word.value for word in kind]):
+            raise _MisfitError(f"{place} must be {' or '.join(words)}")
+        return kind(value)
     if is_dataclass(kind):
         if isinstance(value, typing.cast(type, kind)):
             return value

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from fabricgen.platforms.entries import HEADROOM_COLUMNS, PORT_COLUMNS
 from fabricgen.platforms.model import BufferDefaults, Layout, PlatformPort, SwitchPlatform
+from fabricgen.vocabulary import Technology
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 _YAML_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
@@ -18,7 +19,7 @@ def switch_entry_text(platform: SwitchPlatform) -> str:
 
 
 def _switch(platform: SwitchPlatform) -> Iterator[str]:
-    sonic = platform.technology == "ethernet"
+    sonic = platform.technology == Technology.ETHERNET
     keys = ["name", "vendor", *([] if sonic else ["technology"]), "asic", "asic_vendor"]
     for key in [*keys, *(["onie_platform", "buffer_model", "mmu_bytes", "cell_bytes"] if sonic else [])]:
         yield f"{key}: {_scalar(getattr(platform, key))}"

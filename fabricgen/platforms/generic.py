@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.units import format_speed, parse_speed_mbps
+from fabricgen.vocabulary import Technology
 
 EXAMPLE = "generic-64x400g"
 _PORTS = r"[1-9]\d{0,4}x[1-9]\d{0,5}[mgt]"
@@ -36,7 +37,7 @@ def generic_switch(name: str) -> SwitchPlatform | None:
     return SwitchPlatform(
         name=f"generic-{layout.name}",
         vendor="generic",
-        technology="any",
+        technology=Technology.ANY,
         asic="generic",
         asic_vendor="generic",
         onie_platform=f"generic-{layout.name}",

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from fabricgen.vocabulary import Technology
+
 
 @dataclass(frozen=True, slots=True)
 class PlatformPort:
@@ -122,7 +124,7 @@ class SwitchPlatform:
 
     name: str
     vendor: str
-    technology: str = "ethernet"  # ethernet | infiniband | any, of a switch that is not a product
+    technology: Technology = Technology.ETHERNET  # any: a switch that is not a product
     asic: str | None  # None where an imported folder does not state it
     asic_vendor: str | None  # broadcom | nvidia | marvell | …: what SONiC's templates and Lua files branch on
     onie_platform: str = ""  # of an Ethernet switch only, as are the three below
@@ -147,9 +149,9 @@ class SwitchPlatform:
         having = [layout for layout in self.layouts if all(layout.ports_at(speed) for speed in speeds)]
         return next((layout for layout in having if layout.speed_mbps == max(speeds)), having[0] if having else None)
 
-    def serves(self, technology: str) -> bool:
+    def serves(self, technology: Technology) -> bool:
         """Whether it is a switch for such a network: ethernet | infiniband."""
-        return self.technology in (technology, "any")
+        return self.technology in (technology, Technology.ANY)
 
 
 @dataclass(frozen=True)
@@ -167,9 +169,9 @@ class NicModel:
     driver: str = ""  # of Linux; "" where no interface of it is set up from files of the bundle
     pci_id: str = ""  # vendor:device, "" where no public source that was read states it
 
-    def speeds_of(self, technology: str) -> tuple[int, ...]:
-        """The speeds of its ports in a technology, ethernet | infiniband; none if it does not support it."""
-        return self.infiniband_speeds_mbps if technology == "infiniband" else self.ethernet_speeds_mbps
+    def speeds_of(self, technology: Technology) -> tuple[int, ...]:
+        """The speeds of its ports in a technology; none if it does not support it."""
+        return self.infiniband_speeds_mbps if technology == Technology.INFINIBAND else self.ethernet_speeds_mbps
 
     @property
     def speeds_mbps(self) -> tuple[int, ...]:

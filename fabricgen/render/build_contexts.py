@@ -26,6 +26,7 @@ from fabricgen.render.forms import Slot
 from fabricgen.render.secrets import placeholder
 from fabricgen.sonic.device_types import SERVER_TYPE
 from fabricgen.sonic.hashing import ROCE_HASH_FIELDS
+from fabricgen.vocabulary import BgpAddressing
 
 _LOCK = Origin(steps=("allocations.lock.yaml",))
 _WIRING = Origin(steps=("the wiring of the design",))
@@ -45,7 +46,7 @@ def switch_context(
 ) -> SwitchContext:
     """The context of a switch with that many addresses of each kind."""
     platform, layout = switch.platform, switch.layout
-    unnumbered = inventory.planes[switch.identity.plane].bgp == "unnumbered"
+    unnumbered = inventory.planes[switch.identity.plane].bgp == BgpAddressing.UNNUMBERED
     source = switch.spec.source("platform")
     return SwitchContext(
         hostname=Slot("switch.hostname", Origin(inventory="names", steps=_LOCK.steps)),

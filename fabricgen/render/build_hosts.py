@@ -9,6 +9,7 @@ from fabricgen.origin import Origin, Value, joined, value
 from fabricgen.platforms.model import HostModel, HostNic
 from fabricgen.render.contexts_hosts import CollectiveContext, HostAddress, InterfaceContext
 from fabricgen.render.forms import Slot
+from fabricgen.vocabulary import Purpose, Technology
 
 FIRST_TABLE = 100
 _LOCK = Origin(steps=("allocations.lock.yaml",))
@@ -52,11 +53,11 @@ def collective_context(
 ) -> CollectiveContext:
     """The settings of NCCL and UCX for a host's NICs; `plans` are the plans of planes with PFC, by name."""
     nics = tuple(nics)
-    compute = [(nic, plane) for nic, plane in nics if plane.purpose == "compute"]
+    compute = [(nic, plane) for nic, plane in nics if plane.purpose == Purpose.COMPUTE]
     planes = list({plane.name: plane for _, plane in compute}.values())
     devices = [fact(model, nic, nic.rdma) for nic, _ in compute]
     plan = next((plans[plane.name] for plane in planes if plane.name in plans), None)
-    pools = [plane.addressing.hosts for plane in planes if plane.technology == "roce" and plane.addressing]
+    pools = [plane.addressing.hosts for plane in planes if plane.technology == Technology.ROCE and plane.addressing]
     ranges = [value(prefix, inventory=pool.source()) for pool in pools for prefix in pool.prefixes]
     ranges.sort(key=lambda prefix: ip_network(prefix).version)
     rail_only = next((plane for plane in planes if plane.design == "rail-only"), None)
@@ -69,7 +70,7 @@ def collective_context(
         address_range=ranges[0] if len(pools) == 1 and ranges else None,
         ipv6=bool(ranges) and ip_network(ranges[0]).version == 6,
         rail_only=value(0, "no switch joins the rails", inventory=rail_only.source("design")) if rail_only else None,
-        sockets=_listed([fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == "in-band"]),
+        sockets=_listed([fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND]),
         amd=model.vendor == "amd",
     )
 

@@ -17,6 +17,7 @@ from fabricgen.render.contexts import (
     StaticRouteContext,
 )
 from fabricgen.sonic.device_types import OUTSIDE_TYPE
+from fabricgen.vocabulary import BgpAddressing
 
 _BITS = {4: 32, 6: 128}
 _EVERYTHING = {4: ip_network("0.0.0.0/0"), 6: ip_network("::/0")}
@@ -56,7 +57,7 @@ def outside_context(link: OutsideLink, plane: Plane) -> OutsideContext:
     for local, length, peer in link.addresses:
         version = ip_address(local).version
         policies: tuple[Policy, ...] = ()
-        if plane.bgp == "unnumbered" and device.asn is not None:
+        if plane.bgp == BgpAddressing.UNNUMBERED and device.asn is not None:
             start = f"{device.name}-{link.port}"
             policies = (
                 _policy(device, "in", f"{start}-in-ipv{version}", device.accepts, version, pools),

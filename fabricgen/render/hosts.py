@@ -20,6 +20,7 @@ from fabricgen.render.contexts_hosts import GroupContext, InterfaceContext
 from fabricgen.render.forms import LineForm, Slot, unmarked
 from fabricgen.render.sources import DeviceSources
 from fabricgen.render.templates import TemplateLibrary
+from fabricgen.vocabulary import Purpose, Technology
 
 FOLDER = "hosts"
 LONGEST_NAME = 15  # linux IFNAMSIZ
@@ -77,7 +78,7 @@ def host_problems(fabric: Fabric) -> Iterator[Finding]:
     bare: dict[tuple[str, str, str], None] = {}
     for (group, name), link in seen.items():
         plane, spec = fabric.inventory.planes[link.plane], fabric.inventory.hosts[group]
-        if plane.technology != "roce" or link.nic is None:
+        if plane.technology != Technology.ROCE or link.nic is None:
             continue
         if nic_driver(link) and len(name) > LONGEST_NAME:
             message = f"{name!r} is longer than the {LONGEST_NAME} characters of an interface's name"
@@ -125,7 +126,7 @@ class HostRenderer:
         return found
 
     def _is_set_up(self, link: Link) -> bool:
-        return bool(nic_driver(link)) and self.fabric.inventory.planes[link.plane].technology == "roce"
+        return bool(nic_driver(link)) and self.fabric.inventory.planes[link.plane].technology == Technology.ROCE
 
     def _pairs(self, link: Link) -> list[tuple[str, str, int]]:
         return self.allocation.link_addresses(link) if link.block.key in self.allocation.blocks else []
@@ -150,7 +151,7 @@ class HostRenderer:
                 yield self._file(group, f"links/10-{nic.name}.link", "nic.link.j2", {**context, "nic": nic})
         planes = self.fabric.inventory.planes
         used = {link.a_port: (link.nic, planes[link.plane]) for link in group.links if link.nic}
-        if group.model.gpus and any(plane.purpose == "compute" for _, plane in used.values()):
+        if group.model.gpus and any(plane.purpose == Purpose.COMPUTE for _, plane in used.values()):
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
             context["collective"] = collective_context(group.model, ordered, plans)
             nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"

@@ -27,6 +27,7 @@ from fabricgen.lossless.pools import pool_problem
 from fabricgen.render.hosts import host_problems
 from fabricgen.render.overrides import check_overrides
 from fabricgen.render.ownership import Ownership
+from fabricgen.vocabulary import Technology
 
 
 @dataclass
@@ -76,7 +77,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
     findings += found
     findings += _subnet_problems(fabric, subnets, allocation)
     step("plan")
-    rendered = Fabric(inventory, tuple(plane for plane in fabric.planes if plane.plane.technology == "roce"))
+    rendered = Fabric(inventory, tuple(plane for plane in fabric.planes if plane.plane.technology == Technology.ROCE))
     outside, found = plan_outside(rendered, allocation)
     findings += found
     control = plan_control_plane(rendered, allocation, outside)

@@ -18,6 +18,7 @@ from fabricgen.render.build_outside import outside_context
 from fabricgen.render.contexts import ManagementContext, PortContext, SonicContext
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateLibrary
+from fabricgen.vocabulary import BgpAddressing
 
 DEVICE_TEMPLATES = ("switch.json.j2", "bgp.json.j2", "management.json.j2", "qos.json.j2", "buffers.json.j2")
 PORT_TEMPLATE = "port.json.j2"
@@ -111,7 +112,7 @@ class SwitchRenderer:
         elif end and link and (buffers := self.planner.port(switch, link)):
             peer_type = end.peer_switch.device_type if end.peer_switch else None
             families = tuple((address.length, address.peer_asn is not None) for address in end.addresses)
-            unnumbered = self.fabric.inventory.planes[switch.identity.plane].bgp == "unnumbered"
+            unnumbered = self.fabric.inventory.planes[switch.identity.plane].bgp == BgpAddressing.UNNUMBERED
             wired = self._link_context(peer_type, unnumbered, families, buffers)
             forms.append(self._stamp(rendered, LINK_TEMPLATE, slots, port=context, link=wired, plan=plan))
         for form in forms:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fabricgen.report.planes import of_planes
-from fabricgen.results import DeadlockResult, FailureSummary
+from fabricgen.results import DeadlockResult, FailureSummary, Verdict
 
 
 def deadlock_object(results: Sequence[DeadlockResult]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
             continue
         priorities = ", ".join(map(str, result.priorities))
         size = f"{result.channels} channels, {result.dependencies} dependencies"
-        if result.verdict == "free":
+        if result.verdict == Verdict.FREE:
             verdict = f"free, {result.claim}: no cyclic buffer dependency"
         else:
             verdict = f"CYCLIC, {result.claim}: {len(result.cycles)} cycles"
@@ -74,9 +74,9 @@ def _subnet_line(result: DeadlockResult, name: str) -> str:
     grounds = _GROUNDS[result.model]
     if not result.channels:
         return f"deadlock  {name}no verdict from {grounds}: no routes between switches"
-    loops = "no credit loop" if result.verdict == "free" else f"{len(result.cycles)} credit loop"
+    loops = "no credit loop" if result.verdict == Verdict.FREE else f"{len(result.cycles)} credit loop"
     lanes = ", ".join(map(str, result.priorities))
-    verdict = "free" if result.verdict == "free" else "CYCLIC"
+    verdict = "free" if result.verdict == Verdict.FREE else "CYCLIC"
     size = f"{result.channels} channels, {result.dependencies} dependencies"
     return f"deadlock  {name}{verdict}, {result.claim}: {loops} on virtual lanes {lanes}, from {grounds} ({size})"
 

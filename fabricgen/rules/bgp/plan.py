@@ -9,7 +9,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, Switch, number
 from fabricgen.rules.view.peers import plural
-from fabricgen.vocabulary import Role
+from fabricgen.vocabulary import DeviceState, Role
 
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
@@ -63,7 +63,7 @@ def shut_session(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage src/sonic-bgpcfgd; sonic-device_metadata.yang (default_bgp_status).
     """
     for switch in fabric.switches.values():
-        if switch.device.wired and switch.device.wired.state != "active":
+        if switch.device.wired and switch.device.wired.state != DeviceState.ACTIVE:
             continue
         place = switch.place("DEVICE_METADATA", "localhost", "default_bgp_status")
         is_down = switch.device.metadata.get("default_bgp_status") == "down"

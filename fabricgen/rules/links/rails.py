@@ -8,6 +8,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, Switch
+from fabricgen.vocabulary import Role
 
 _FABRIC_KINDS = ("leaf", "spine", "core")
 _MUCH_WORSE = 1.25  # times the usual oversubscription
@@ -45,7 +46,7 @@ def _rails(fabric: Fabric) -> Mapping[str, set[int]]:
     """Plane -> the rails of its leaves; planes with a leaf without a rail are left out."""
     found: dict[str, set[int | None]] = defaultdict(set)
     for switch in fabric.switches.values():
-        if switch.device.wired and switch.role == "leaf":
+        if switch.device.wired and switch.role == Role.LEAF:
             found[switch.plane].add(switch.device.wired.rail)
     return {plane: {rail for rail in rails if rail is not None} for plane, rails in found.items() if None not in rails}
 
@@ -67,7 +68,7 @@ def oversubscription(fabric: Fabric) -> Iterator[Defect]:
     groups: dict[tuple[str, str], list[tuple[Switch, float]]] = defaultdict(list)
     for switch in fabric.switches.values():
         down, up = _bandwidth(fabric, switch, ("host",)), _bandwidth(fabric, switch, _FABRIC_KINDS)
-        if switch.role == "leaf" and down and up:
+        if switch.role == Role.LEAF and down and up:
             groups[switch.plane, switch.hwsku].append((switch, down / up))
     for members in groups.values():
         usual = median(ratio for _, ratio in members)
@@ -102,8 +103,8 @@ def uneven_striping(fabric: Fabric) -> Iterator[Defect]:
     planes: dict[str, list[tuple[Switch, int]]] = defaultdict(list)
     for switch in fabric.switches.values():
         ends = fabric.ends_of[switch.name].values()
-        links = Counter(end.far_name for end in ends if end.far_role == "spine")
-        if switch.role == "leaf" and links:
+        links = Counter(end.far_name for end in ends if end.far_role == Role.SPINE)
+        if switch.role == Role.LEAF and links:
             planes[switch.plane].append((switch, max(links.values()) - min(links.values())))
     for leaves in planes.values():
         even = [switch for switch, spread in leaves if spread <= 1]

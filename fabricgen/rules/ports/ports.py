@@ -8,6 +8,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, Switch, number
 from fabricgen.sonic.tables import Row
+from fabricgen.vocabulary import DeviceState
 
 # PAM4 signalling starts at 50 Gb/s per lane, and needs RS-FEC.
 _PAM4_LANE_MBPS = 50_000
@@ -210,7 +211,7 @@ def admin_status(fabric: Fabric) -> Iterator[Defect]:
     """
     for end in fabric.ends:
         wired = end.switch.device.wired
-        if wired and wired.state in ("drained", "failed", "planned"):
+        if wired and wired.state in (DeviceState.DRAINED, DeviceState.FAILED, DeviceState.PLANNED):
             continue
         if end.port in end.switch.device.table("PORT") and end.text("admin_status") != "up":
             found = end.text("admin_status") or "missing, so it is down"

@@ -17,6 +17,7 @@ from fabricgen.rules.view.networks import joined_switches
 from fabricgen.rules.view.shape import Shapes, well_shaped
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
+from fabricgen.vocabulary import LinkKind
 
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
 
@@ -187,7 +188,8 @@ class Fabric:
         for part, names in enumerate((names for names in networks if len(names) > 1), 1):
             for name in names:
                 self.switches[name].part = part
-        for name in lossy_switches(bundle, self.switches, networks):
+        devices = {name: switch.device for name, switch in self.switches.items()}
+        for name in lossy_switches(bundle, devices, networks):
             self.switches[name].is_lossy = True
 
     @cached_property
@@ -221,9 +223,9 @@ class Fabric:
 
     def _role_outside(self, switch: Switch, neighbor: str, link: WiredLink) -> str:
         """The role of a neighbour without a file: by the switch's own tables, else by the link."""
-        if link.kind == "external":
+        if link.kind == LinkKind.EXTERNAL:
             return OUTSIDE_ROLE
-        return switch.declared_role(neighbor) or ("host" if link.kind == "host-leaf" else "")
+        return switch.declared_role(neighbor) or ("host" if link.kind == LinkKind.HOST_LEAF else "")
 
     @cached_property
     def ends_of(self) -> Mapping[str, Mapping[str, End]]:

@@ -1,38 +1,33 @@
 """Networks without PFC: by fabric.json, or, for loose files, if the files show it without doubt."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.sonic.tables import Table
-
-if TYPE_CHECKING:
-    from fabricgen.rules.view.fabric import Switch
 
 _NO_HEADROOM = "0m"
 
 
 def lossy_switches(
-    bundle: Bundle, switches: Mapping[str, "Switch"], networks: Iterable[tuple[str, ...]]
+    bundle: Bundle, devices: Mapping[str, ObservedDevice], networks: Iterable[tuple[str, ...]]
 ) -> Iterator[str]:
-    """The switches of networks in which no class is lossless.
+    """The names of the switches of networks in which no class is lossless. `devices` have well-shaped rows.
 
     For loose files this is a network in which no switch requests headroom anywhere. A single switch without PFC among
     switches with PFC is not included, because that is a fault.
     """
     if bundle.wiring:
         lossy = {plane.name for plane in bundle.wiring.planes if not plane.lossless}
-        yield from (name for name, switch in switches.items() if switch.plane in lossy)
+        yield from (name for name, device in devices.items() if device.wired and device.wired.plane in lossy)
         return
     for network in networks:
-        if all(_requests_no_headroom(switches[name]) for name in network):
+        if all(_requests_no_headroom(devices[name]) for name in network):
             yield from network
 
 
-def _requests_no_headroom(switch: "Switch") -> bool:
+def _requests_no_headroom(device: ObservedDevice) -> bool:
     """Whether all cable lengths are 0m, which makes SONiC create no headroom, and the file uses no PFC, no watchdog and
     no lossless profile."""
-    device = switch.device
     lengths = {text for row in device.table("CABLE_LENGTH").values() for text in row.values()}
     port_maps = device.table("PORT_QOS_MAP").values()
     return (

@@ -17,6 +17,7 @@ from fabricgen.simulate.deadlock.core.tiers import tiers
 from fabricgen.simulate.deadlock.switching import switched_cycle
 from fabricgen.simulate.deadlock.transient_findings import transient_findings
 from fabricgen.sonic.image import Speaker, text
+from fabricgen.vocabulary import LinkKind, Role
 
 NEIGHBORS = "BGP_NEIGHBOR"
 
@@ -46,7 +47,7 @@ def _lenient(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     for switch in np.unique(network.source[links]).tolist():
         link = int(links[network.source[links] == switch][0])
         device = bundle.devices[fabric.names[switch]]
-        if device.wired and device.wired.role == "leaf":  # without hosts so far
+        if device.wired and device.wired.role == Role.LEAF:  # without hosts so far
             continue
         place: tuple[str, ...] = ("DEVICE_METADATA", "localhost", "type")
         if "|" in fabric.row(link):  # the management framework
@@ -141,7 +142,7 @@ def _host_behind(bundle: Bundle, speaker: Speaker, absent: AbsentSession) -> str
     near = [entry.interface for entry in speaker.addresses if peer and entry.network.covers(peer)]
     for port in [neighbor.interface, *near]:
         link = bundle.link_at.get((absent.switch, port))
-        if link is not None and link.kind == "host-leaf":
+        if link is not None and link.kind == LinkKind.HOST_LEAF:
             return link.a[0]
     return ""
 

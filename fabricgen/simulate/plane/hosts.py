@@ -12,6 +12,7 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import covering
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import Speaker
+from fabricgen.vocabulary import LinkKind
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Addre
             first = bisect_left(numbers, network.number)
             to_host = first == len(numbers) or numbers[first] > network.last
         else:
-            to_host = link.kind == "host-leaf"
+            to_host = link.kind == LinkKind.HOST_LEAF
         if to_host:
             found.append(network)
     return found
