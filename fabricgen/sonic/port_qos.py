@@ -141,7 +141,7 @@ class SwitchQos:
     def __init__(self, config: ConfigDb) -> None:
         self._definitions = {name: rows(config, name) for name in DEFINITION_TABLES}
         self.rows_of = rows_of_ports(config)
-        self._of_switch = {**_EMPTY, "PORT_QOS_MAP": {"": _switch_fields(rows(config, "PORT_QOS_MAP"))}}
+        self._of_switch = {**NO_ROWS, "PORT_QOS_MAP": {"": _switch_fields(rows(config, "PORT_QOS_MAP"))}}
         self._known: dict[str, PortQos] = {}
 
     def port(self, name: str) -> PortQos:
@@ -178,4 +178,4 @@ def _switch_fields(port_maps: Table) -> Row:
     return {_OF_SWITCH: row[_OF_SWITCH]} if _OF_SWITCH in row else {}
 
 
-_EMPTY: PortRows = {name: {} for name in PORT_TABLES}
+NO_ROWS: PortRows = {name: {} for name in PORT_TABLES}

@@ -204,7 +204,7 @@ def dot1p_trust(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Iterator[Defect]:
-    name, mapping = ports.text(field), ports.qos.numbers(table, ports.text(field))
+    name, mapping = ports.map_name(field), ports.entries(field)
     if name not in ports.qos.tables[table]:
         return  # no map, or an unknown one: other rules report it
     agreed = ports.group_of if table == "TC_TO_PRIORITY_GROUP_MAP" else ports.queue_of

@@ -52,11 +52,6 @@ class QosTables:
         row = self.tables[table].get(key)
         return row if isinstance(row, dict) else {}
 
-    def numbers(self, table: str, key: str) -> Mapping[int, int]:
-        """A map's entries as numbers."""
-        pairs = ((number(left), number(right)) for left, right in self.row(table, key).items())
-        return {left: right for left, right in pairs if left is not None and right is not None}
-
     def is_lossless_pg_profile(self, name: str) -> bool:
         """Whether a PG's profile keeps headroom: computed by the switch (NULL), or with an XOFF mark."""
         return name == "NULL" or name.startswith("pg_lossless_") or "xoff" in self.row("BUFFER_PROFILE", name)

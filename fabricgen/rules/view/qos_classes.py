@@ -8,7 +8,7 @@ from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric, Switch
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
-from fabricgen.sonic.port_qos import DEFINITION_TABLES, PORT_TABLES, PortRows, rows_of_ports
+from fabricgen.sonic.port_qos import DEFINITION_TABLES, NO_ROWS, PORT_TABLES, PortRows, rows_of_ports
 from fabricgen.sonic.tables import SameTable
 
 
@@ -61,8 +61,7 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ..
 
 
 _RowsOfPorts = Mapping[str, tuple[PortRows, bytes]]  # port -> its rows and their digest
-_EMPTY: PortRows = {name: {} for name in PORT_TABLES}
-_NO_ROWS = (_EMPTY, orjson.dumps(_EMPTY))
+_NO_ROWS = (NO_ROWS, orjson.dumps(NO_ROWS))
 
 
 def _rows_of_ports(switch: Switch) -> _RowsOfPorts:
