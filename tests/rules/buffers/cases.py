@@ -6,6 +6,36 @@ from tests.rules.fabrics import META, NEAR, PROFILE, SHARED, low_xoff, of_each, 
 
 CASES = [
     Case(
+        "FG532",
+        both(
+            put("400m", "leaf1", "CABLE_LENGTH", "AZURE", "Ethernet256"),
+            put("400m", "spine1", "CABLE_LENGTH", "AZURE", "Ethernet0"),
+        ),
+        "leaf1:CABLE_LENGTH|AZURE|Ethernet256",
+        WARNING,
+        "cable length is 400m, but the cable is 40m long",
+        "set the length of the cable, at most 80m",
+        lenient=True,
+    ),
+    Case(
+        "FG568",
+        put("-8", "leaf1", "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "AZURE", "default_dynamic_th"),
+        "leaf1:DEFAULT_LOSSLESS_BUFFER_PARAMETER|AZURE|default_dynamic_th",
+        WARNING,
+        "with default_dynamic_th -8, 10 lossless groups pause at 4% of the pool",
+        "set default_dynamic_th to 0",
+        clean=Switches("dynamic"),
+    ),
+    Case(
+        "FG569",
+        put("8", "leaf1", "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "AZURE", "over_subscribe_ratio"),
+        "leaf1:DEFAULT_LOSSLESS_BUFFER_PARAMETER|AZURE|over_subscribe_ratio",
+        WARNING,
+        "the shared headroom holds 1/8 of what all ports need",
+        "set over_subscribe_ratio to 2",
+        clean=Switches("dynamic"),
+    ),
+    Case(
         "FG517",
         put("trim", "leaf1", "BUFFER_PROFILE", "egress_lossless_profile", "packet_discard_action"),
         "leaf1:BUFFER_PROFILE|egress_lossless_profile|packet_discard_action",

@@ -2,9 +2,18 @@
 
 from tests.rules.case import ERROR, NOTE, Case, Switches
 from tests.rules.changes import drop, put
-from tests.rules.fabrics import META
+from tests.rules.fabrics import META, everywhere
 
 CASES = [
+    Case(
+        "FG227",
+        everywhere("DEVICE_METADATA", "", type="SpineRouter"),
+        "leaf1:DEVICE_METADATA|localhost|type",
+        ERROR,
+        "type is SpineRouter, so this leaf uses the same hash as the spines",
+        "set type to ToRRouter",
+        lenient=True,
+    ),
     Case(
         "FG221",
         put("leaf9", "leaf1", *META, "hostname"),

@@ -8,6 +8,30 @@ from tests.rules.fabrics import META, of_wiring, rewired, unchanged, with_rails
 
 CASES = [
     Case(
+        "FG570",
+        both(
+            put("4200", "leaf1", "PORT", "Ethernet256", "mtu"),
+            put("4200", "spine1", "PORT", "Ethernet0", "mtu"),
+        ),
+        "leaf1:PORT|Ethernet256|mtu",
+        WARNING,
+        "mtu is 4200 bytes, but ports to hosts have 9100 bytes",
+        "set mtu to 9100 at both ends",
+        lenient=True,
+    ),
+    Case(
+        "FG571",
+        both(
+            put("on", "leaf1", "PORT", "Ethernet256", "autoneg"),
+            put("on", "spine1", "PORT", "Ethernet0", "autoneg"),
+        ),
+        "leaf1:PORT|Ethernet256|autoneg",
+        WARNING,
+        "autoneg is on, but the cable is 40m long and therefore optical",
+        "set autoneg to off at both ends",
+        lenient=True,
+    ),
+    Case(
         "FG241",
         put("200000", "spine1", "PORT", "Ethernet0", "speed"),
         "spine1:PORT|Ethernet0|speed",
