@@ -91,7 +91,7 @@ def rows(tables: Tables, table: str, where: Where | None = None) -> Iterator[tup
             yield key, row
 
 
-def put(table: str, where: Where | None = None, **values: str) -> Change:
+def put(table: str, where: Where | None = None, **values: Any) -> Change:
     """Sets fields of every row."""
 
     def change(_: Scene, tables: Tables) -> None:

@@ -27,17 +27,17 @@ def _sessions(**values: str) -> Change:
     return put("BGP_NEIGHBOR", **values)
 
 
-def _twice(scene: Scene, tables: Tables) -> None:
+def _twice(_: Scene, tables: Tables) -> None:
     """Two ports of the switch with one address."""
-    held = [key for key, _ in rows(tables, "INTERFACE") if "/" in key]
+    held = [key for key, _row in rows(tables, "INTERFACE") if "/" in key]
     if len(held) > 1:
-        port, _, _ = held[1].partition("|")
+        port = held[1].partition("|")[0]
         tables["INTERFACE"][f"{port}|{held[0].partition('|')[2]}"] = tables["INTERFACE"].pop(held[1])
 
 
 def _twice_more(scene: Scene, tables: Tables) -> None:
     """A port without a cable has the address of another port, beside it."""
-    held = [key.partition("|") for key, _ in rows(tables, "INTERFACE") if "/" in key]
+    held = [key.partition("|") for key, _row in rows(tables, "INTERFACE") if "/" in key]
     free = [port for port in tables["PORT"] if port not in scene.far]
     if held and free:
         tables["INTERFACE"] |= {free[0]: {}, f"{free[0]}|{held[0][2]}": {}}
@@ -62,8 +62,8 @@ def _holds(table: str, interface: str, address: Callable[[Scene], str], single: 
 def _member(table: str, group: str, **values: str) -> Change:
     """A routed port as a member of a group."""
 
-    def change(scene: Scene, tables: Tables) -> None:
-        port = next((key.partition("|")[0] for key, _ in rows(tables, "INTERFACE") if "/" in key), "")
+    def change(_: Scene, tables: Tables) -> None:
+        port = next((key.partition("|")[0] for key, _row in rows(tables, "INTERFACE") if "/" in key), "")
         if port:
             tables.setdefault(table.removesuffix("_MEMBER"), {})[group] = (
                 {"vlanid": group[4:]} if group.startswith("Vlan") else {"admin_status": "up"}
@@ -75,7 +75,7 @@ def _member(table: str, group: str, **values: str) -> Change:
 
 def _half_ipv6(scene: Scene, tables: Tables) -> None:
     """No IPv6 on every second link, at both ends if applied everywhere."""
-    keys = [key for key, _ in rows(tables, "INTERFACE") if ":" in key]
+    keys = [key for key, _row in rows(tables, "INTERFACE") if ":" in key]
     ends = {port: sorted([f"{scene.name}:{port}", ":".join(scene.far.get(port, ("", "")))])[0] for port in scene.far}
     for key in keys:
         if sum(ends.get(key.partition("|")[0], "").encode()) % 2:
@@ -84,11 +84,16 @@ def _half_ipv6(scene: Scene, tables: Tables) -> None:
 
 def _half_sessions_ipv6(scene: Scene, tables: Tables) -> None:
     _half_ipv6(scene, tables)
-    held = {ip for key, _ in rows(tables, "INTERFACE") if ":" in (ip := key.partition("|")[2].partition("/")[0])}
+    held = {ip for key, _row in rows(tables, "INTERFACE") if ":" in (ip := key.partition("|")[2].partition("/")[0])}
     drop("BGP_NEIGHBOR", where=lambda key, row: ":" in key and row.get("local_addr") not in held)(scene, tables)
 
 
-def _gateway(scene: Scene, tables: Tables) -> None:
+def _announced_elsewhere(_: Scene, tables: Tables) -> None:
+    if rows_of := tables.get("STATIC_ROUTE"):
+        tables["STATIC_ROUTE"] = {"default|198.18.0.0/24": next(iter(rows_of.values()))}
+
+
+def _gateway(_: Scene, tables: Tables) -> None:
     for _key, row in rows(tables, "MGMT_INTERFACE"):
         if row.get("gwaddr"):
             row["gwaddr"] = "192.0.2.1"
@@ -171,11 +176,7 @@ KINDS = [
     ),
     *kinds(
         "STATIC_ROUTE",
-        announced_elsewhere=lambda scene, tables: (
-            tables.update(STATIC_ROUTE={"default|198.18.0.0/24": row for row in tables["STATIC_ROUTE"].values()})
-            if tables.get("STATIC_ROUTE")
-            else None
-        ),
+        announced_elsewhere=_announced_elsewhere,
         not_announced=put("STATIC_ROUTE", has(advertise="true"), advertise="false"),
         route_without_blackhole=drop("STATIC_ROUTE", "blackhole"),
         routes_missing=drop("STATIC_ROUTE"),

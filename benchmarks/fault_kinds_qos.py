@@ -60,7 +60,7 @@ def _map(table: str, wanted: Callable[[Scene], dict[str, str]]) -> Change:
 
 def _roce_dscps(value: str) -> Callable[[Scene], dict[str, str]]:
     return lambda scene: {
-        str(dscp): value for dscps in (scene.plane.roce_dscp.values() if scene.plane else ()) for dscp in dscps
+        str(dscp): value for dscps in ((scene.plane and scene.plane.roce_dscp) or {}).values() for dscp in dscps
     }
 
 
@@ -72,13 +72,13 @@ def _cnp(value: str) -> Callable[[Scene], dict[str, str]]:
     return lambda scene: {str(scene.plane.cnp_dscp): value} if scene.plane and scene.plane.cnp_dscp else {}
 
 
-def _shifted(scene: Scene, tables: Tables) -> None:
+def _shifted(_: Scene, tables: Tables) -> None:
     """Each DSCP gets the class of the next one."""
     for _key, row in rows(tables, "DSCP_TO_TC_MAP"):
         row.update({dscp: tables["DSCP_TO_TC_MAP"][_key][str((int(dscp) + 1) % 64)] for dscp in dict(row)})
 
 
-def _azure(scene: Scene, tables: Tables) -> None:
+def _azure(_: Scene, tables: Tables) -> None:
     """SONiC's own default map, with other DSCP values for the lossless classes."""
     own = {3: "3", 4: "4", 5: "2", 8: "0", 46: "5", 48: "6"}
     for _key, row in rows(tables, "DSCP_TO_TC_MAP"):
@@ -91,9 +91,9 @@ def _rewriting(scene: Scene, tables: Tables) -> None:
         put("PORT_QOS_MAP", lambda key, _: key != "global", tc_to_dscp_map="AZURE")(scene, tables)
 
 
-def _swapped_weights(scene: Scene, tables: Tables) -> None:
+def _swapped_weights(_: Scene, tables: Tables) -> None:
     weighted = sorted(
-        (row for _, row in rows(tables, "SCHEDULER", with_field("weight"))), key=lambda row: int(row["weight"])
+        (row for _key, row in rows(tables, "SCHEDULER", with_field("weight"))), key=lambda row: int(row["weight"])
     )
     if len(weighted) > 1:
         weighted[0]["weight"], weighted[-1]["weight"] = weighted[-1]["weight"], weighted[0]["weight"]
@@ -125,13 +125,13 @@ def _second_queue(scene: Scene, tables: Tables) -> None:
             tables["QUEUE"][f"{port}|{rest}-{int(rest) + 1}"] = {"scheduler": "LOSSY"}
 
 
-def _second_cable_row(scene: Scene, tables: Tables) -> None:
+def _second_cable_row(_: Scene, tables: Tables) -> None:
     for _key, row in rows(tables, "CABLE_LENGTH"):
         tables["CABLE_LENGTH"]["OTHER"] = dict.fromkeys(row, "5m" if "40m" in row.values() else "40m")
 
 
 def _profile_for(old: str, new: str) -> Change:
-    def change(scene: Scene, tables: Tables) -> None:
+    def change(_: Scene, tables: Tables) -> None:
         for _key, row in rows(tables, "BUFFER_PG"):
             if str(row.get("profile")).startswith("pg_lossless"):
                 row["profile"] = str(row["profile"]).replace(old, new)
@@ -139,7 +139,7 @@ def _profile_for(old: str, new: str) -> Change:
     return change
 
 
-def _only_lossy_list(scene: Scene, tables: Tables) -> None:
+def _only_lossy_list(_: Scene, tables: Tables) -> None:
     for table in ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"):
         for _key, row in rows(tables, table):
             row["profile_list"] = ",".join(one for one in row["profile_list"].split(",") if "lossless" not in one)

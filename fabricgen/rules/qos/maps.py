@@ -6,7 +6,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.qos import PortClass
+from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import map_users, port_classes
 
 _DSCP = "DSCP_TO_TC_MAP"
@@ -91,7 +91,7 @@ def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG504", Severity.ERROR, "TC to priority group does not separate lossless classes")
 def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
     """What: a lossless TC maps to the priority group that its PFC priority controls, no lossy TC maps to this group,
-    and every TC in use has an entry.
+    and every TC in use has an entry. A TC from 0 to 7 that no DSCP maps to has one, too (else a warning).
 
     Why: lossy traffic in a lossless group fills the headroom, and the switch then pauses RDMA. A lossless TC in a lossy
     group drops packets.
@@ -109,7 +109,7 @@ def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG505", Severity.ERROR, "TC to queue does not separate lossless classes")
 def tc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """What: a lossless TC uses the queue that its PFC priority stops, no lossy TC uses this queue, and every TC in use
-    has an entry.
+    has an entry. A TC from 0 to 7 that no DSCP maps to has one, too (else a warning).
 
     Why: a pause stops a whole queue. Lossy traffic in the queue stops, too. Lossless traffic in another queue does not
     stop and overflows the peer's buffer.
@@ -220,3 +220,8 @@ def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Itera
         elif tc not in ports.lossless and found in lossless:
             message = f"lossy TC {tc} shares {what} {found} with lossless TC {lossless[found]}"
             yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to a lossy {what}")
+    unused = sorted(set(range(8)) - mapping.keys() - {*ports.dscp_to_tc.values(), *ports.lossless})
+    if unused:
+        message = f"TC {priorities(frozenset(unused))} has no {what}, so its packets share {what} 0"
+        hint = "write all 8 entries"
+        yield from ports.qos.defects(table, name, str(unused[0]), message, hint, (), Severity.WARNING)

@@ -18,8 +18,8 @@ _LEAST_SHARE_OF_CNPS = 0.001  # notifications are 64 bytes, at most one in 50 us
 
 @rule("FG557", Severity.WARNING, "A lossless queue has a smaller weight than a lossy one")
 def small_share(fabric: Fabric) -> Iterator[Defect]:
-    """What: no lossy queue that a DSCP maps to, except that of CNPs, has a larger weight than a lossless queue of the port. A lossless queue
-    does not share the scheduler of lossy ones while a scheduler with a larger weight is unused.
+    """What: no lossy queue that a DSCP maps to, except that of CNPs, has a larger weight than a lossless queue of the
+    port. A lossless queue does not share the scheduler of lossy ones while a scheduler with a larger weight is unused.
 
     Why: when both have traffic, RDMA gets the smaller share of the link. Its queue fills, and pauses spread through the
     fabric because of a backup that has no need for speed.

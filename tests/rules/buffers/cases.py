@@ -6,6 +6,31 @@ from tests.rules.fabrics import META, NEAR, PROFILE, SHARED, low_xoff, of_each, 
 
 CASES = [
     Case(
+        "FG526",
+        put("0", "leaf1", "LOSSLESS_TRAFFIC_PATTERN", "AZURE", "small_packet_percentage"),
+        "leaf1:LOSSLESS_TRAFFIC_PATTERN|AZURE|small_packet_percentage",
+        WARNING,
+        "small_packet_percentage is 0, SONiC's templates assume 50",
+        "set small_packet_percentage to 50",
+        clean=Switches("dynamic"),
+    ),
+    Case(
+        "FG572",
+        put("egress_lossy_profile", "leaf1", "BUFFER_PG", "Ethernet0|0", "profile"),
+        "leaf1:BUFFER_PG|Ethernet0|0|profile",
+        ERROR,
+        "egress_lossy_profile belongs to egress_lossless_pool, a pool of type egress",
+        "bind a profile of an ingress pool",
+    ),
+    Case(
+        "FG573",
+        drop("leaf1", "BUFFER_PG", "Ethernet0|0"),
+        "leaf1:BUFFER_PG|Ethernet0|0",
+        WARNING,
+        "priority group 0 carries lossy classes and has no BUFFER_PG row",
+        "bind ingress_lossy_profile to it",
+    ),
+    Case(
         "FG532",
         both(
             put("400m", "leaf1", "CABLE_LENGTH", "AZURE", "Ethernet256"),

@@ -23,6 +23,33 @@ from tests.rules.fabrics import (
 
 CASES = [
     Case(
+        "FG504",
+        drop("leaf1", "TC_TO_PRIORITY_GROUP_MAP", "AZURE", "5"),
+        "leaf1:TC_TO_PRIORITY_GROUP_MAP|AZURE|5",
+        WARNING,
+        "TC 5 has no priority group, so its packets share priority group 0",
+        "write all 8 entries",
+        also=("FG591",),
+    ),
+    Case(
+        "FG505",
+        drop("leaf1", "TC_TO_QUEUE_MAP", "AZURE", "5"),
+        "leaf1:TC_TO_QUEUE_MAP|AZURE|5",
+        WARNING,
+        "TC 5 has no queue, so its packets share queue 0",
+        "write all 8 entries",
+        also=("FG591",),
+    ),
+    Case(
+        "FG553",
+        everywhere("QUEUE", "|6", scheduler="scheduler.1"),
+        "leaf1:QUEUE|Ethernet0|6|scheduler",
+        WARNING,
+        "queue 6 of CNPs has a scheduler of type DWRR",
+        "set type to STRICT",
+        lenient=True,
+    ),
+    Case(
         "FG547",
         both(put("1", "leaf1", *WRED, "green_min_threshold"), put("2", "leaf1", *WRED, "green_max_threshold")),
         "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",
@@ -87,6 +114,7 @@ CASES = [
         WARNING,
         "pir of scheduler.1 lets 3.2 Mb/s of lossless queue 3 through, the port has 400G",
         "remove pir; its unit is bytes per second",
+        also=("FG592",),
     ),
     Case(
         "FG558",
@@ -98,6 +126,7 @@ CASES = [
         WARNING,
         "pir of scheduler.2 lets 0.008 Mb/s of queue 6 of CNPs through, the port has 400G",
         "remove pir; its unit is bytes per second",
+        also=("FG592",),
     ),
     Case(
         "FG559",
