@@ -116,7 +116,13 @@ HARMLESS = (
         "DEVICE_METADATA", "buffer_model", "field removed", "the default is traditional; FG225 judges dynamic ones"
     ),
     Harmless("DEVICE_METADATA", "default_bgp_status", "field removed", "the default is up"),
+    Harmless("DEVICE_METADATA", "default_pfcwd_status", "", "the ports have rows in PFC_WD"),
     Harmless("CABLE_LENGTH", "", "key", "buffermgrd reads rows of any name"),
+    Harmless("LOSSLESS_TRAFFIC_PATTERN", "", "key", "buffermgrd reads rows of any name"),
+    Harmless("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "", "key", "buffermgrd reads rows of any name"),
+    Harmless("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th", "number", "a larger alpha is valid"),
+    Harmless("PFC_WD", "restoration_time", "number", "longer times are valid"),
+    Harmless("WRED_PROFILE", "green_drop_probability", "field removed", "the default is 100 %"),
     Harmless("STATIC_ROUTE", "advertise", "field removed", "the default is true; no other switch to compare with"),
 )
 
@@ -330,8 +336,14 @@ def unused(bundle: Bundle, mutant: Mutant) -> str:
     wired = {port for link in bundle.links for name, port in (link.a, link.b) if name == mutant.device}
     if mutant.table == "PORT" and port not in wired and mutant.field in ("admin_status", "mtu", "subport"):
         return "the port has no cable"
+    if mutant.table == "PORT_QOS_MAP" and mutant.key == "global":
+        return "the ports name their own maps"
+    if mutant.table == "WRED_PROFILE" and any(color in mutant.field for color in ("red_", "yellow_")):
+        return "RoCE packets are green" if not mutant.field.startswith("wred_green") else ""
+    if mutant.table == "FLEX_COUNTER_TABLE" and mutant.key not in ("PFCWD", "PORT", "QUEUE", "PG_WATERMARK"):
+        return "an optional counter"
     is_lossy = mutant.table == "DSCP_TO_TC_MAP" and mutant.old not in lossless and mutant.new not in lossless
-    if is_lossy and mutant.kind == "number" and mutant.new in classes:
+    if is_lossy and mutant.new is not None:
         return "another lossy class"
     return ""
 

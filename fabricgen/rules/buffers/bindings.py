@@ -7,6 +7,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.sonic.port_qos import MAP_TABLES
 
 _DIRECTIONS = {"BUFFER_PG": ("ingress", "egress"), "BUFFER_QUEUE": ("egress", "ingress")}
 
@@ -36,25 +37,40 @@ def other_direction(fabric: Fabric) -> Iterator[Defect]:
                     yield from ports.defects(table, rest, "profile", message, hint, related)
 
 
-@rule("FG573", Severity.WARNING, "A priority group in use has no profile")
-def unbound_group(fabric: Fabric) -> Iterator[Defect]:
-    """What: on wired ports with rows in BUFFER_PG, each priority group that a lossy class in use maps to has a row.
-    FG514 covers lossless groups.
+@rule("FG573", Severity.WARNING, "A priority group or queue in use has no profile")
+def unbound(fabric: Fabric) -> Iterator[Defect]:
+    """What: on wired ports with rows in BUFFER_PG and BUFFER_QUEUE, each priority group and queue that a lossy class in
+    use maps to has a row with a profile. FG514 and FG515 cover lossless ones.
 
-    Why: without a profile the group has no guaranteed buffer and no share of the pool. Best effort, BGP and CNPs drop
-    as soon as the port is busy.
+    Why: without a profile the group or queue has no guaranteed buffer and no share of the pool. Best effort, BGP and
+    CNPs drop as soon as the port is busy.
 
     Example: all lossy classes map to group 0, and BUFFER_PG has rows for group 3 only.
 
-    Fix: add BUFFER_PG|<port>|0 with ingress_lossy_profile.
+    Fix: add BUFFER_PG|<port>|0 with ingress_lossy_profile, or map the class to a group that has a profile.
 
-    Source: sonic-buildimage files/build_templates/buffers_config.j2 (group 0 of each active port).
+    Source: sonic-buildimage files/build_templates/buffers_config.j2 (group 0 and queues of each active port).
     """
+    reported = set()
     for ports in port_classes(fabric):
-        bound = ports.profiles("BUFFER_PG")
         tcs = set(ports.dscp_to_tc.values()) - ports.lossless
-        groups = {ports.tc_to_pg[tc] for tc in tcs if tc in ports.tc_to_pg}
-        lossless = {ports.group_of(priority) for priority in ports.lossless}
-        for group in sorted(groups - bound.keys() - lossless) if ports.is_wired and bound else ():
-            message = f"priority group {group} carries lossy classes and has no BUFFER_PG row"
-            yield from ports.defects("BUFFER_PG", str(group), "", message, "bind ingress_lossy_profile to it")
+        for table, field, what, taken in (
+            ("BUFFER_PG", "tc_to_pg_map", "priority group", set(map(ports.group_of, ports.lossless))),
+            ("BUFFER_QUEUE", "tc_to_queue_map", "queue", set(map(ports.queue_of, ports.lossless))),
+        ):
+            rows = ports.profiles(table)
+            bound = {number for number, (_, name) in rows.items() if name}
+            users = {tc: number for tc, number in ports.entries(field).items() if tc in tcs and number not in taken}
+            lacking = {number: tc for tc, number in sorted(users.items(), reverse=True) if number not in bound}
+            for number, tc in sorted(lacking.items()) if ports.is_wired and rows else ():
+                name = ports.map_name(field)
+                if number in rows or not any(other in bound for other in users.values()):
+                    rest, has_row = (rows[number][0], True) if number in rows else (str(number), False)
+                    message = f"{what} {number} carries lossy classes and has no profile"
+                    hint = "bind the lossy profile to it"
+                    yield from ports.defects(table, rest, "profile" if has_row else "", message, hint)
+                elif (ports.qos, table, tc) not in reported:
+                    reported.add((ports.qos, table, tc))
+                    message = f"TC {tc} maps to {what} {number}, which has no row in {table}"
+                    hint = f"map {tc} to a {what} with a profile, or add the row"
+                    yield from ports.qos.defects(MAP_TABLES[field], name, str(tc), message, hint)

@@ -66,7 +66,7 @@ def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG503", Severity.ERROR, "Congestion notifications travel in a lossless class")
 def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: the DSCP of CNPs maps to a lossy TC other than that of best-effort traffic.
+    """What: the DSCP of CNPs maps to a lossy TC other than that of best-effort traffic, and its queue is another one.
 
     Why: a CNP that waits behind paused data arrives too late, and the rate control it drives starts to oscillate.
 
@@ -86,6 +86,15 @@ def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
             message = f"CNP DSCP {plane.cnp_dscp} goes to the {kind} TC {tc}"
             hint = "map it to a lossy TC whose queue is strict"
             yield from ports.qos.defects(_DSCP, name, str(plane.cnp_dscp), message, hint)
+        elif ports.tc_to_queue.get(tc) is not None and ports.tc_to_queue.get(tc) == _best_effort_queue(ports):
+            message = f"CNPs, TC {tc}, share queue {ports.tc_to_queue[tc]} with best effort"
+            table, name = "TC_TO_QUEUE_MAP", ports.map_name("tc_to_queue_map")
+            yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to a strict queue of its own")
+
+
+def _best_effort_queue(ports: PortClass) -> int | None:
+    tc = ports.dscp_to_tc.get(0)
+    return None if tc is None else ports.tc_to_queue.get(tc)
 
 
 @rule("FG504", Severity.ERROR, "TC to priority group does not separate lossless classes")

@@ -191,7 +191,7 @@ def strict_best_effort(fabric: Fabric) -> Iterator[Defect]:
 
 def _wrong_type(wanted: dict[PortClass, dict[int, str]], strict: bool) -> Iterator[Defect]:
     """Queues whose scheduler has the wrong type. If all ports with these definitions use the scheduler for the queue,
-    and no lossless queue needs its type, the defect is at the scheduler's type, else at the queue."""
+    and no weighted queue needs it, the defect is at the scheduler's type, else at the queue."""
     choices: dict[tuple[QosTables, int], set[str | None]] = defaultdict(set)
     for ports, queues in wanted.items():
         for queue in queues:
@@ -205,7 +205,8 @@ def _wrong_type(wanted: dict[PortClass, dict[int, str]], strict: bool) -> Iterat
                 continue
             message = f"{text} has a scheduler of type {kind}"
             hint = "set type to STRICT" if strict else "set type to DWRR, with a weight"
-            needed = {ports.queue_text(ports.queue_of(p), "scheduler")[1] for p in ports.lossless} if strict else set()
+            others = {ports.queue_text(other, "scheduler")[1] for other in ports.used_queues if other != queue}
+            needed = others if strict else set()
             if len(choices[ports.qos, queue]) == 1 and name not in needed:
                 if (ports.qos, name) not in reported:
                     reported.add((ports.qos, name))

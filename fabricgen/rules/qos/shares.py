@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.qos_classes import port_classes
@@ -19,7 +18,7 @@ _LEAST_SHARE_OF_CNPS = 0.001  # notifications are 64 bytes, at most one in 50 us
 @rule("FG557", Severity.WARNING, "A lossless queue has a smaller weight than a lossy one")
 def small_share(fabric: Fabric) -> Iterator[Defect]:
     """What: no lossy queue that a DSCP maps to, except that of CNPs, has a larger weight than a lossless queue of the
-    port. A lossless queue does not share the scheduler of lossy ones while a scheduler with a larger weight is unused.
+    port. If the file has schedulers of several weights, a lossless queue and such a lossy queue do not have the same.
 
     Why: when both have traffic, RDMA gets the smaller share of the link. Its queue fills, and pauses spread through the
     fabric because of a backup that has no need for speed.
@@ -44,7 +43,8 @@ def small_share(fabric: Fabric) -> Iterator[Defect]:
                 continue
             rest, name, weight = own
             larger = [(other, theirs) for _, other, theirs in lossy if theirs > weight]
-            idle = _largest_idle(fabric).get(ports.qos, ("", 0))
+            sharing = [(theirs_rest, other) for theirs_rest, other, _ in lossy if other == name]
+            apart = _other_weights(ports, name)
             if larger and (ports.qos, name) not in reported:
                 reported.add((ports.qos, name))
                 other, theirs = larger[0]
@@ -52,10 +52,22 @@ def small_share(fabric: Fabric) -> Iterator[Defect]:
                 related = (("the scheduler of a lossy queue", "SCHEDULER", other),)
                 hint = "give the scheduler of the lossless queues the larger weight"
                 yield from ports.qos.defects("SCHEDULER", name, "weight", message, hint, related)
-            elif idle[1] > weight and any(other == name for _, other, _ in lossy):
-                message = f"lossless queue {queue} has the scheduler of lossy queues, and {idle[0]} is unused"
-                related = (("the unused scheduler", "SCHEDULER", idle[0]),)
-                yield from ports.defects("QUEUE", rest, "scheduler", message, f"set scheduler to {idle[0]}", related)
+            elif sharing and apart:
+                other, theirs = apart[-1] if apart[-1][1] > weight else apart[0]
+                related = (("the other scheduler", "SCHEDULER", other),)
+                message = f"lossless queue {queue} and a lossy queue have one scheduler, {name}"
+                place = rest if theirs > weight else sharing[0][0]
+                yield from ports.defects("QUEUE", place, "scheduler", message, f"set scheduler to {other}", related)
+                break
+
+
+def _other_weights(ports: PortClass, name: str) -> list[tuple[str, int]]:
+    """The other schedulers with a weight, the smallest first."""
+    weights = {
+        other: number(ports.qos.row("SCHEDULER", other).get("weight")) for other in ports.qos.tables["SCHEDULER"]
+    }
+    own = weights.pop(name, None)
+    return sorted(((other, one) for other, one in weights.items() if one and one != own), key=lambda pair: pair[1])
 
 
 def _queue_of_cnps(ports: PortClass) -> int | None:
@@ -71,20 +83,6 @@ def _scheduler(ports: PortClass, queue: int) -> tuple[str, str, int] | None:
     row = ports.qos.row("SCHEDULER", name or "")
     weight = number(row.get("weight"))
     return (rest, name, weight) if name and weight and row.get("type") != "STRICT" else None
-
-
-@derived
-def _largest_idle(fabric: Fabric) -> dict[QosTables, tuple[str, int]]:
-    """The scheduler with the largest weight among those that no queue uses, and its weight."""
-    used: dict[QosTables, set[str | None]] = {}
-    for ports in port_classes(fabric):
-        used.setdefault(ports.qos, set()).update(ports.queue_text(queue, "scheduler")[1] for queue in range(8))
-    found = {}
-    for qos, names in used.items():
-        idle = {name: number(qos.row("SCHEDULER", name).get("weight")) or 0 for name in qos.tables["SCHEDULER"]}
-        rest = [(name, weight) for name, weight in idle.items() if name not in names]
-        found[qos] = max(rest, key=lambda one: one[1], default=("", 0))
-    return found
 
 
 @rule("FG558", Severity.WARNING, "A scheduler limits the rate of a lossless queue")

@@ -23,6 +23,15 @@ from tests.rules.fabrics import (
 
 CASES = [
     Case(
+        "FG503",
+        put("0", "leaf1", "TC_TO_QUEUE_MAP", "AZURE", "6"),
+        "leaf1:TC_TO_QUEUE_MAP|AZURE|6",
+        ERROR,
+        "CNPs, TC 6, share queue 0 with best effort",
+        "map 6 to a strict queue of its own",
+        lenient=True,
+    ),
+    Case(
         "FG504",
         drop("leaf1", "TC_TO_PRIORITY_GROUP_MAP", "AZURE", "5"),
         "leaf1:TC_TO_PRIORITY_GROUP_MAP|AZURE|5",
@@ -100,9 +109,17 @@ CASES = [
         both(everywhere("QUEUE", "|3", scheduler="scheduler.0"), everywhere("QUEUE", "|4", scheduler="scheduler.0")),
         "leaf1:QUEUE|Ethernet0|3|scheduler",
         WARNING,
-        "lossless queue 3 has the scheduler of lossy queues, and scheduler.1 is unused",
+        "lossless queue 3 and a lossy queue have one scheduler, scheduler.0",
         "set scheduler to scheduler.1",
         lenient=True,
+    ),
+    Case(
+        "FG557",
+        put("scheduler.1", "leaf1", "QUEUE", "Ethernet0|0", "scheduler"),
+        "leaf1:QUEUE|Ethernet0|0|scheduler",
+        WARNING,
+        "lossless queue 3 and a lossy queue have one scheduler, scheduler.1",
+        "set scheduler to scheduler.0",
     ),
     Case(
         "FG558",
