@@ -6,6 +6,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.qos import QosTables
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.port_qos import MAP_TABLES
 
@@ -52,6 +53,7 @@ def unbound(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage files/build_templates/buffers_config.j2 (group 0 and queues of each active port).
     """
     reported = set()
+    known = _bound_anywhere(fabric)
     for ports in port_classes(fabric):
         tcs = set(ports.dscp_to_tc.values()) - ports.lossless
         for table, field, what, taken in (
@@ -64,7 +66,8 @@ def unbound(fabric: Fabric) -> Iterator[Defect]:
             lacking = {number: tc for tc, number in sorted(users.items(), reverse=True) if number not in bound}
             for number, tc in sorted(lacking.items()) if ports.is_wired and rows else ():
                 name = ports.map_name(field)
-                if number in rows or not any(other in bound for other in users.values()):
+                is_known = number in rows or number in known[ports.qos, table]
+                if is_known or not any(other in bound for other in users.values()):
                     rest, has_row = (rows[number][0], True) if number in rows else (str(number), False)
                     message = f"{what} {number} carries lossy classes and has no profile"
                     hint = "bind the lossy profile to it"
@@ -74,3 +77,13 @@ def unbound(fabric: Fabric) -> Iterator[Defect]:
                     message = f"TC {tc} maps to {what} {number}, which has no row in {table}"
                     hint = f"map {tc} to a {what} with a profile, or add the row"
                     yield from ports.qos.defects(MAP_TABLES[field], name, str(tc), message, hint)
+
+
+def _bound_anywhere(fabric: Fabric) -> dict[tuple[QosTables, str], set[int]]:
+    """Definitions and table -> the groups or queues that have a profile on some port."""
+    found: dict[tuple[QosTables, str], set[int]] = {}
+    for ports in port_classes(fabric):
+        for table in _DIRECTIONS:
+            bound = {number for number, (_, name) in ports.profiles(table).items() if name}
+            found.setdefault((ports.qos, table), set()).update(bound)
+    return found
