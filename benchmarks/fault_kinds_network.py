@@ -24,7 +24,7 @@ def _timers(keepalive: str, holdtime: str) -> Change:
 
 
 def _sessions(**values: str) -> Change:
-    return put("BGP_NEIGHBOR", **values)
+    return put("BGP_NEIGHBOR", None, **values)
 
 
 def _twice(_: Scene, tables: Tables) -> None:

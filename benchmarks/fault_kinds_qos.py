@@ -245,7 +245,7 @@ KINDS = [
         "TC_TO_PRIORITY_GROUP_MAP",
         _lossless,
         all_classes_in_lossless_group=lambda scene, tables: put(
-            "TC_TO_PRIORITY_GROUP_MAP", **dict.fromkeys(map(str, range(8)), str(scene.lossless[0]))
+            "TC_TO_PRIORITY_GROUP_MAP", None, **dict.fromkeys(map(str, range(8)), str(scene.lossless[0]))
         )(scene, tables),
     ),
     *kinds(

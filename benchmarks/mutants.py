@@ -323,7 +323,7 @@ class Result:
 def unused(bundle: Bundle, mutant: Mutant) -> str:
     """Why a row or an entry has no effect: nothing uses its class, queue or port; "" if something does."""
     device = bundle.devices[mutant.device]
-    classes = {tc for row in device.table("DSCP_TO_TC_MAP").values() for tc in row.values()}
+    classes = {str(tc) for row in device.table("DSCP_TO_TC_MAP").values() for tc in row.values()}
     if mutant.table in ("TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP") and mutant.field not in {"", *classes}:
         return "no DSCP maps to the class"
     lossless = {str(one) for plane in (bundle.wiring.planes if bundle.wiring else ()) for one in plane.lossless}
