@@ -66,7 +66,7 @@ def _leads_to(fabric: Fabric, switch: Switch, held: HeldAddress, nic: tuple[str,
 def routed_member(fabric: Fabric) -> Iterator[Defect]:
     """What: a port in PORTCHANNEL_MEMBER has no row in INTERFACE.
 
-    Why: a port has either addresses of its own or belongs to a port channel. orchagent does not add a router interface
+    Why: a port has either addresses or belongs to a port channel. orchagent does not add a router interface
     as a member, and the port then carries the traffic of neither. YANG checks this for VLANs only (FG409).
 
     Example: PORTCHANNEL_MEMBER|PortChannel1|Ethernet0 and INTERFACE|Ethernet0|10.64.0.0/31.
@@ -82,7 +82,7 @@ def routed_member(fabric: Fabric) -> Iterator[Defect]:
             port = key.rpartition("|")[2]
             if port in routed:
                 related = (("the interface", switch.place("INTERFACE", routed[port])),)
-                message = f"{port} is a member of {key.partition('|')[0]}, and a routed port of its own"
+                message = f"{port} is a member of {key.partition('|')[0]}, and also a routed port"
                 hint = "remove the member, or the rows of the port in INTERFACE"
                 yield Defect(switch.place("PORTCHANNEL_MEMBER", key), message, hint, related)
 

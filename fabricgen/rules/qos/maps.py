@@ -89,7 +89,7 @@ def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
         elif ports.tc_to_queue.get(tc) is not None and ports.tc_to_queue.get(tc) == _best_effort_queue(ports):
             message = f"CNPs, TC {tc}, share queue {ports.tc_to_queue[tc]} with best effort"
             table, name = "TC_TO_QUEUE_MAP", ports.map_name("tc_to_queue_map")
-            yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to a strict queue of its own")
+            yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to a separate strict queue")
 
 
 def _best_effort_queue(ports: PortClass) -> int | None:

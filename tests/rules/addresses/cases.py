@@ -59,7 +59,7 @@ CASES = [
         ),
         "leaf1:PORTCHANNEL_MEMBER|PortChannel1|Ethernet0",
         ERROR,
-        "Ethernet0 is a member of PortChannel1, and a routed port of its own",
+        "Ethernet0 is a member of PortChannel1, and also a routed port",
         "remove the member, or the rows of the port in INTERFACE",
         lenient=True,
     ),

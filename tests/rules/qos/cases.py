@@ -28,7 +28,7 @@ CASES = [
         "leaf1:TC_TO_QUEUE_MAP|AZURE|6",
         ERROR,
         "CNPs, TC 6, share queue 0 with best effort",
-        "map 6 to a strict queue of its own",
+        "map 6 to a separate strict queue",
         lenient=True,
     ),
     Case(
