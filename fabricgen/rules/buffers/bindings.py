@@ -68,7 +68,8 @@ def unbound(fabric: Fabric) -> Iterator[Defect]:
                 name = ports.map_name(field)
                 is_known = number in rows or number in known[ports.qos, table]
                 if is_known or not any(other in bound for other in users.values()):
-                    rest, has_row = (rows[number][0], True) if number in rows else (str(number), False)
+                    has_row = number in rows
+                    rest = rows[number][0] if has_row else known[ports.qos, table].get(number, str(number))
                     message = f"{what} {number} carries lossy classes and has no profile"
                     hint = "bind the lossy profile to it"
                     yield from ports.defects(table, rest, "profile" if has_row else "", message, hint)
@@ -79,11 +80,11 @@ def unbound(fabric: Fabric) -> Iterator[Defect]:
                     yield from ports.qos.defects(MAP_TABLES[field], name, str(tc), message, hint)
 
 
-def _bound_anywhere(fabric: Fabric) -> dict[tuple[QosTables, str], set[int]]:
-    """Definitions and table -> the groups or queues that have a profile on some port."""
-    found: dict[tuple[QosTables, str], set[int]] = {}
+def _bound_anywhere(fabric: Fabric) -> dict[tuple[QosTables, str], dict[int, str]]:
+    """Definitions and table -> the groups or queues that have a profile on some port, and its row's key."""
+    found: dict[tuple[QosTables, str], dict[int, str]] = {}
     for ports in port_classes(fabric):
         for table in _DIRECTIONS:
-            bound = {number for number, (_, name) in ports.profiles(table).items() if name}
-            found.setdefault((ports.qos, table), set()).update(bound)
+            bound = {number: rest for number, (rest, name) in ports.profiles(table).items() if name}
+            found.setdefault((ports.qos, table), {}).update(bound)
     return found

@@ -24,6 +24,14 @@ CASES = [
     ),
     Case(
         "FG573",
+        drop("leaf1", "BUFFER_QUEUE", "Ethernet256|0-2"),
+        "leaf1:BUFFER_QUEUE|Ethernet256|0-2",
+        WARNING,
+        "queue 0 carries lossy classes and has no profile",
+        "bind the lossy profile to it",
+    ),
+    Case(
+        "FG573",
         drop("leaf1", "BUFFER_PG", "Ethernet0|0"),
         "leaf1:BUFFER_PG|Ethernet0|0",
         WARNING,

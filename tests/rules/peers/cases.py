@@ -72,8 +72,8 @@ CASES = [
     ),
     Case(
         "FG593",
-        drop("leaf1", "BUFFER_QUEUE", "Ethernet256|0-2"),
-        "leaf1:BUFFER_QUEUE|Ethernet256|0-2",
+        drop("leaf1", "QUEUE", "Ethernet256|7"),
+        "leaf1:QUEUE|Ethernet256|7",
         WARNING,
         "the row is missing, but most ports from leaves to spines have it",
         "add the row",
