@@ -157,7 +157,6 @@ def test_a_symmetry_maps_links_and_destinations() -> None:
         assert found.link[net.reverse[link]] == net.reverse[image]
 
 
-
 @pytest.mark.parametrize("wrong", [[0, 0, 2, 3, 4, 5], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 6], [-1, 1, 2, 3, 4, 5]])
 def test_what_is_not_a_permutation_is_not_a_symmetry(wrong: list[int]) -> None:
     known = Invariants(FULL)
