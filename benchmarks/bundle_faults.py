@@ -120,14 +120,13 @@ def results(bundle: Path, samples: int, seed: int) -> Iterator[tuple[Fault, str,
         (loose / MANIFEST).unlink()
         known = [set(judged(one) or ()) for one in (root, loose)]
         for fault in faults(bundle, samples, random.Random(f"{seed} {bundle.name}")):
-            found = [_applied(one, fault, before) for one, before in zip((root, loose), known, strict=True)]
-            yield fault, *found
+            yield fault, _applied(root, fault, known[0]), _applied(loose, fault, known[1])
 
 
 def _applied(root: Path, fault: Fault, before: Known) -> str:
     file = root / fault.path
     if not file.is_file():
-        return "error"
+        return ""  # the manifest, in a bundle without one
     kept = file.read_bytes()
     file.unlink()
     if fault.new is not None:
