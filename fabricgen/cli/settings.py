@@ -142,7 +142,7 @@ def read_settings() -> SettingsFile:
     """The settings of the nearest folder that has any, from the working directory upwards; empty without such a folder.
 
     In a folder, fabricgen.toml comes before [tool.fabricgen] of pyproject.toml, and a pyproject.toml without this table
-    is no settings file. Settings of several folders are not merged. Raises UnreadableInputError.
+    is not a settings file. Settings of several folders are not merged. Raises UnreadableInputError.
     """
     try:
         start = Path.cwd()
