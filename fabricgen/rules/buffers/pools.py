@@ -179,9 +179,10 @@ def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
                 yield from qos.defects(
                     _PROFILE, name, "xon", f"{name} has xoff, but no xon", "set xon, or remove the row"
                 )
-            elif qos.is_dynamic and not _shares_headroom(qos) and None not in (size, xon, xoff) and size < xon + xoff:
-                message = f"size of {name} is {size} bytes, its xon and xoff need {xon + xoff}"
-                yield from qos.defects(_PROFILE, name, "size", message, f"set size to {xon + xoff}")
+            elif qos.is_dynamic and size is not None and size < (needed := (xon or 0) + (xoff or 0)):
+                if not _shares_headroom(qos):
+                    message = f"size of {name} is {size} bytes, its xon and xoff need {needed}"
+                    yield from qos.defects(_PROFILE, name, "size", message, f"set size to {needed}")
             elif name not in used[qos] and not qos.is_dynamic:
                 message = f"no priority group uses {name}"
                 yield from qos.defects(_PROFILE, name, "", message, "remove the row", (), Severity.WARNING)

@@ -142,11 +142,12 @@ def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
             lane_mbps[switch.hwsku] = _lane_mbps(switch.platform)
         fastest = lane_mbps[switch.hwsku]
         for name, row in switch.device.table("PORT").items():
-            speed, lanes = number(row.get("speed")), len(row.get("lanes", "").split(","))
+            speed, given = number(row.get("speed")), row.get("lanes")
+            lanes = len(given.split(",")) if isinstance(given, str) else 0
             if speed and speed not in _ETHERNET_MBPS:
                 message = f"speed is {speed}, which is not an Ethernet speed"
                 yield Defect(switch.place("PORT", name, "speed"), message, "set speed to that of the link")
-            elif speed and "lanes" in row and speed > lanes * fastest:
+            elif speed and lanes and speed > lanes * fastest:
                 message = f"speed is {speed}, but {lanes} lanes of this switch carry at most {lanes * fastest}"
                 yield Defect(switch.place("PORT", name, "speed"), message, "set speed to that of the link")
 
