@@ -146,7 +146,7 @@ def _bracketed(table: str, key: str, *fields: tuple[str, str]) -> Change:
 
 
 def _own(**fields: str | None) -> Change:
-    """A lossless profile of one's own on the lossless groups; None removes a field."""
+    """A lossless own lossless profile on the lossless groups; None removes a field."""
     sane = {"pool": "ingress_lossless_pool", "xon": "19456", "xoff": "90112", "size": "109568", "dynamic_th": "0"}
     row = {name: value for name, value in (sane | fields).items() if value is not None}
     return _both(_row("BUFFER_PROFILE", "own", row), _value("BUFFER_PG", "{P}|3-4", "profile", "own"))
@@ -482,5 +482,5 @@ FAULTS = (
     Fault("hash_algo", _value("SWITCH_HASH", "GLOBAL", "ecmp_hash_algorithm", "MD5"), NOT_LEGAL, LOST),
     Fault("hash_ok", _value("SWITCH_HASH", "GLOBAL", "ecmp_hash", ["DST_IP", "SRC_IP"]), ELSEWHERE, ELSEWHERE),
 )
-# Not faults of a file: what the SAI tells about the chip.
+# Not faults of a file: what the SAI reports about the chip.
 OF_THE_CHIP = {"maxhr_small", "maxhr_ok", "no_mmu"}

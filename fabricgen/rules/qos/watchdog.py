@@ -21,9 +21,9 @@ def scaled_ms(ports: int) -> int:
 
 
 def is_action_of_queue(switch: Switch) -> bool:
-    """Whether each queue has an action of its own. Other chips recover by themselves and have one for the switch.
+    """Whether each queue has its own action. Other chips recover by themselves and have one for the switch.
 
-    Of a switch that the catalog does not know, the buffer model tells: only NVIDIA's uses the dynamic one.
+    For a switch that the catalog does not have, the buffer model shows it: only NVIDIA uses the dynamic one.
     """
     vendor = switch.platform.asic_vendor if switch.platform else None
     return vendor == "nvidia" if vendor else switch.is_dynamic
