@@ -146,7 +146,7 @@ def _bracketed(table: str, key: str, *fields: tuple[str, str]) -> Change:
 
 
 def _own(**fields: str | None) -> Change:
-    """A lossless own lossless profile on the lossless groups; None removes a field."""
+    """A separate profile on the lossless groups; None removes a field."""
     sane = {"pool": "ingress_lossless_pool", "xon": "19456", "xoff": "90112", "size": "109568", "dynamic_th": "0"}
     row = {name: value for name, value in (sane | fields).items() if value is not None}
     return _both(_row("BUFFER_PROFILE", "own", row), _value("BUFFER_PG", "{P}|3-4", "profile", "own"))
