@@ -29,18 +29,28 @@ def run(
     fabric = Fabric(bundle, layout_lookup)
     rules = chosen_rules(select, ignore)
     found: list[tuple[Rule, Defect]] = []
-    reported: set[tuple[str, ...]] = set()
+    reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
     for basis in Basis:
-        known = frozenset(reported)
+        errors = frozenset(reported[Severity.ERROR])
+        known = errors | reported[Severity.WARNING]
         for rule in (rule for rule in rules if rule.basis is basis):
-            defects = [defect for defect in rule.check(fabric) if known.isdisjoint(_covering(defect))]
+            defects = [
+                defect
+                for defect in rule.check(fabric)
+                if (errors if _severity(rule, defect) is Severity.ERROR else known).isdisjoint(_covering(defect))
+            ]
             if basis is Basis.PEERS:
                 defects = [defect for defect in defects if not _is_intended(bundle, defect)]
-            reported.update(_key(one) for one in defects if (one.severity or rule.severity) is not Severity.NOTE)
+            for one in defects:
+                reported.setdefault(_severity(rule, one), set()).add(_key(one))
             if suppressions and suppressions.given:
                 defects = [_marked(bundle, rule.code, defect, suppressions) for defect in defects]
             found += [(rule, defect) for defect in grouped(defects)]
     return in_order(defect.finding(rule.code, rule.severity) for rule, defect in found)
+
+
+def _severity(rule: Rule, defect: Defect) -> Severity:
+    return defect.severity or rule.severity
 
 
 def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppressions) -> Defect:
