@@ -12,6 +12,7 @@ from fabricgen.codes import explain_code
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.report.explain import explain_option, explain_value
+from fabricgen.visible import visible
 
 
 @click.command("explain")
@@ -32,7 +33,7 @@ def command(settings: Settings, subject: str, value: str | None) -> int:
     if value is None:
         write(_code_page(subject))
     else:
-        write("\n".join(_value_lines(Path(subject), value)))
+        write("\n".join(map(visible, _value_lines(Path(subject), value))))
     return 0
 
 
