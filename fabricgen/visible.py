@@ -48,7 +48,7 @@ def markdown(text: str) -> str:
 
 def cell(value: object) -> str:
     """A cell of a CSV file that no spreadsheet reads as a formula: an apostrophe precedes such a text (OWASP)."""
-    text = str(value)
+    text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(_FORMULA) or (text[:1] == "'" and text[1:].startswith(_FORMULA)) else text
 
 

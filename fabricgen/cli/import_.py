@@ -20,6 +20,7 @@ from fabricgen.report.formats.concise import concise_report
 from fabricgen.report.run import visible_finding
 from fabricgen.report.summary import Counts
 from fabricgen.sonic.secrets import shown_key
+from fabricgen.visible import cell
 
 DIFFERENCES = "differences.csv"
 
@@ -150,5 +151,5 @@ def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(("device", "table", "key", "reason"))
     for (device, table, key), reason in differences.items():
-        lines.writerow((device, table, shown_key(table, key), reason))
+        lines.writerow(map(cell, (device, table, shown_key(table, key), reason)))
     return text.getvalue()

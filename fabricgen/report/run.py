@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.report.summary import Counts
-from fabricgen.visible import is_visible, visible
+from fabricgen.sonic.secrets import without_forms
+from fabricgen.visible import visible
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Run:
     def __post_init__(self) -> None:
         for name in ("findings", "suppressed"):
             object.__setattr__(self, name, [visible_finding(one) for one in getattr(self, name)])
-        object.__setattr__(self, "lines", list(map(visible, self.lines)))
+        object.__setattr__(self, "lines", list(map(_shown, self.lines)))
 
     @property
     def all_codes(self) -> list[str]:
@@ -47,24 +48,28 @@ class Run:
 
 
 def visible_finding(one: Finding) -> Finding:
-    """The finding with its texts on one line each, without control characters."""
+    """The finding with its texts on one line each, without control characters, private keys and hashes of passwords."""
     places = [place for place in (one.location, *(each.location for each in one.related)) if place]
     texts = (one.message, one.hint, one.device, one.path, *one.devices, *(each.message for each in one.related))
-    if all(map(is_visible, (*texts, *(place.file for place in places)))):
+    if all(_shown(text) == text for text in (*texts, *(place.file for place in places))):
         return one
     return replace(
         one,
-        message=visible(one.message),
-        hint=visible(one.hint),
-        device=visible(one.device),
-        devices=tuple(map(visible, one.devices)),
+        message=_shown(one.message),
+        hint=_shown(one.hint),
+        device=_shown(one.device),
+        devices=tuple(map(_shown, one.devices)),
         place=None,  # it would set the path again
-        path=visible(one.path),
+        path=_shown(one.path),
         location=_visible_place(one.location) if one.location else None,
         related=tuple(
-            replace(each, message=visible(each.message), location=_visible_place(each.location)) for each in one.related
+            replace(each, message=_shown(each.message), location=_visible_place(each.location)) for each in one.related
         ),
     )
+
+
+def _shown(text: str) -> str:
+    return visible(without_forms(text))
 
 
 def _visible_place(place: Location) -> Location:
