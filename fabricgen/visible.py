@@ -1,6 +1,6 @@
 """Foreign text without effects on what shows it: a terminal, a log, a CI job, a spreadsheet.
 
-Names and values of switch files are foreign. A newline in one would begin a line of its own in a report, which GitHub
+Names and values of switch files are foreign. A newline in one would begin another line in a report, which GitHub
 can read as a command; an escape sequence changes a terminal; directional marks (CVE-2021-42574) show another text than
 the one in the file. `visible` is for one value. `printable` is for a whole output, whose own newlines stay.
 """

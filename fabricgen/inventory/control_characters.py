@@ -1,4 +1,4 @@
-"""Control characters in an inventory: a newline in a name would begin a line of its own in the files of hosts."""
+"""Control characters in an inventory: a newline in a name would begin another line in the files of hosts."""
 
 from collections.abc import Iterator
 

@@ -1,10 +1,28 @@
 """Bad cases of the rules in fabricgen/rules/bundle."""
 
-from tests.rules.case import ERROR, NOTE, Case, Switches
+from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import drop, put
 from tests.rules.fabrics import META
 
 CASES = [
+    Case(
+        "FG430",
+        put("a-passkey", "leaf1", "TACPLUS", "global", "passkey"),
+        "leaf1:TACPLUS|global|passkey",
+        WARNING,
+        "passkey contains a literal secret",
+        "refer to it with `!secret` in the inventory, render again, and change the secret",
+        lenient=True,
+    ),
+    Case(
+        "FG430",
+        put("RO", "leaf1", "SNMP_COMMUNITY", "a-community", "TYPE"),
+        "leaf1:SNMP_COMMUNITY|***",
+        WARNING,
+        "the row key is a literal secret",
+        "refer to it with `!secret` in the inventory, render again, and change the secret",
+        lenient=True,
+    ),
     Case(
         "FG221",
         put("leaf9", "leaf1", *META, "hostname"),
