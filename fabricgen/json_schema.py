@@ -24,4 +24,4 @@ def _pattern(_validator: Any, pattern: str, instance: object, _schema: Any) -> I
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-SchemaValidator = extend(Draft202012Validator, {"pattern": _pattern})
+SchemaValidator = extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call]

@@ -77,7 +77,7 @@ def holds_secret(change: Change) -> bool:
 
 
 def _hides(table: str, field: str, value: Any) -> bool:
-    return shown_value(table, field, value) != value
+    return bool(shown_value(table, field, value) != value)
 
 
 def pointer(*steps: str | None) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
+from typing import Any
 
 # Secret field, in lower case -> its source. YANG models: sonic-buildimage, src/sonic-yang-models/yang-models.
 _SOURCES = {
@@ -109,11 +110,11 @@ def literals(config: Mapping[str, object], text: bytes) -> Iterator[tuple[str, s
                 yield from ((table, key, name) for name in literal_secrets(table, key, row))
 
 
-def without_secrets(config: Mapping[str, object]) -> dict[str, dict[str, dict[str, object]]]:
+def without_secrets(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The tables without secrets and references to them, and without the rows that are empty then."""
-    found: dict[str, dict[str, dict[str, object]]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for table, rows in config.items():
-        kept: dict[str, dict[str, object]] = {}
+        kept: dict[str, Any] = {}
         for key, row in rows.items() if isinstance(rows, dict) else ():
             secret = set(literal_secrets(table, key, row)) if isinstance(row, dict) else {"*"}
             if secret & {"*"} or PLACEHOLDER in key:
