@@ -7,8 +7,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+class Private(bytes):
+    """The content of a file that contains secrets, so that only its owner may read the file."""
+
+
+def mode_of(content: bytes) -> int:
+    """The mode of a file: 0600 if its content is private, else 0644."""
+    return 0o600 if isinstance(content, Private) else 0o644
+
+
 def write_atomically(file: Path, content: bytes) -> None:
-    """Replace a file atomically, readable for all users. A file that is not regular (/dev/stdout, a pipe) is written.
+    """Replace a file atomically, readable for all users if its content is not private. A file that is not regular
+    (/dev/stdout, a pipe) is written.
 
     Raises OSError with the name of the target file.
     """
@@ -24,7 +34,7 @@ def write_atomically(file: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
-        staged.chmod(0o644)
+        staged.chmod(mode_of(content))
         staged.replace(file)
     except BaseException:
         staged.unlink(missing_ok=True)

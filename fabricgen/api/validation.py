@@ -1,10 +1,12 @@
 """Validation: the rules over rendered files, and over any config_db.json."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.model import Layout, SwitchPlatform
@@ -32,9 +34,9 @@ def validate(
     `paths` are bundles, config_db.json files, folders of them, or folders with an opensm.conf. `links` (JSON) or `lldp`
     replace the links of the files. `select` and `ignore` are codes or prefixes of codes. `platforms` are files with
     platform entries, used before those of the catalog. `yang` is a folder of YANG models for an additional check with
-    libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that
-    differ from the manifest. `inventory` is where the lines of
-    inventory values are looked up. Raises UnreadableInputError and UsageError.
+    libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that differ from the
+    manifest. It makes literal secrets an error. `inventory` is where the lines of inventory values are looked up. Raises
+    UnreadableInputError and UsageError.
     """
     known = [load_switch_platform(file) for file in platforms]
     models = None
@@ -90,6 +92,7 @@ def _apply_yang(judging: Judging, models: "Models", select: Sequence[str], ignor
 def _require_deployable(judging: Judging, paths: Sequence[Path], select: Sequence[str], ignore: Sequence[str]) -> None:
     """Add what must not be deployed, if its code is selected."""
     from fabricgen.rules.bundle.completeness import not_as_rendered
+    from fabricgen.rules.bundle.secrets import CODE as LITERAL_SECRET
     from fabricgen.rules.opensm.deployable import not_deployable
 
     wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
@@ -99,3 +102,6 @@ def _require_deployable(judging: Judging, paths: Sequence[Path], select: Sequenc
         if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
     ]
     judging.codes |= codes_of("FG84", "FG259")
+    judging.findings = [
+        replace(one, severity=Severity.ERROR) if one.code == LITERAL_SECRET else one for one in judging.findings
+    ]

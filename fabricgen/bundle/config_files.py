@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from fabricgen.bundle.device import FileContent, SharedTables
+from fabricgen.bundle.names import is_file_name
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 
@@ -71,9 +72,9 @@ class ConfigFiles:
         localhost = metadata.get("localhost") if isinstance(metadata, dict) else None
         facts = localhost if isinstance(localhost, dict) else {}
         hostname, asic = (facts.get(field) for field in ("hostname", "asic_name"))
-        if not isinstance(hostname, str) or not hostname:
+        if not isinstance(hostname, str) or not is_file_name(hostname):
             return _name_by_place(file)
-        return f"{hostname}-{asic}" if isinstance(asic, str) and asic else hostname
+        return f"{hostname}-{asic}" if isinstance(asic, str) and is_file_name(asic) else hostname
 
 
 def by_device(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:
@@ -85,6 +86,8 @@ def by_device(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for name, file in dict.fromkeys(found):
         unique = name if count[name] == 1 else _name_by_place(file)
+        if not is_file_name(unique):
+            raise UnreadableInputError(f"{unique!r} cannot be the name of a device", Location(str(file)))
         if unique in files:
             problem = f"a second file for device {unique}; the first is {files[unique]}"
             raise UnreadableInputError(problem, Location(str(file)))

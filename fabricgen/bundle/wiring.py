@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from fabricgen.bundle.names import check_names
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Repair, Role, Technology, Word
 
 FORMAT_VERSION = "1"
@@ -220,6 +221,7 @@ def load_wiring(text: bytes) -> Wiring:
         raise ValueError("not a JSON object")
     if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
+    check_names(raw, text)
     return Wiring(
         fabric=raw["fabric"],
         planes=tuple(map(_plane, raw["planes"])),

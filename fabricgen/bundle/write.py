@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
+from fabricgen.atomic import Private, mode_of
 from fabricgen.bundle.manifest import NAME, Manifest, digest, read_manifest
 from fabricgen.errors import UsageError
 
@@ -69,6 +70,8 @@ class BundleWriter:
         else:
             target.write_bytes(content)
             self.changed.add(path)
+        if isinstance(content, Private):
+            target.chmod(mode_of(content))
 
     def keep(self, path: str) -> bool:
         """Keep a file of the old bundle; False if the bundle does not have it."""

@@ -12,6 +12,8 @@ from fabricgen.codes import explain_code
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.report.explain import explain_option, explain_value
+from fabricgen.sonic.secrets import shown_key
+from fabricgen.visible import visible
 
 
 @click.command("explain")
@@ -32,7 +34,7 @@ def command(settings: Settings, subject: str, value: str | None) -> int:
     if value is None:
         write(_code_page(subject))
     else:
-        write("\n".join(_value_lines(Path(subject), value)))
+        write("\n".join(map(visible, _value_lines(Path(subject), value))))
     return 0
 
 
@@ -99,7 +101,7 @@ def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:
             return table, key, field
     key = max((key for key in device.table(table) if f"{rest}|".startswith(f"{key}|")), key=len, default="")
     fields = device.row(table, key)
-    known = ", ".join(list(fields or device.table(table))[:5])
-    inside = f"{table}|{key} has fields" if fields else f"{table} has rows"
+    known = ", ".join(list(fields or dict.fromkeys(shown_key(table, key) for key in device.table(table)))[:5])
+    inside = f"{table}|{shown_key(table, key)} has fields" if fields else f"{table} has rows"
     hint = f"{inside} such as {known}" if known else f"table {table!r} does not exist"
     raise UsageError(f"{device.name} has no value {path!r}: {hint}")

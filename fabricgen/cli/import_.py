@@ -17,8 +17,10 @@ from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, in_order
 from fabricgen.report.formats.concise import concise_report
+from fabricgen.report.run import visible_finding
 from fabricgen.report.summary import Counts
 from fabricgen.sonic.secrets import shown_key
+from fabricgen.visible import cell
 
 DIFFERENCES = "differences.csv"
 
@@ -138,7 +140,9 @@ def config_db(
 
 
 def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
-    write(concise_report(in_order(findings), settings.paints(sys.stderr)), err=True, nl=False)
+    color = settings.paints(sys.stderr)
+    shown = list(map(visible_finding, in_order(findings)))
+    write(concise_report(shown, color), err=True, nl=False, color=color)
 
 
 def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:
@@ -147,5 +151,5 @@ def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(("device", "table", "key", "reason"))
     for (device, table, key), reason in differences.items():
-        lines.writerow((device, table, shown_key(table, key), reason))
+        lines.writerow(map(cell, (device, table, shown_key(table, key), reason)))
     return text.getvalue()

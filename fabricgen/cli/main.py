@@ -21,6 +21,7 @@ from fabricgen.cli.settings import (
 )
 from fabricgen.cli.streams import write
 from fabricgen.errors import FabricgenError
+from fabricgen.visible import visible
 
 EXIT_FINDINGS = 1
 EXIT_USAGE = 2
@@ -124,19 +125,19 @@ def _exit_code(arguments: Sequence[str] | None, debug: bool) -> int:
         error.show()
         return EXIT_USAGE
     except FabricgenError as error:
-        write(f"error: {error}", err=True)
+        write(f"error: {visible(str(error))}", err=True)
         return EXIT_USAGE
     except (KeyboardInterrupt, click.Abort):
         write("interrupted; nothing was left half-written", err=True)
         return EXIT_INTERRUPTED
     except OSError as error:
-        write(f"error: {error.filename or 'output'}: {error.strerror or error}", err=True)
+        write(visible(f"error: {error.filename or 'output'}: {error.strerror or error}"), err=True)
         return EXIT_USAGE
     except Exception as error:  # noqa: BLE001 (all other exceptions are bugs)
         if debug:
             import traceback  # takes longer than the rest of --help
 
             traceback.print_exc()
-        write(f"fabricgen has a bug: {type(error).__name__}: {error}", err=True)
+        write(visible(f"fabricgen has a bug: {type(error).__name__}: {error}"), err=True)
         write("Please report it with the command and its output with --debug.", err=True)
         return EXIT_BUG

@@ -16,6 +16,7 @@ from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.report.formats import formats
 from fabricgen.report.run import Run
 from fabricgen.report.summary import Counts
+from fabricgen.visible import printable
 
 EXIT_FINDINGS = 1
 
@@ -69,13 +70,15 @@ def report(
     run = Run(
         __version__, verb, ordered, found.suppressed, counts, found.codes, threshold, code, own or {}, lines, color
     )
-    text = formats()[fmt].write(run)
+    chosen = formats()[fmt]
+    text = chosen.write(run)
     if shorten:
         text = text.replace(shorten, "")
     if output is not None:
+        text = printable(text, commands=chosen.commands)
         write_atomically(output, (text if text.endswith("\n") else text + "\n").encode())
     else:
-        write(text, nl=bool(text) and not text.endswith("\n"), color=color)
+        write(text, nl=bool(text) and not text.endswith("\n"), color=color, commands=chosen.commands)
     return code
 
 

@@ -13,6 +13,7 @@ from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.findings import has_errors
 from fabricgen.report.formats.concise import concise_report
+from fabricgen.report.run import visible_finding
 from fabricgen.units import counted
 
 
@@ -60,7 +61,8 @@ def command(
         print_findings(settings, found.findings, found.counts, found.suppressed)
         return EXIT_FINDINGS
     if found.findings:
-        settings.say(concise_report(found.findings, settings.paints(sys.stderr)).rstrip("\n"))
+        shown = list(map(visible_finding, found.findings))
+        settings.say(concise_report(shown, settings.paints(sys.stderr)).rstrip("\n"))
     if check:
         print_findings(settings, found.stale, found.counts, fmt="concise" if found.stale else "text")
         return EXIT_FINDINGS if has_errors(found.stale) else 0

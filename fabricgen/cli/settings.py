@@ -20,6 +20,7 @@ from click.core import ParameterSource
 from fabricgen.cli.streams import is_terminal, write
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+from fabricgen.visible import visible
 
 TABLES_OF_FINDINGS = ("severity", "suppressions")
 
@@ -54,8 +55,16 @@ class Settings:
         import logging  # takes a quarter of the time of --help
 
         level = logging.ERROR if self.quiet else [logging.WARNING, logging.INFO][min(self.verbose, 1)]
-        form = "%(levelname)s: %(message)s"
-        logging.basicConfig(level=logging.DEBUG if self.debug else level, format=form, force=True)
+
+        class OneLine(logging.Formatter):
+            """Messages quote names of files and devices, which are foreign text."""
+
+            def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (its name in logging)
+                return visible(super().formatMessage(record))
+
+        logging.basicConfig(level=logging.DEBUG if self.debug else level, force=True)
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(OneLine("%(levelname)s: %(message)s"))
 
     def paints(self, stream: Any) -> bool:
         """Whether text on a stream is colored."""

@@ -6,14 +6,18 @@ from typing import TextIO
 
 import click
 
+from fabricgen.visible import printable
 
-def write(text: str, *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:
+
+def write(text: str, *, err: bool = False, nl: bool = True, color: bool | None = None, commands: bool = False) -> None:
     """Write text to a stream. A reader that closes its end (`| head`) is not an error.
+
+    Control characters are escaped, and without `commands` also what a CI job would execute.
 
     Raises OSError if the text cannot be written for another reason, for example a full disk.
     """
     try:
-        click.echo(text, err=err, nl=nl, color=color)
+        click.echo(printable(text, color=bool(color), commands=commands), err=err, nl=nl, color=color)
     except OSError as error:
         stream = sys.stderr if err else sys.stdout
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # the rest is not tried again at exit

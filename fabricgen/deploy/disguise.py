@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ..sonic.secrets import is_secret_field, is_secret_text
 from ..sonic.tables import ConfigDb
 
 PLACEHOLDER = re.compile(r"\$\{secret:([^}]+)\}")
@@ -57,7 +58,8 @@ class Disguise:
         for key, row in sorted(rows.items()):
             name = self._shown(key) if table in self._tables else key
             found[f"{name} {len(found) + 1}" if name == HIDDEN else name] = {
-                field: self._shown(value) if self._is_secret(table, field) else value for field, value in row.items()
+                field: self._shown(value) if self._is_secret(table, field, value) else value
+                for field, value in row.items()
             }
         return found
 
@@ -66,11 +68,12 @@ class Disguise:
         texts = {key for table in self._tables for key in config.get(table, {})}
         for table, rows in config.items():
             for row in rows.values():
-                texts.update(str(value) for field, value in row.items() if self._is_secret(table, field))
+                texts.update(str(value) for field, value in row.items() if self._is_secret(table, field, value))
         self.seen |= {text for text in texts if len(text) > LONGEST_WORD}
 
-    def _is_secret(self, table: str, field: str) -> bool:
-        return table in self._tables or field.lower() in self._fields or (table, field) in self._places
+    def _is_secret(self, table: str, field: str, value: Any) -> bool:
+        by_name = table in self._tables or field.lower() in self._fields or (table, field) in self._places
+        return by_name or is_secret_field(table, field) or is_secret_text(str(value))
 
     def _shown(self, value: Any) -> Any:
         if isinstance(value, list):

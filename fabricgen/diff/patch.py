@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..sonic.canonical import natural_key
-from ..sonic.secrets import PLACEHOLDER, is_secret, is_secret_key, shown_value
+from ..sonic.secrets import PLACEHOLDER, is_secret_key, shown_value
 from ..sonic.tables import ConfigDb
 from ..sonic.updater import SECONDS_PER_STEP, Cost, Verdict
 from .changes import Change, Op
@@ -77,7 +77,7 @@ def holds_secret(change: Change) -> bool:
 
 
 def _hides(table: str, field: str, value: Any) -> bool:
-    return is_secret(table, field) and shown_value(table, field, value) != value
+    return bool(shown_value(table, field, value) != value)
 
 
 def pointer(*steps: str | None) -> str:

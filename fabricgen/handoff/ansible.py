@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from fabricgen.atomic import Private
 from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint
@@ -19,11 +20,12 @@ from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, presen
 from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
-from fabricgen.handoff.templates import yaml_bytes
+from fabricgen.handoff.templates import Unsafe, yaml_bytes
 from fabricgen.resources import resource
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES
+from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES, literals
 from fabricgen.sonic.switch_made import TABLES
+from fabricgen.units import counted
 
 SHARED_TABLES = (*TABLES, "DEVICE_METADATA")  # tables that the image also writes
 _PLACE = ("identity", "plane", "subplane", "role", "pod", "su", "rail", "hwsku", "rack", "unit", "serial", "state")
@@ -52,7 +54,12 @@ def ansible_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str
     for device in devices:
         variables = _host_vars(device) | _surroundings(bundle, device, far_ends[device.name])
         yield f"host_vars/{device.name}.yml", _yaml(variables)
-        yield _config_path(device), device.text
+        yield _config_path(device), config_bytes(device)
+
+
+def config_bytes(device: ObservedDevice) -> bytes:
+    """The file of a switch, private if it contains secrets."""
+    return Private(device.text) if any(literals(device.config, device.text)) else device.text
 
 
 def _config_path(device: ObservedDevice) -> str:
@@ -121,7 +128,12 @@ def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str,
 
 
 def _yaml(value: object) -> bytes:
-    return yaml_bytes(value, explicit_start=True)
+    return yaml_bytes(Unsafe.of(value), explicit_start=True)
+
+
+def _notes(files: Mapping[str, bytes]) -> Iterator[str]:
+    if private := sum(isinstance(content, Private) for content in files.values()):
+        yield f"{counted(private, 'file')} of switches with secrets, mode 0600: use `!secret` in the inventory"
 
 
 HANDOFF = Handoff(
@@ -130,4 +142,5 @@ HANDOFF = Handoff(
     ansible_files,
     (ONLY_SWITCHES,),
     "ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml",
+    _notes,
 )

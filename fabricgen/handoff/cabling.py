@@ -15,6 +15,7 @@ from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_length
+from fabricgen.visible import cell
 
 NO_RACK = "no rack"
 
@@ -109,7 +110,7 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(columns)
-    table.writerows(rows)
+    table.writerows(map(cell, row) for row in rows)
     return text.getvalue().encode()
 
 

@@ -20,6 +20,7 @@ from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.tables import split_key
+from fabricgen.visible import cell
 from fabricgen.vocabulary import LinkKind
 
 SONIC_IMAGE = "${SONIC_IMAGE:=docker-sonic-vs:latest}"  # containerlab substitutes environment variables
@@ -145,7 +146,7 @@ def _port_list(ends: list[Endpoint], interfaces: Mapping[Endpoint, str], ports: 
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["node", "port", "lab_interface", "lab_port"])
-    table.writerows([*end, interfaces[end], ports[end].name if end in ports else ""] for end in ends)
+    table.writerows(map(cell, [*end, interfaces[end], ports[end].name if end in ports else ""]) for end in ends)
     return text.getvalue().encode()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import orjson
 
-from fabricgen.atomic import write_atomically
+from fabricgen.atomic import Private, mode_of, write_atomically
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 
@@ -60,8 +60,10 @@ def _dump_index(paths: Iterable[str]) -> bytes:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write a file unless it has the same bytes."""
+    """Write a file unless it has the same bytes. A private one has mode 0600 in any case."""
     if file.is_file() and file.read_bytes() == content:
+        if isinstance(content, Private):
+            file.chmod(mode_of(content))
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.is_symlink():

@@ -12,6 +12,7 @@ from typing import Any
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.sonic.addresses import parse_address
+from fabricgen.sonic.secrets import without_secrets
 from fabricgen.sonic.tables import split_key
 
 HWSKU, PLATFORM = "Force10-S6000", "x86_64-kvm_x86_64-r0"
@@ -67,14 +68,15 @@ def lab_config(
     `ports` are those of all switches of the lab; `neighbors` maps ports of this switch to far devices in the lab.
     """
     own = {port: ports[device.name, port].name for port in device.table("PORT") if (device.name, port) in ports}
-    found = {table: dict(_rows(device, table, own)) for table in _TABLES}
+    tables = without_secrets({table: device.table(table) for table in _TABLES})
+    found = {table: dict(_rows(device, tables, table, own)) for table in _TABLES}
     found["PORT"] = {
         own[port]: {**{name: text for name, text in row.items() if name in _PORT}, **ports[device.name, port].row}
         for port, row in device.table("PORT").items()
         if port in own
     }
     kept = {name: value for name, value in device.metadata.items() if name in _METADATA}
-    found["DEVICE_METADATA"] = {"localhost": {**kept, "hwsku": HWSKU, "platform": PLATFORM}}
+    found["DEVICE_METADATA"] = {"localhost": {"hostname": device.name, **kept, "hwsku": HWSKU, "platform": PLATFORM}}
     for port, row in device.table("DEVICE_NEIGHBOR").items():
         far = (str(row.get("name")), str(row.get("port")))
         if port in own and far in ports:
@@ -95,10 +97,12 @@ def lab_config(
     return {table: rows for table, rows in found.items() if rows}
 
 
-def _rows(device: ObservedDevice, table: str, own: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(
+    device: ObservedDevice, tables: Mapping[str, Any], table: str, own: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a table with the port names of the lab, without rows of other ports."""
     everything = device.table("PORT")
-    for key, row in device.table(table).items():
+    for key, row in tables.get(table, {}).items():
         parts = split_key(key)
         outside = [part for part in parts if part in everything and part not in own]
         through = str(row.get("ifname", "")).split(",") if table == "STATIC_ROUTE" else []

@@ -19,7 +19,7 @@ from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.dump import dump
-from fabricgen.sonic.secrets import PLACEHOLDER
+from fabricgen.sonic.secrets import without_secrets
 from fabricgen.units import counted
 
 DEFAULT_URL = "http://ztp"
@@ -81,20 +81,6 @@ def ztp_files(
         "dnsmasq.conf",
         filled("ztp", "dnsmasq.conf", leases=leases, subnets=subnets, url=f"{base}/ztp.json", user_class=USER_CLASS),
     )
-
-
-def without_secrets(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables without rows and fields that contain placeholders for secrets, and without empty rows."""
-    found: dict[str, Any] = {}
-    for table, rows in config.items():
-        kept = {}
-        for key, row in rows.items():
-            fields = {name: value for name, value in row.items() if PLACEHOLDER not in json.dumps(value)}
-            if PLACEHOLDER not in key and (fields or not row):
-                kept[key] = fields
-        if kept:
-            found[table] = kept
-    return found
 
 
 def _lease(device: ObservedDevice, serial: str) -> Lease:
@@ -190,7 +176,7 @@ def _notes(files: Mapping[str, bytes]) -> Iterator[str]:
     if unknown := files["dnsmasq.conf"].count(b"# dhcp-host"):
         switches = counted(unknown, "switch", "switches")
         yield f"{switches} without a MAC address: add `mac` under `devices` in the inventory"
-    yield "Rows with secrets are left out; `handoff ansible` deploys them."
+    yield "Rows with secrets are left out, because ZTP serves the files to anyone; `handoff ansible` deploys them."
 
 
 HANDOFF = Handoff(

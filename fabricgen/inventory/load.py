@@ -8,6 +8,7 @@ from pathlib import Path
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location
 from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.control_characters import refuse_control_characters
 from fabricgen.inventory.host_checks import check_host_models
 from fabricgen.inventory.infiniband_checks import check_infiniband
 from fabricgen.inventory.merge import merge
@@ -39,6 +40,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
         planes = sorted(root.find(("planes",)).mapping) if "planes" in root.mapping else []
         findings += merge(root, _read_table(table, planes, findings))
     suppressions = read_suppressions(root, texts, findings)
+    findings += refuse_control_characters(root)
     findings += prune_invalid(root)
     inventory = replace(build_inventory(root, findings), suppressions=suppressions)
     inventory = _with_readings(inventory, inventory_root(path), findings)

@@ -6,11 +6,11 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.nodes import Node
+from fabricgen.json_schema import SchemaValidator
 from fabricgen.resources import resource
 from fabricgen.sonic.secrets import SECRET_TABLES, is_secret
 
@@ -35,7 +35,7 @@ def prune_invalid(root: Node) -> list[Finding]:
     Only first causes are reported: a key that is missing because it was removed is not another finding. Keys that are
     missing at the top stay missing, and the typed model has an empty value for them.
     """
-    validator = Draft202012Validator(inventory_schema())
+    validator = SchemaValidator(inventory_schema())
     errors = list(validator.iter_errors(root.plain()))
     findings = [finding for error in errors for finding in _findings(root, error)]
     while errors:

@@ -11,6 +11,7 @@ from io import StringIO
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.nodes import Node
+from fabricgen.visible import cell_text
 from fabricgen.vocabulary import Role
 
 DEVICE_COLUMNS = ("name", "identity", "rack", "unit", "serial", "mac", "management", "state", "guid")
@@ -59,7 +60,8 @@ def _rows(name: str, reader: "csv.DictReader[str]", columns: tuple[str, ...], re
         if surplus := row.pop("", None):
             message = f"the row has {len(surplus)} more values than columns"
             report("FG101", message, place, "put a value that contains a comma in double quotes")
-        yield place, {key: value.strip() for key, value in row.items() if key in columns and (value or "").strip()}
+        cells = {key: (value or "").strip() for key, value in row.items() if key in columns}
+        yield place, {key: cell_text(value) for key, value in cells.items() if value}
 
 
 def _devices(rows: list[Row], _planes: list[str], top: Location, report: Report) -> Node:

@@ -29,7 +29,7 @@ _ENTRY_TABLE = "LLDP_ENTRY_TABLE"
 _FORMS = "lldpctl -f json or json0, show lldp table, LLDP_ENTRY_TABLE of APPL_DB"
 _FILES = ("*.json", "*.txt", "*/*.json", "*/*.txt")
 # Names of dumps in a folder with the switch's name, and suffixes of file names that begin with the switch's name.
-_DUMP_NAME = re.compile(r"(?:^|[._-])(?:lldp|lldpctl|show)?[._-]?(?:lldp|lldpctl|lldp[_-](?:entry[_-])?table)$", re.I)
+_DUMP_NAME = re.compile(r"(?:^|[._-])(?:lldp|lldpctl|show)?[._-]?(?:lldp|lldpctl|lldp[_-](?:entry[_-])?table)\Z", re.I)
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 _RULE = re.compile(r"^-{3,}(?: +-{3,})+\s*$")
 

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from multiprocessing import get_context
 from pathlib import Path
 
+from fabricgen.atomic import Private
 from fabricgen.bundle.wiring import dump_wiring
 from fabricgen.design.model import Switch
 from fabricgen.design.subnets import split_subnets
@@ -23,6 +24,7 @@ from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.render.wiring import dump_cabling, make_wiring
 from fabricgen.sonic.dump import dump
+from fabricgen.sonic.secrets import literals
 
 JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 
@@ -95,6 +97,8 @@ class BundleContent:
         applied = apply_overrides(self.plans.rendered, switch, rendered.name, rendered.tables)
         tables = self.plans.ownership.applied(rendered.name, rendered.tables)
         content = dump(tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
+        if content is not None and self.templates and any(literals(tables, content)):
+            content = Private(content)  # only a site's own templates can write a secret
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
     def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:

@@ -4,6 +4,7 @@ With `sonic.base`, tables that fabricgen does not render come from a site's own 
 `sonic.owned_tables`, only those are rendered, and all others come from the base file, or from nowhere.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
@@ -16,6 +17,8 @@ from fabricgen.findings import Finding
 from fabricgen.inventory.model import SonicTarget
 from fabricgen.inventory.references import error
 from fabricgen.render.forms import Tables
+from fabricgen.sonic.secrets import PLACEHOLDER, literals
+from fabricgen.units import counted
 
 
 class Ownership:
@@ -33,6 +36,14 @@ class Ownership:
                 reported.add(file)
                 hint = "a config_db.json whose values are texts; {name} in `base` is replaced by the switch's name"
                 yield error("FG113", f"base file {file}: {problem}", self._target, "base", hint=hint)
+            elif file not in reported:
+                reported.add(file)
+                for table, count in Counter(
+                    table for table, _, _ in literals(_read(file)[0], file.read_bytes())
+                ).items():
+                    message = f"base file {file}: {table} holds {counted(count, 'literal secret')}"
+                    hint = f"write `{PLACEHOLDER}path/of/the/secret}}` in its place, and change the secret itself"
+                    yield error("FG108", message, self._target, "base", hint=hint)
 
     def applied(self, name: str, rendered: Tables) -> Tables:
         """The tables of a switch's file."""

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from fabricgen.inventory.nodes import SecretReference
-from fabricgen.sonic.secrets import PLACEHOLDER, is_secret_field, is_secret_key
+from fabricgen.sonic import secrets
+from fabricgen.sonic.secrets import PLACEHOLDER
 
 
 def placeholder(reference: SecretReference) -> str:
@@ -12,13 +13,9 @@ def placeholder(reference: SecretReference) -> str:
 
 
 def literal_secrets(table: str, key: str, row: Mapping[str, object]) -> Iterator[str]:
-    """The secret fields of a row that contain a literal text instead of a reference; "*" for the key."""
-    if is_secret_key(table) and not _is_reference(key):
-        yield "*"
-    for name, text in row.items():
-        if is_secret_field(table, name) and isinstance(text, str) and not _is_reference(text):
-            yield name
+    """The secret fields of a row of an inventory with a literal text instead of a reference; "*" for the key."""
+    return secrets.literal_secrets(table, str(_rendered(key)), {name: _rendered(value) for name, value in row.items()})
 
 
-def _is_reference(text: str) -> bool:
-    return isinstance(text, SecretReference) or text.startswith(PLACEHOLDER)
+def _rendered(value: object) -> object:
+    return placeholder(value) if isinstance(value, SecretReference) else value

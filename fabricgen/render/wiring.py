@@ -24,6 +24,7 @@ from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
 from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.model import HostModel
 from fabricgen.units import format_length, format_speed
+from fabricgen.visible import cell
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Role, Technology
 
 
@@ -169,5 +170,5 @@ def dump_cabling(wiring: Wiring) -> bytes:
                 row += [device, " ".join(ports), *place.get(device, ("", ""))]
             speed = format_speed(first.speed_mbps)
             speed = f"{len(carried)}x{speed}" if len(carried) > 1 else speed
-            table.writerow([*row, format_length(cable.length_m), cable.medium, speed])
+            table.writerow(map(cell, [*row, format_length(cable.length_m), cable.medium, speed]))
     return text.getvalue().encode()

@@ -9,6 +9,7 @@ from fabricgen.bundle.wiring import Endpoint
 from fabricgen.diff.cables import CableDifference, Observer
 from fabricgen.report.diff_words import painted, shortened
 from fabricgen.units import counted
+from fabricgen.visible import markdown, visible
 
 FORMAT_VERSION = "1"
 _SIGNS = {Fault.MISSING: "-", Fault.EXTRA: "+", Fault.MISPLACED: "~", Fault.SWAPPED: "~"}
@@ -19,9 +20,9 @@ def cables_text(difference: CableDifference, color: bool = False) -> str:
     """A block for each miscabling, then the counts."""
     lines = []
     for item in difference.miscablings:
-        first, *more = _lines(item)
+        first, *more = map(visible, _lines(item))
         lines += [painted(_SIGNS[item.kind], first, color), *(f"    {line}" for line in more)]
-    lines += [painted("~", f"~ {text}", color) for text in _unknown(difference)]
+    lines += [painted("~", f"~ {visible(text)}", color) for text in _unknown(difference)]
     if not lines:
         lines.append("No miscabling.")
     return "\n".join([*lines, "", *_counts(difference)] if difference.differs else [*lines, *_counts(difference)])
@@ -30,8 +31,8 @@ def cables_text(difference: CableDifference, color: bool = False) -> str:
 def cables_markdown(difference: CableDifference) -> str:
     """A list for a pull request."""
     subject = "miscabling" if difference.differs else "no miscabling"
-    items = ["; ".join(_lines(item)).lstrip("+-~ ") for item in difference.miscablings]
-    items += _unknown(difference)
+    items = [markdown("; ".join(_lines(item)).lstrip("+-~ ")) for item in difference.miscablings]
+    items += map(markdown, _unknown(difference))
     return "\n".join(
         [
             f"**fabricgen: {subject}**",

@@ -10,6 +10,7 @@ from fabricgen.diff.groups import Group, grouped
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.units import counted
+from fabricgen.visible import markdown, visible
 
 MOST_CHARACTERS = 60_000  # GitHub's limit for a comment is 65,536
 _MOST_LINES = 200  # of one group
@@ -38,7 +39,7 @@ def _head(difference: Difference, counts: Counts) -> Iterator[str]:
     yield ""
     yield " ".join(filter(None, (words.devices_line(counts), words.changes_line(counts))))
     lines = [*words.way_lines(difference, counts), *words.side_notes(difference, counts)]
-    lines += [f"added by the switch, not drift: {line}" for line in words.made_lines(difference)]
+    lines += [f"added by the switch, not drift: {line}" for line in words.made_lines(difference, markdown)]
     for what, devices in (("new", difference.added), ("removed", difference.removed)):
         if devices:
             names = words.shortened(device_runs(list(devices), difference.names))
@@ -62,9 +63,9 @@ def _details(group: Group, difference: Difference) -> str:
     text = "\n".join(lines)
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     changes = counted(len(group.rows), "change")
-    head = f"<details><summary><code>{html.escape(names)}</code> ({devices}): {changes}</summary>"
+    head = f"<details><summary><code>{html.escape(visible(names))}</code> ({devices}): {changes}</summary>"
     return f"{head}\n\n{fence}diff\n{text}\n{fence}\n\n</details>"
 
 
 def _code(text: str) -> str:
-    return f"<code>{html.escape(text)}</code>"
+    return f"<code>{html.escape(visible(text))}</code>"

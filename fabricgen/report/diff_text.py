@@ -8,6 +8,7 @@ from fabricgen.diff.groups import grouped
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.units import counted
+from fabricgen.visible import visible
 
 
 def diff_text(difference: Difference, color: bool = False) -> str:
@@ -18,11 +19,11 @@ def diff_text(difference: Difference, color: bool = False) -> str:
 def _body(difference: Difference, color: bool) -> Iterator[str]:
     for sign, devices, what in (("+", difference.added, "new device"), ("-", difference.removed, "removed device")):
         for name, rows in devices.items():
-            yield words.painted(sign, f"{sign} {name}  {what}, {counted(rows, 'row')}", color)
+            yield words.painted(sign, f"{sign} {visible(name)}  {what}, {counted(rows, 'row')}", color)
         if devices:
             yield ""
     for path, what in difference.files.items():
-        yield words.painted("~", f"~ {path}  {what}", color)
+        yield words.painted("~", f"~ {visible(path)}  {what}", color)
     if difference.files:
         yield ""
     yield from _groups(difference, color)
@@ -34,7 +35,7 @@ def _groups(difference: Difference, color: bool) -> Iterator[str]:
     for group in grouped({device.name: device.changes for device in difference.changed}):
         runs = device_runs(group.devices, difference.names)
         number = f" ({len(group.devices)})" if len(group.devices) > 1 else ""
-        title = f"{words.shortened(runs)}{number}"
+        title = f"{visible(words.shortened(runs))}{number}"
         yield f"{words.BOLD}{title}{words.PLAIN}" if color else title
         for rows in group.rows:
             sign = words.SIGNS[rows.change.op]

@@ -1,6 +1,6 @@
 """The phrases of a comparison that its text and its markdown share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fabricgen.diff.counts import Counts
@@ -11,6 +11,7 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
 from fabricgen.sonic.updater import Cost
 from fabricgen.units import counted
+from fabricgen.visible import visible
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 _ANSI = {"+": "\x1b[32m", "-": "\x1b[31m", "~": "\x1b[33m"}
@@ -22,16 +23,16 @@ def row_words(rows: Rows) -> tuple[str, str]:
     """('PORT|Ethernet0..Ethernet504 (64)', 'mtu 9100 → 9000')."""
     change = rows.change
     keys = [shown_key(change.table, key) for key in rows.keys]
-    place = f"{change.table}|{_names(keys)}"
+    place = visible(f"{change.table}|{_names(keys)}")
     if change.field is None:
         fields = change.old if change.new is None else change.new
         row = ", ".join(f"{name} {shown(change.table, name, value)}" for name, value in sorted(fields.items()))
-        return place, clipped(row)
+        return place, clipped(visible(row))
     secret = next((field for field in rows.fields if is_secret(change.table, field)), change.field)
     values = [shown(change.table, secret, value) for value in (change.old, change.new) if value is not None]
     if len(values) == 2 and values[0] == values[1]:
         values = ["changed, not shown: it may be a secret"]
-    return place, f"{_names(rows.fields)} {' → '.join(map(clipped, values))}"
+    return place, visible(f"{_names(rows.fields)} {' → '.join(map(clipped, values))}")
 
 
 def _names(names: Sequence[str]) -> str:
@@ -47,7 +48,7 @@ def shown(table: str, field: str, value: Any) -> str:
     value = shown_value(table, field, value)
     if not isinstance(value, str):
         return repr(value)
-    return value if value and value.isprintable() and value == value.strip() else repr(value)
+    return value if value and value.isprintable() and value == value.strip() else visible(repr(value))
 
 
 def clipped(text: str) -> str:
@@ -83,7 +84,7 @@ def way_lines(difference: Difference, counts: Counts) -> Iterator[str]:
         yield from cost_lines(counts)
     elif difference.changed:
         sides = f"{difference.new.path} {difference.old.path}"
-        yield f"to undo the drift, apply the patches of: fabricgen diff {sides} --format jsonpatch"
+        yield f"to undo the drift, apply the patches of: fabricgen diff {visible(sides)} --format jsonpatch"
 
 
 def cost_lines(counts: Counts) -> Iterator[str]:
@@ -115,8 +116,8 @@ def cost_mark(difference: Difference, rows: Rows) -> str:
     return f"  [{cost}]" if difference.is_plan and cost is not Cost.CHEAP else ""
 
 
-def made_lines(difference: Difference) -> Iterator[str]:
-    """A line for each table to which switches added rows or fields."""
+def made_lines(difference: Difference, shown_name: Callable[[str], str] = visible) -> Iterator[str]:
+    """A line for each table to which switches added rows or fields; `shown_name` escapes names for the format."""
     places: dict[tuple[str, str], int] = {}
     devices: dict[tuple[str, str], dict[str, None]] = {}
     for device in difference.devices:
@@ -127,7 +128,7 @@ def made_lines(difference: Difference) -> Iterator[str]:
     for table, by in sorted(places, key=lambda place: (natural_key(place[0]), place[1])):
         names = list(devices[table, by])
         where = shortened(device_runs(names, difference.names)) + (f" ({len(names)})" if len(names) > 1 else "")
-        yield f"{table}: {places[table, by]} on {where}, from {by}"
+        yield f"{shown_name(table)}: {places[table, by]} on {shown_name(where)}, from {by}"
 
 
 def painted(sign: str, text: str, color: bool) -> str:

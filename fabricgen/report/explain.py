@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.bundle.sources import Explanation
 from fabricgen.findings import Location
-from fabricgen.sonic.secrets import PLACEHOLDER, is_secret, shown_key
+from fabricgen.sonic.secrets import PLACEHOLDER, is_secret, is_secret_text, shown_key
 
 
 def explain_value(
@@ -14,7 +14,8 @@ def explain_value(
     """Lines about TABLE, key, field of a device; `guards` are the codes of the rules that check it."""
     table, key, name = path
     content = device.row(table, key).get(name)
-    hidden = is_secret(table, name) and not str(content).startswith(PLACEHOLDER)
+    hidden = is_secret(table, name) or is_secret_text(str(content))
+    hidden = hidden and not str(content).startswith(PLACEHOLDER)
     shown = "*** (not shown: it may be a secret)" if hidden else repr(content).replace("'", '"')
     yield f"{device.name}  {table}|{shown_key(table, key)}|{name} = {shown}"
     yield f"  in        {device.locate(*path)}"

@@ -4,10 +4,14 @@ Extra [sim]. The cache is in the user's cache folder and not beside the source, 
 as well.
 """
 
+import atexit
 import os
+import shutil
+import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -38,9 +42,17 @@ def inlined(function: Function) -> Function:
 
 def use_cache(folder: Path) -> bool:
     """Select the cache of the kernels in `folder`, by version, interpreter and processor, and return whether it has
-    machine code. Call it before the first import of a kernel."""
-    if "NUMBA_CACHE_DIR" not in os.environ:
-        numba.config.CACHE_DIR = str(_cache_root() / f"{folder.name}-{_digest(folder)}")
+    machine code. Call it before the first import of a kernel.
+
+    numba unpickles its cache, so code in a folder that another user can write would run. Without a folder that only
+    this user can write, the cache lasts for this run only.
+    """
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    root = next(filter(None, map(private_folder, [Path(given)] if given else _cache_roots())), None)
+    if root is None:
+        root = Path(tempfile.mkdtemp(prefix="fabricgen-"))
+        atexit.register(shutil.rmtree, root, ignore_errors=True)
+    numba.config.CACHE_DIR = str(root if given else root / f"{folder.name}-{_digest(folder)}")
     return any(Path(numba.config.CACHE_DIR).rglob("*.nbc"))
 
 
@@ -54,12 +66,38 @@ def _digest(folder: Path) -> str:
     return sha256(b"\0".join([*parts, *[text.encode() for text in about]])).hexdigest()[:16]
 
 
-def _cache_root() -> Path:
-    """The user's cache folder, or a temporary folder of the user if it is not writable."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "fabricgen"
+def _cache_roots() -> Iterator[Path]:
+    """The user's cache folder, then a temporary folder of the user."""
+    yield Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "fabricgen"
+    yield Path(tempfile.gettempdir()) / f"fabricgen-{os.geteuid()}"
+
+
+def private_folder(path: Path) -> Path | None:
+    """The folder, made with mode 0700 if it is missing; None if another user can change what is in it.
+
+    It must belong to the effective user, so that root does not load what a user's home contains. Each folder above must
+    belong to that user or to root, and others can write it only if it is sticky, as /tmp is.
+    """
     try:
-        base.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=base):
-            return base
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        if not _only_ours(path.lstat()):
+            return None
+        path.chmod(0o700)
+        path = path.resolve()
+        above = all(_holds_still(folder.stat()) for folder in path.parents)
+        with tempfile.TemporaryFile(dir=path):
+            return path if above else None
     except OSError:
-        return Path(tempfile.gettempdir()) / f"fabricgen-{os.getuid()}"
+        return None
+
+
+def _only_ours(found: os.stat_result) -> bool:
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def _holds_still(found: os.stat_result) -> bool:
+    """Whether no other user can rename what a folder contains."""
+    by_others = found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX
+    return found.st_uid in (0, os.geteuid()) and not by_others

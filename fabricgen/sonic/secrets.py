@@ -1,27 +1,71 @@
-"""The places of CONFIG_DB and of an inventory that may contain a secret, which no report, log or diff may show."""
+"""The places of CONFIG_DB and of an inventory that may contain a secret, which no report, log or diff may show.
+
+This is the only list. A secret is found by its field, by its table, or by its own form.
+
+The Ansible role contains this module: only the standard library and relative imports.
+"""
 
 import re
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
+from typing import Any
 
-SECRET_FIELDS = frozenset({
-    "passkey", "password", "passwd", "auth_password", "auth_key", "bind_password", "priv_key",
-    "snmp_user_auth_password", "snmp_user_encryption_password", "secret", "psk", "primary_cak", "fallback_cak",
-    "community", "key", "m_key",
-})  # fmt: skip
-# In these tables the row key is a secret, or each field may be one.
+# Secret field, in lower case -> its source. YANG models: sonic-buildimage, src/sonic-yang-models/yang-models.
+_SOURCES = {
+    "auth_password": "sonic-bgp-common.yang: MD5 key of BGP_NEIGHBOR and BGP_PEER_GROUP",
+    "passkey": "sonic-system-tacacs.yang, sonic-system-radius.yang",
+    "bind_password": "sonic-system-ldap.yang",
+    "primary_cak": "sonic-macsec.yang",
+    "fallback_cak": "sonic-macsec.yang",
+    "snmp_user_auth_password": "sonic-snmp.yang: SNMP_USER",
+    "snmp_user_encryption_password": "sonic-snmp.yang: SNMP_USER",
+    "community": "sonic-utilities config/main.py: SNMP_TRAP_CONFIG; management.snmp of an inventory",
+    "key": "management.tacacs of an inventory",
+    "m_key": "opensm.conf; infiniband of an inventory",
+    "password": "tables without a model: bgpcfgd's BGP_NEIGHBOR of old releases, users, BMC",
+    "passwd": "tables without a model",
+    "password_hash": "tables without a model: local users",
+    "auth_key": "tables without a model",
+    "priv_key": "tables without a model",
+    "private_key": "tables without a model: certificates, SSH",
+    "secret": "tables without a model",
+    "psk": "tables without a model: IPsec",
+    "token": "tables without a model: join token of KUBERNETES_MASTER, REST clients",
+}  # fmt: skip
+SECRET_FIELDS = frozenset(_SOURCES)
+# In these tables the row key is a secret, or each field may be one: sonic-snmp.yang, sonic-ntp.yang.
 SECRET_TABLES = frozenset({"SNMP_COMMUNITY", "NTP_KEY"})
+_NUMBERS = {("NTP_SERVER", "key")}  # the number of a row of NTP_KEY, not its value (sonic-ntp.yang)
+# Names of secrets in tables that have no model.
+_NAME = re.compile(
+    r"(?:.*_)?(?:passwords?|passwd|passphrase|passkey|pwd|secrets?|psk|cak|token|(?:private|priv|api|auth|encryption)_key)"
+    r"(?:_?(?:hash|hashed|enc|encrypted|old|new|\d+))?|hashed_password|(?:hash|crypt)ed_passw\w+"
+)
+# Forms of secrets: a private key (RFC 7468), a hash of crypt(5), a file of Ansible Vault, a URL with a password.
+_FORM = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:(?:\\n|[^\"'\\])*?-----END [A-Z0-9 ]*PRIVATE KEY-----|(?:\\n|[^\"'\\])*)"
+    r"|\$(?:1|2[abxy]?|5|6|7|y|gy|sha1|md5)\$[^\s\"',:]{8,}"
+    r"|\$ANSIBLE_VAULT;[^\"']*"
+    r"|(?<=://)[^/\s:@\"']+:[^/\s@\"']+(?=@)"
+)
+_FORMS_IN_FILE = re.compile(rb'"\$(?!\{)|PRIVATE KEY|://')
 
 _STEP = re.compile(r"[|.\[\]]+")
-_MEMBER = re.compile(r"""["']?(\w+)["']?\s*:\s*""")
+_MEMBER = re.compile(r"""["']?([\w-]+)["']?\s*:\s*""")
 _SCALAR = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]{\[][^,}\]]*""")
 _LONGEST_WORD = 3
 PLACEHOLDER = "${secret:"  # the reference to a secret in a rendered file
 _REFERENCES = ("!secret ", PLACEHOLDER, f'"{PLACEHOLDER}', f"'{PLACEHOLDER}")
+HIDDEN = "***"
 
 
+@cache
 def is_secret_field(table: str, field: str) -> bool:
     """Whether a field is a credential."""
-    return field.lower() in SECRET_FIELDS or (table, field) == ("NTP_KEY", "value")
+    name = field.lower().replace("-", "_")
+    known = name in SECRET_FIELDS or _NAME.fullmatch(name) or (table, field) == ("NTP_KEY", "value")
+    return bool(known) and (table, field) not in _NUMBERS
 
 
 def is_secret_key(table: str) -> bool:
@@ -31,12 +75,69 @@ def is_secret_key(table: str) -> bool:
 
 def is_secret(table: str, field: str) -> bool:
     """Whether a field is a credential, or in a table whose content is hidden."""
-    return table in SECRET_TABLES or field.lower() in SECRET_FIELDS
+    return table in SECRET_TABLES or is_secret_field(table, field)
+
+
+def is_secret_text(text: str) -> bool:
+    """Whether a text of any field is or contains a secret, by its form: a private key, or the hash of a password."""
+    return bool(_FORM.search(text))
+
+
+def without_forms(text: str) -> str:
+    """A text with asterisks in place of what is a secret by its form."""
+    return _FORM.sub(HIDDEN, text)
+
+
+def literal_secrets(table: str, key: str, row: Mapping[str, object]) -> Iterator[str]:
+    """The fields of a row that contain a secret instead of a reference to one; "*" for the key."""
+    if is_secret_key(table) and not key.startswith(PLACEHOLDER):
+        yield "*"
+    for name, value in row.items():
+        texts = [text for text in _items(value) if isinstance(text, str)]
+        named = is_secret_field(table, name)
+        if any(is_secret_text(text) or (named and text and not text.startswith(PLACEHOLDER)) for text in texts):
+            yield name
+
+
+def literals(config: Mapping[str, object], text: bytes) -> Iterator[tuple[str, str, str]]:
+    """(table, key, field) of the secrets in a config_db.json, "*" for a key that is one; `text` are its bytes."""
+    has_forms = _FORMS_IN_FILE.search(text) is not None
+    for table, rows in config.items():
+        found = {key: row for key, row in rows.items() if isinstance(row, dict)} if isinstance(rows, dict) else {}
+        names: set[str] = set().union(*found.values())
+        if has_forms or is_secret_key(table) or any(is_secret_field(table, name) for name in names):
+            for key, row in found.items():
+                yield from ((table, key, name) for name in literal_secrets(table, key, row))
+
+
+def without_secrets(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The tables without secrets and references to them, and without the rows that are empty then."""
+    found: dict[str, dict[str, Any]] = {}
+    for table, rows in config.items():
+        kept: dict[str, Any] = {}
+        for key, row in rows.items() if isinstance(rows, dict) else ():
+            secret = set(literal_secrets(table, key, row)) if isinstance(row, dict) else {"*"}
+            if secret & {"*"} or PLACEHOLDER in key:
+                continue
+            fields = {name: value for name, value in row.items() if name not in secret and not _refers(value)}
+            if fields or not row:
+                kept[key] = fields
+        if kept:
+            found[table] = kept
+    return found
+
+
+def _items(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _refers(value: object) -> bool:
+    return any(isinstance(item, str) and PLACEHOLDER in item for item in _items(value))
 
 
 def shown_key(table: str, key: str) -> str:
     """A row key without a secret. Placeholders are not secrets."""
-    return "***" if is_secret_key(table) and not key.startswith(PLACEHOLDER) else key
+    return HIDDEN if is_secret_key(table) and not key.startswith(PLACEHOLDER) else key
 
 
 def shown_value(table: str, field: str, value: object) -> object:
@@ -44,10 +145,10 @@ def shown_value(table: str, field: str, value: object) -> object:
     if isinstance(value, list):
         return [shown_value(table, field, item) for item in value]
     if value is None or not is_secret(table, field):
-        return value
+        return without_forms(value) if isinstance(value, str) else value
     text = value if isinstance(value, str) else ""
     is_word = 0 < len(text) <= _LONGEST_WORD and not is_secret_field(table, field)
-    return text if is_word or text.startswith(PLACEHOLDER) else "***"
+    return text if is_word or text.startswith(PLACEHOLDER) else HIDDEN
 
 
 def is_secret_path(path: str) -> bool:
@@ -57,6 +158,7 @@ def is_secret_path(path: str) -> bool:
 
 def masked(line: str) -> str:
     """A line of YAML or JSON of equal length with asterisks in place of possible secrets, also under misspelt names."""
+    line = _FORM.sub(lambda found: "*" * len(found[0]), line)
     member = _MEMBER.search(line)
     while member:
         start = end = member.end()
@@ -71,4 +173,5 @@ def masked(line: str) -> str:
 
 
 def _may_be_secret(name: str) -> bool:
-    return bool(get_close_matches(name.lower(), SECRET_FIELDS, n=1, cutoff=0.8))
+    close = get_close_matches(name.lower(), SECRET_FIELDS, n=1, cutoff=0.8)
+    return bool(close) or is_secret_field("", name)

@@ -139,6 +139,8 @@ def test_equal_names_are_refused(tmp_path: Path) -> None:
 def test_a_name_that_is_a_path_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     file.write_text('{"DEVICE_METADATA": {"localhost": {"hostname": "../../etc/x"}}}')
+    assert list(open_bundle([file]).devices) == ["x"]  # FG221 reports the hostname
+    file.write_text('{"DEVICE_METADATA": {"localhost": {"hostname": "leaf 1"}}}')
     with pytest.raises(UsageError, match="is not allowed in other tools' files"):
         list(ansible_files(open_bundle([file])))
 

@@ -17,12 +17,14 @@ class Format:
 
     `write` returns the report of a run. `annotates_files` is for formats whose readers open the reported file in the
     repository: `check` then reports the line of the inventory, as the rendered files are temporary.
+    `commands` is for formats whose reader executes lines such as ::error.
     """
 
     name: str
     summary: str
     write: Callable[[Run], str]
     annotates_files: bool = False
+    commands: bool = False
 
 
 @cache

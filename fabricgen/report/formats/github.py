@@ -34,4 +34,4 @@ def escaped_property(text: str) -> str:
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMAT = Format("github", "annotations of GitHub Actions", github_report, annotates_files=True)
+FORMAT = Format("github", "annotations of GitHub Actions", github_report, annotates_files=True, commands=True)

@@ -11,7 +11,7 @@ from fabricgen.opensm.partitions_conf import Membership
 
 DEFAULT_KEY, FULL = 0x7FFF, 0x8000
 _EMPTY_GROUPS = ("ALL_ROUTERS", "NONE")
-_MEMBER = re.compile(r"(\w+)(?:=(\w+))?$")
+_MEMBER = re.compile(r"(\w+)(?:=(\w+))?")
 
 
 @dataclass
@@ -81,7 +81,7 @@ def _words(body: str) -> Iterable[str]:
 
 def _chosen(word: str, groups: Mapping[str, Collection[int]]) -> tuple[Collection[int] | None, str]:
     """The ports of a member and its membership; None if no port matches."""
-    found = _MEMBER.match(word)
+    found = _MEMBER.fullmatch(word)
     if not found:
         return None, ""
     name, membership = found[1], found[2] or ""

@@ -47,7 +47,7 @@ def check_scenario(file: Path) -> list[Finding]:
 def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
     """Mistakes against the schema. List items that differ only in names are checked once: a file may have ten thousand
     routes, which are all equal to the schema."""
-    from jsonschema import Draft202012Validator
+    from fabricgen.json_schema import SchemaValidator
 
     schema = json.loads(resource("schemas", "scenario.schema.json").read_text(encoding="utf-8"))
     shorter, number = dict(tree), {}
@@ -58,7 +58,7 @@ def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
                 first.setdefault(repr([(name, _without_name(value)) for name, value in item.items()]), index)
             number[key] = list(first.values())
             shorter[key] = [items[index] for index in number[key]]
-    for error in Draft202012Validator(schema).iter_errors(shorter):
+    for error in SchemaValidator(schema).iter_errors(shorter):
         path = list(error.absolute_path)
         if len(path) > 1 and path[0] in number and isinstance(path[1], int):
             path[1] = number[str(path[0])][path[1]]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.rules.case import ERROR, NOTE, Case, HostFiles, Switches
+from tests.rules.case import ERROR, NOTE, WARNING, Case, HostFiles, Switches
 from tests.rules.changes import drop, edit, put
 from tests.rules.fabrics import META, everywhere
 from tests.rules.hosts.inventories import DGX
@@ -38,6 +38,24 @@ CASES = [
         ERROR,
         "type is SpineRouter, so this leaf uses the same hash as the spines",
         "set type to ToRRouter",
+        lenient=True,
+    ),
+    Case(
+        "FG430",
+        put("a-passkey", "leaf1", "TACPLUS", "global", "passkey"),
+        "leaf1:TACPLUS|global|passkey",
+        WARNING,
+        "passkey contains a literal secret",
+        "refer to it with `!secret` in the inventory, render again, and change the secret",
+        lenient=True,
+    ),
+    Case(
+        "FG430",
+        put("RO", "leaf1", "SNMP_COMMUNITY", "a-community", "TYPE"),
+        "leaf1:SNMP_COMMUNITY|***",
+        WARNING,
+        "the row key is a literal secret",
+        "refer to it with `!secret` in the inventory, render again, and change the secret",
         lenient=True,
     ),
     Case(

@@ -1,0 +1,49 @@
+"""Names in files that fabricgen did not write: they become parts of paths, commands and reports."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fabricgen.visible import is_visible, visible
+
+# As the inventory has them; a name of a host's NIC or of a device outside the fabric may also contain + and :.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+:-]*")
+# How JSON can hide a control or directional character: an escape, or a raw byte of UTF-8 beyond ASCII.
+_MAY_HIDE = re.compile(rb"\\[bfnrtu]|\x7f|[\x80-\xff]")
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a text can be the name of a device: it is one part of a path, and has no control characters."""
+    return text not in ("", ".", "..") and not set("/\\") & set(text) and is_visible(text)
+
+
+def check_names(raw: Mapping[str, Any], text: bytes) -> None:
+    """Raises ValueError for a name of fabric.json that is not a plain name, or for text with control characters."""
+    for kind, name in _names(raw):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not allowed as the name of a {kind}: use letters, digits, . _ - only")
+    if _MAY_HIDE.search(text):
+        for value in _texts(raw):
+            if not is_visible(value):
+                raise ValueError(f"control characters in {visible(value)!r}")
+
+
+def _names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield "fabric", raw["fabric"]
+    for key, kind in (("planes", "plane"), ("devices", "switch"), ("hosts", "host")):
+        yield from ((kind, row["name"]) for row in raw[key])
+    for host in raw["hosts"]:
+        yield "host group", host["group"]
+        yield from (("NIC", nic["name"]) for nic in host["nics"])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)

@@ -1,0 +1,1 @@
+"""A hostile bundle and inventory through every verb, format and handoff."""
