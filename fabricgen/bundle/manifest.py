@@ -35,9 +35,11 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a bundle; None if it is missing or cannot be read."""
+    """The manifest of a bundle; None if it is missing, cannot be read, or has another format."""
     try:
         raw = orjson.loads((folder / NAME).read_bytes())
+        if raw["format_version"] != FORMAT_VERSION:
+            return None
         files = {row["path"]: row["sha256"] for row in raw["files"]}
         return Manifest(raw["fabric"], raw["output_version"], raw["inventory"], files)
     except (OSError, ValueError, KeyError, TypeError):
