@@ -197,10 +197,10 @@ def _why_in_place(folder: Path, shared: bool) -> str:
     with suppress(RuntimeError):
         if Path.home().resolve() == folder:
             return "it is the home folder"
-    if folder.is_dir() and folder.stat().st_mode & stat.S_ISVTX:
-        return "other users write into it"
     if folder.is_mount():
         return "it is a mount point"
+    if folder.is_dir() and folder.stat().st_mode & stat.S_ISVTX:
+        return "other users write into it"
     return "it is shared with other files" if shared else ""
 
 
