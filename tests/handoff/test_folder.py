@@ -60,7 +60,7 @@ def test_a_run_that_stops_halfway_changes_nothing(tmp_path: Path, monkeypatch: p
 def test_a_file_that_fabricgen_did_not_write_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/a").write_bytes(b"mine")
-    with pytest.raises(UsageError, match="did not write: a; .*--adopt-folder"):
+    with pytest.raises(UsageError, match=r"did not write: a; .*--adopt-folder"):
         write_folder(tmp_path / "out", [("a", b"1"), ("b", b"2")])
     assert files(tmp_path / "out") == {"a": b"mine"}
     assert write_folder(tmp_path / "out", [("a", b"1"), ("b", b"2")], adopt=True) == 2
