@@ -26,7 +26,13 @@ CALLS = (
     "fchown,fchownat,lchown,utimensat,setxattr,write,flock,creat"
 )
 _FABRICGEN = (sys.executable, "-m", "fabricgen", "-q")
+_HERE = str(Path(__file__).parents[1])  # the fabricgen of this folder, in any working directory
 _TEMPORARY = re.compile(r"\.fabricgen-(new-)?[0-9a-f]{8}|fabricgen-[a-z]+-[0-9a-f]{8}|\.fabricgen-journal\.json")
+
+_OPTIONS = {
+    "ztp": ("--url", "http://10.0.0.1/ztp"),
+    "containerlab": ("--only", "compute-su00-r?-leaf,compute-spine-00"),
+}
 
 State = dict[str, str]  # path -> digest of a file, or its kind
 
@@ -66,7 +72,7 @@ def cases(handoffs: Sequence[str]) -> list[Case]:
         Case("import", None, ("import", "config-db", "bundle-one/sonic", "--output", "out")),
     ]
     for name in handoffs:
-        options = ("--output", "out", *(("--url", "http://10.0.0.1/ztp") if name == "ztp" else ()))
+        options = ("--output", "out", *_OPTIONS.get(name, ()))
         before = ("handoff", name, "bundle-one", *options)
         found.append(Case(f"handoff {name}", before, ("handoff", name, "bundle-two", *options)))
     return found
@@ -99,7 +105,7 @@ class Bench:
 
     def run(self, command: Sequence[str], tracer: Sequence[str] = ()) -> subprocess.CompletedProcess[bytes]:
         """Run fabricgen; `tracer` is a command that starts it."""
-        environment = {**os.environ, "TMPDIR": str(self.scratch)}
+        environment = {**os.environ, "TMPDIR": str(self.scratch), "PYTHONPATH": _HERE}
         return subprocess.run(
             [*tracer, *_FABRICGEN, *command], cwd=self.root, env=environment, capture_output=True,
             preexec_fn=_default_signals,
@@ -161,17 +167,17 @@ def spread(calls: Sequence[tuple[str, int]], wanted: int) -> list[tuple[str, int
     return [calls[nth * (len(calls) - 1) // (wanted - 1)] for nth in range(wanted)]
 
 
-def prepare(root: Path, init: Sequence[str] = ("--hosts", "8")) -> None:
-    """Write two inventories of one fabric and their bundles, which differ in a switch and in all files."""
+def prepare(root: Path) -> None:
+    """Write two inventories of one fabric, with 8 and with 40 hosts, and their bundles."""
 
     def run(*command: str) -> None:
-        subprocess.run([*_FABRICGEN, *command], cwd=root, check=True, capture_output=True)
+        environment = {**os.environ, "PYTHONPATH": _HERE}
+        subprocess.run([*_FABRICGEN, *command], cwd=root, env=environment, check=True, capture_output=True)
 
-    run("init", "one", *init)
-    shutil.copytree(root / "one", root / "two")
-    file = root / "two/fabric.yaml"
-    file.write_text(file.read_text().replace("speed: 400G", "speed: 400G\n    mtu: 9000", 1))
-    for name in ("one", "two"):
+    for name, hosts in (("one", "8"), ("two", "40")):
+        run("init", name, "--hosts", hosts)
+        for file in (root / name).iterdir():
+            file.write_text(file.read_text().replace("fabric: two", "fabric: one"))
         run("render", name, "--output", f"bundle-{name}")
 
 

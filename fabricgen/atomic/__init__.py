@@ -1,6 +1,6 @@
 """Writes that are complete or absent: a single file, a folder, and temporary folders that do not stay.
 
-Whatever is unfinished has a name of its own, a lock while its process lives, and an owner. A run removes its
+Whatever is unfinished has a separate name, a lock while its process lives, and an owner. A run removes its
 temporary files at every end but SIGKILL; the next run removes those that are left.
 """
 

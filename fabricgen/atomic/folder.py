@@ -78,7 +78,7 @@ class FolderWriter:
             self.changed.add(path)
 
     def keep(self, path: str) -> None:
-        """Keep a file of the folder, whoever wrote it."""
+        """Keep a file of the folder."""
         self.wanted.add(path)
         target = self._staged.path / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A bundle is written completely or not at all, and `render` owns what the manifest of its own fabric lists.
+"""A bundle is written completely or not at all, and `render` owns what the manifest of the same fabric lists.
 
 The new folder is completed beside the old one, then the two are exchanged in one step: see `fabricgen.atomic`.
 """
@@ -55,7 +55,7 @@ class BundleWriter(FolderWriter):
             self.digests[path] = self._own[path]
 
     def prepare(self, output_version: int, inventory_digest: str) -> list[str]:
-        """Add the manifest; returns the files that are to be removed.
+        """Add the manifest; returns the files to remove.
 
         Raises UsageError if files of other people are in the place of rendered ones.
         """
