@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt hooks golden bench matrix mutants dist clean
+.PHONY: help demo test lint type fmt hooks golden bench matrix mutants kill dist clean
 BIN := .venv/bin
 
 help:  ## print this list
@@ -46,6 +46,10 @@ mutants:  ## seed faults in the examples and count which ones the rules find; re
 	@for one in quickstart superpod rail-only; do \
 		$(BIN)/fabricgen -q render inventories/$$one --output build/mutants/$$one >/dev/null; done
 	@$(BIN)/python -m benchmarks.host_mutants build/mutants/*
+
+kill:  ## end each writing command at 100 system calls (needs strace), and check what it leaves
+	@scripts/setup "[dev]"
+	@$(BIN)/python -m benchmarks.kills
 
 matrix:  ## render every layout, role, set of priorities and BGP style into build/matrix
 	@scripts/setup

@@ -8,14 +8,21 @@ EXIT_INTERRUPTED = 130
 
 
 def run() -> None:
-    """Entry point of the console script."""
+    """Entry point of the console script. SIGINT, SIGTERM and SIGHUP end it with exit code 130."""
+    from fabricgen.interrupts import clean_up_at_end, held, ignore_signals, unwind_at_signals
+
     try:
+        unwind_at_signals()
         from fabricgen.cli.main import run as command
 
         command()
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; nothing was left half-written\n")
+        with held():
+            clean_up_at_end()
+            sys.stderr.write("interrupted; nothing was left half-written\n")
     except SystemExit as stop:
+        ignore_signals()
+        clean_up_at_end()
         if stop.code != EXIT_INTERRUPTED:
             raise
     # Not sys.exit: Python would end by the signal if it arrived within exec(), for example in a dataclass decorator.

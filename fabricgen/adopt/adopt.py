@@ -6,10 +6,8 @@ become base files. Then the whole inventory is rendered and compared with the fi
 
 import enum
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -29,6 +27,7 @@ from fabricgen.adopt.source import (
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
 from fabricgen.allocation.lock import Lock
+from fabricgen.atomic import temporary_folder
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Place, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
@@ -163,8 +162,7 @@ _SIMPLIFICATIONS = (
 
 def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
     """(device -> rendered tables, lock, errors) of an inventory. The tables are None if there are errors."""
-    with tempfile.TemporaryDirectory(prefix="fabricgen-import-") as aside:
-        root = Path(aside)
+    with temporary_folder("import") as root:
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8")

@@ -1,6 +1,5 @@
 """The pre-merge check: render an inventory, then judge what was rendered."""
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from fabricgen.api.judgement import (
 )
 from fabricgen.api.places import InventoryPlaces
 from fabricgen.api.validation import apply_rules
+from fabricgen.atomic import temporary_folder
 from fabricgen.bundle.wiring import Checks
 from fabricgen.findings import Finding, Location, has_errors
 from fabricgen.report.anchors import anchored
@@ -67,8 +67,8 @@ def check(
     """
     if bundle is not None:
         return _check(inventory, bundle, select, ignore, jobs, at_inventory, policy, progress)
-    with tempfile.TemporaryDirectory(prefix="fabricgen-check-") as aside:
-        folder = Path(aside).resolve() / "bundle"
+    with temporary_folder("check") as aside:
+        folder = aside / "bundle"
         found = _check(inventory, folder, select, ignore, jobs, at_inventory, policy, progress)
         findings, suppressed = (
             tuple(_relative(one, f"{folder}/") for one in each) for each in (found.findings, found.suppressed)
@@ -140,10 +140,10 @@ def _render(plans: "Plans", folder: Path, jobs: int) -> None:
     from fabricgen.render.content import BundleContent
 
     fabric = plans.fabric.inventory
-    with BundleWriter(folder) as writer:
+    with BundleWriter(folder, fabric.fabric) as writer:
         for path, data in BundleContent(plans, jobs=jobs).files():
             writer.add(path, data)
-        writer.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest)
+        writer.commit(OUTPUT_VERSION, fabric.digest)
 
 
 def _anchored(outcome: Outcome, folder: Path, places: InventoryPlaces, inventory: Path) -> Outcome:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
-from fabricgen.atomic import write_atomically
+from fabricgen.atomic.folder import write_files
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 
@@ -109,6 +109,4 @@ def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
         return
     from fabricgen.report.congestion_svg import tree_pictures
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in tree_pictures(results):
-        write_atomically(folder / name, picture.encode())
+    write_files(folder, {name: picture.encode() for name, picture in tree_pictures(results)})

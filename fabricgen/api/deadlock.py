@@ -9,6 +9,7 @@ import orjson
 
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.atomic import write_atomically
+from fabricgen.atomic.folder import write_files
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import DeadlockResult, PacketsResult
@@ -157,11 +158,8 @@ def _write_proof(
     if svg is not None:
         from fabricgen.report.cycle_svg import cycle_pictures
 
-        pictures = cycle_pictures(bundle, results)
-        if pictures:
-            svg.mkdir(parents=True, exist_ok=True)
-        for name, text in pictures.items():
-            write_atomically(svg / name, text.encode())
+        if pictures := cycle_pictures(bundle, results):
+            write_files(svg, {name: text.encode() for name, text in pictures.items()})
 
 
 def _demonstrate(judging: Judging, results: Sequence[DeadlockResult], progress: Progress) -> PacketsResult | None:

@@ -15,7 +15,7 @@ from fabricgen.api.judgement import (
     open_judging,
     outcome_of_inventory,
 )
-from fabricgen.atomic import write_atomically
+from fabricgen.atomic.folder import write_files
 from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import Compat, PacketsResult
@@ -173,7 +173,4 @@ class SeriesWriter:
         self._sampler.close()
         files = list(series_files(self._sampler.series()))
         for folder, suffix in self._folders.items():
-            folder.mkdir(parents=True, exist_ok=True)
-            for name, content in files:
-                if name.endswith(suffix):
-                    write_atomically(folder / name, content)
+            write_files(folder, {name: content for name, content in files if name.endswith(suffix)})

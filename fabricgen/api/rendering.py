@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 from fabricgen import OUTPUT_VERSION
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, outcome_of_inventory
 from fabricgen.api.places import InventoryPlaces
-from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
+from fabricgen.interrupts import held
 from fabricgen.report.summary import Counts
+from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.bundle.write import BundleWriter
     from fabricgen.render.content import BundleContent
     from fabricgen.render.plans import Plans
 
+_DIFFERS, _EDITED = "differs from what the inventory renders", ", and was edited after it was rendered"
+_SHOWN = 5  # paths in a message
 SWITCHES, SUBNET_MANAGERS = "sonic/", "infiniband/"  # folders of a bundle
 
 
@@ -52,6 +55,7 @@ def render(
     only: str | None = None,
     templates: Path | None = None,
     locked: bool = False,
+    adopt_folder: bool = False,
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -60,9 +64,12 @@ def render(
 
     With `check` nothing is written either: `stale` names the files that differ from what would be rendered. `only` is
     a shell pattern: other switches keep their files. `templates` is a folder that overlays templates. With `locked`
-    it is an error if the lock file would change. `jobs` processes render switches. Raises UnreadableInputError for an
-    inventory that is missing or not YAML, UsageError for an `output` of another kind, OSError if it cannot be written.
+    it is an error if the lock file would change. `jobs` processes render switches. `output` is a new or empty folder,
+    or the bundle of this fabric. With `adopt_folder` it can be any folder; only files that are rendered are replaced.
+    Raises UnreadableInputError for an inventory that is missing or not YAML, UsageError for another `output`, OSError
+    if it cannot be written.
     """
+    from fabricgen.bundle.write import BundleWriter
     from fabricgen.inventory.load import LOCK_NAME, inventory_root
     from fabricgen.render.content import BundleContent
     from fabricgen.render.plans import lock_would_change, make_plans
@@ -79,43 +86,40 @@ def render(
     if has_errors([*plans.findings, *outcome.findings]):
         return planned
     progress.step("planned", _size(plans))
-    content = BundleContent(plans, templates, only, jobs)
+    content, fabric = BundleContent(plans, templates, only, jobs), plans.fabric.inventory
     try:
         if check:
             return replace(planned, stale=tuple(_stale_files(content, output)))
-        return _write(planned, content, output, lock_file, progress)
+        return _write(planned, content, BundleWriter(output, fabric.fabric, adopt=adopt_folder), lock_file, progress)
     except TemplateProblemError as problem:
         return replace(planned, findings=(*planned.findings, problem.finding))
 
 
 def _write(
-    planned: Rendering, content: "BundleContent", output: Path, lock_file: Path, progress: Progress
+    planned: Rendering, content: "BundleContent", writer: "BundleWriter", lock_file: Path, progress: Progress
 ) -> Rendering:
     from fabricgen.allocation.lock import write_lock
-    from fabricgen.bundle.manifest import read_manifest
-    from fabricgen.bundle.write import BundleWriter
 
-    plans, fabric = content.plans, content.plans.fabric.inventory
-    known = read_manifest(output)
-    if content.only is not None and known is not None and known.fabric != fabric.fabric:
-        raise UsageError(
-            f"{output} is a bundle of fabric {known.fabric!r}, this inventory is {fabric.fabric!r}: --only refused"
-        )
-    with BundleWriter(output) as writer:
+    plans, output = content.plans, writer.given
+    with writer:
         for path, data in progress.track(content.files(), len(content.chosen) + 3):
             writer.add(path, data)
         chosen = {plans.allocation.names[switch.key] for switch in content.chosen}
         for name in content.names:
             if name not in chosen:
                 writer.keep(f"{SWITCHES}{name}/config_db.json")
-        if plans.lock_changed:
-            write_lock(lock_file, plans.lock)
-            new = plans.lock.entries() - (plans.old_lock.entries() if plans.old_lock else 0)
-            progress.step("allocated", f"{new} new entries in {lock_file}: commit it")
-        gone = writer.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest)
+        gone = writer.prepare(OUTPUT_VERSION, plans.fabric.inventory.digest)
+        with held():
+            if plans.lock_changed:
+                write_lock(lock_file, plans.lock)
+            writer.put_in_place(gone)
+    if plans.lock_changed:
+        new = plans.lock.entries() - (plans.old_lock.entries() if plans.old_lock else 0)
+        progress.step("allocated", f"{new} new entries in {lock_file}: commit it")
     progress.step("rendered", f"{len(chosen)} config_db.json into {output}")
-    if known is not None and known.fabric != fabric.fabric:
-        progress.note(f"warning: {output} was the bundle of fabric {known.fabric!r}, and is now that of this inventory")
+    if writer.edited:
+        shown = ", ".join(writer.edited[:_SHOWN]) + (", …" if writer.edited[_SHOWN:] else "")
+        progress.note(f"warning: replaced {counted(len(writer.edited), 'file')} edited after the last render: {shown}")
     switches, subnet_managers = (_counts(writer, gone, folder) for folder in (SWITCHES, SUBNET_MANAGERS))
     return replace(planned, is_written=True, switches=switches, subnet_managers=subnet_managers)
 
@@ -142,9 +146,19 @@ def _stale_files(content: "BundleContent", output: Path) -> list[Finding]:
     manifest = Manifest(inventory.fabric, OUTPUT_VERSION, inventory.digest, digests)
     if content.only is None and not compare(output, MANIFEST_NAME, manifest.dump()):
         stale[MANIFEST_NAME] = _first_difference(output / MANIFEST_NAME, manifest.dump())
-    findings = [_stale(output, path, "differs from what the inventory renders", line) for path, line in stale.items()]
     known = read_manifest(output)
+    edited = {path for path in stale if known and _is_edited(output / path, known.files.get(path))}
+    findings = [
+        _stale(output, path, _DIFFERS + (_EDITED if path in edited else ""), line) for path, line in stale.items()
+    ]
     return findings + _surplus_files(content, output, known.files if known else {}, digests)
+
+
+def _is_edited(file: Path, rendered: str | None) -> bool:
+    """Whether a file differs from the one whose sha256 is in the manifest."""
+    from fabricgen.bundle.manifest import digest
+
+    return rendered is not None and file.is_file() and digest(file.read_bytes()) != rendered
 
 
 def _surplus_files(

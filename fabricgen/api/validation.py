@@ -35,8 +35,8 @@ def validate(
     replace the links of the files. `select` and `ignore` are codes or prefixes of codes. `platforms` are files with
     platform entries, used before those of the catalog. `yang` is a folder of YANG models for an additional check with
     libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that differ from the
-    manifest. It makes literal secrets an error. `inventory` is where the lines of inventory values are looked up. Raises
-    UnreadableInputError and UsageError.
+    manifest. It makes literal secrets an error. `inventory` is where the lines of inventory values are looked up.
+    Raises UnreadableInputError and UsageError.
     """
     known = [load_switch_platform(file) for file in platforms]
     models = None

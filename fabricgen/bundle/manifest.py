@@ -40,6 +40,8 @@ def load_manifest(folder: Path) -> Manifest:
     raw = orjson.loads((folder / NAME).read_bytes())
     if not isinstance(raw, dict):
         raise ValueError("not a JSON object")
+    if raw.get("format_version") != FORMAT_VERSION:
+        raise ValueError(f"format_version is {raw.get('format_version')!r}, this fabricgen reads {FORMAT_VERSION!r}")
     if missing := [name for name in ("fabric", "output_version", "inventory", "files") if name not in raw]:
         raise ValueError(f"{missing[0]} is missing")
     if not isinstance(raw["files"], list) or not all(map(_is_row, raw["files"])):
@@ -56,7 +58,7 @@ def _is_row(row: Any) -> bool:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a bundle; None if it is missing or cannot be read."""
+    """The manifest of a bundle; None if it is missing, cannot be read, or has another format."""
     try:
         return load_manifest(folder)
     except (OSError, ValueError):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from fabricgen.atomic.journal import refuse_incomplete
 from fabricgen.bundle import infer
 from fabricgen.bundle.cables import Cabling
 from fabricgen.bundle.config_files import CONFIG_NAME, ConfigFiles, by_device
@@ -89,6 +90,7 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
     for path in paths:
         if not path.exists():
             raise UnreadableInputError("no such file or folder", Location(str(path)))
+        refuse_incomplete(path)
         if (path / MANIFEST_NAME).is_file():
             root = path
         if (path / "fabric.json").is_file():

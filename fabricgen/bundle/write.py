@@ -1,167 +1,109 @@
-"""A bundle is written completely or not at all.
+"""A bundle is written completely or not at all, and `render` owns what the manifest of the same fabric lists.
 
-The new folder is completed beside the old one, with hard links to unchanged and foreign files. Then the two folders are
-exchanged in one step. If the program is killed, the bundle is the old one or the new one, and the next run removes the
-other folder.
+The new folder is completed beside the old one, then the two are exchanged in one step: see `fabricgen.atomic`.
 """
 
-import ctypes
-import errno
-import fcntl
-import glob
-import logging
-import os
 import re
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 
-from fabricgen.atomic import Private, mode_of
+from fabricgen.atomic.folder import FolderWriter, has_content
+from fabricgen.atomic.journal import INSIDE
 from fabricgen.bundle.manifest import NAME, Manifest, digest, read_manifest
 from fabricgen.errors import UsageError
 
-_log = logging.getLogger(__name__)
+# Files that fabricgen renders. A manifest with other paths does not make them ours.
+_RENDERED = re.compile(
+    r"(fabric|sources|manifest)\.json|cabling\.csv|sonic/[^/]+/config_db\.json|(hosts|infiniband)/.+"
+)
+_REMEDY = "choose another folder, or add --adopt-folder to replace only the files that render writes"
 
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
-# Files that fabricgen renders, for a bundle without a manifest.
-_OWN = re.compile(r"(fabric|sources|manifest)\.json|cabling\.csv|sonic/[^/]+/config_db\.json|hosts/.*|infiniband/.*")
 
+class BundleWriter(FolderWriter):
+    """Collects the files of a bundle of `fabric`. Use it as a context: without `commit`, nothing is changed.
 
-class BundleWriter:
-    """Collects files beside `folder`. Use it as a context: without `commit`, its files are removed at the end."""
+    With `adopt`, the folder may be of another kind, or the bundle of another fabric. `digests` are those of the files
+    for the manifest; `edited` the files that were changed by hand since the last render, and are replaced or removed.
+    """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
-        if self.folder.exists() and not self.folder.is_dir():
-            raise UsageError(f"{folder} is a file; --output names a folder")
-        if Path.cwd().is_relative_to(self.folder):
+    def __init__(self, folder: Path, fabric: str, *, adopt: bool = False) -> None:
+        super().__init__(folder)
+        if self.folder.is_dir() and Path.cwd().is_relative_to(self.folder):
             raise UsageError(f"{folder} contains the working directory; --output must be another folder")
+        self.fabric = fabric
         self.digests: dict[str, str] = {}
-        self.changed: set[str] = set()
-        self._prefix = f".{self.folder.name}.fabricgen-"
+        self.edited: list[str] = []
+        self._adopt = adopt
+        self._own: dict[str, str] = {}
 
     def __enter__(self) -> "BundleWriter":
-        parent = self.folder.parent
-        parent.mkdir(parents=True, exist_ok=True)
-        self._remove_leftovers(parent)
-        self._staging = Path(tempfile.mkdtemp(prefix=self._prefix, dir=parent))
-        self._staging.chmod(0o755)
-        self._lock = os.open(self._staging, os.O_RDONLY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.recover()
+        self._own = self._owned_files()
+        super().__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.close(self._lock)
-        shutil.rmtree(self._staging, ignore_errors=True)
-
     def add(self, path: str, content: bytes) -> None:
-        """Add a file. If the old bundle has it with the same bytes, it is a link to that file."""
-        target, old = self._staging / path, self.folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
+        """Add a file. If the old bundle has it with the same bytes, it is a hard link to that file."""
+        super().add(path, content)
         self.digests[path] = digest(content)
-        if _same(old, content):
-            os.link(old, target)
-        else:
-            target.write_bytes(content)
-            self.changed.add(path)
-        if isinstance(content, Private):
-            target.chmod(mode_of(content))
+        if path in self.changed:
+            self._note_edit(path)
 
-    def keep(self, path: str) -> bool:
-        """Keep a file of the old bundle; False if the bundle does not have it."""
-        old = self.folder / path
-        if not old.is_file():
-            return False
-        target = self._staging / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.link(old, target)
-        self.digests[path] = digest(target.read_bytes())
-        return True
+    def keep(self, path: str) -> None:
+        """Keep a file of the old bundle, with its digest in the old manifest. Other files are kept anyway."""
+        if path in self._own and (self.folder / path).is_file():
+            super().keep(path)
+            self.digests[path] = self._own[path]
 
-    def commit(self, fabric: str, output_version: int, inventory_digest: str) -> list[str]:
-        """Write the manifest and replace the old folder; returns the files that are removed."""
-        known = read_manifest(self.folder)
-        own = set(known.files) if known else None
-        gone = []
-        for path in sorted(_files(self.folder)):
-            ours = path in own or path == NAME if own is not None else bool(_OWN.fullmatch(path))
-            if path in self.digests or path == NAME:
-                continue
-            if ours:
-                gone.append(path)
-                continue
-            target = self._staging / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.link(self.folder / path, target, follow_symlinks=False)
-        manifest = Manifest(fabric, output_version, inventory_digest, self.digests)
-        (self._staging / NAME).write_bytes(manifest.dump())
-        _put_in_place(self._staging, self.folder)
+    def prepare(self, output_version: int, inventory_digest: str) -> list[str]:
+        """Add the manifest; returns the files to remove.
+
+        Raises UsageError if files of other people are in the place of rendered ones.
+        """
+        self._own = self._owned_files()  # another run may have replaced the bundle meanwhile
+        gone = sorted(path for path in self._own if path not in self.digests and (self.folder / path).is_file())
+        for path in gone:
+            self._note_edit(path)
+        manifest = Manifest(self.fabric, output_version, inventory_digest, self.digests)
+        super().add(NAME, manifest.dump())
+        if not self._adopt:
+            self.refuse_to_replace({*self._own, NAME}, _REMEDY)
+        self.refuse_misfits()
         return gone
 
-    def _remove_leftovers(self, parent: Path) -> None:
-        """Remove the staging folders of runs that were killed. A locked folder belongs to a running program."""
-        for leftover in parent.glob(f"{glob.escape(self._prefix)}*"):
-            with suppress(OSError), _opened(leftover) as handle:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(leftover, ignore_errors=True)
+    def commit(self, output_version: int, inventory_digest: str) -> list[str]:
+        """Write the manifest and replace the old folder; returns the files that are removed."""
+        gone = self.prepare(output_version, inventory_digest)
+        self.put_in_place(gone)
+        return gone
+
+    def _owned_files(self) -> dict[str, str]:
+        """path -> sha256 of the files that fabricgen wrote. Raises UsageError for a folder of other people."""
+        if not self.folder.is_dir() or all(each.name.startswith(INSIDE) for each in self.folder.iterdir()):
+            return {}
+        known = read_manifest(self.folder)
+        if known is None:
+            if not self._adopt:
+                has_manifest = (self.folder / NAME).exists()
+                kind = f"has a {NAME} that cannot be read" if has_manifest else "is not empty and not a bundle"
+                raise UsageError(f"{self.given} {kind}: {_REMEDY}")
+            return {}
+        if known.fabric != self.fabric and not self._adopt:
+            raise UsageError(
+                f"{self.given} is the bundle of fabric {known.fabric!r}, this inventory is {self.fabric!r}: choose "
+                "another folder, or add --adopt-folder to replace that bundle"
+            )
+        return {path: sha256 for path, sha256 in known.files.items() if _is_rendered(path)}
+
+    def _note_edit(self, path: str) -> None:
+        old = self.folder / path
+        if path in self._own and old.is_file() and digest(old.read_bytes()) != self._own[path]:
+            self.edited.append(path)
 
 
 def compare(folder: Path, path: str, content: bytes) -> bool:
     """Whether a bundle has a file with these bytes."""
-    return _same(folder / path, content)
+    return has_content(folder / path, content)
 
 
-def _same(file: Path, content: bytes) -> bool:
-    try:
-        return file.stat().st_size == len(content) and file.read_bytes() == content
-    except OSError:
-        return False
-
-
-def _files(folder: Path) -> Iterator[str]:
-    """The paths of all files below a folder. A symbolic link is a file, also if it refers to a folder."""
-    for base, folders, names in os.walk(folder):
-        links = [name for name in folders if (Path(base) / name).is_symlink()]
-        for name in (*names, *links):
-            yield str((Path(base) / name).relative_to(folder))
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
-
-
-def _put_in_place(staging: Path, folder: Path) -> None:
-    if not folder.exists():
-        staging.rename(folder)
-        return
-    try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except AttributeError:
-        _swap_in_two_steps(staging, folder)
-        return
-    if renameat2(_AT_FDCWD, os.fsencode(staging), _AT_FDCWD, os.fsencode(folder), _RENAME_EXCHANGE) == 0:
-        return
-    code = ctypes.get_errno()
-    if code not in (errno.ENOSYS, errno.EINVAL):
-        raise OSError(code, os.strerror(code), str(folder))
-    _swap_in_two_steps(staging, folder)
-
-
-def _swap_in_two_steps(staging: Path, folder: Path) -> None:
-    """For file systems that cannot exchange two folders. For an instant there is no bundle, but never half of one."""
-    _log.warning("%s: this file system cannot exchange folders; replacing it in two steps", folder)
-    aside = staging.with_name(f"{staging.name}-old")
-    folder.rename(aside)
-    staging.rename(folder)
-    shutil.rmtree(aside, ignore_errors=True)
+def _is_rendered(path: str) -> bool:
+    return bool(_RENDERED.fullmatch(path)) and not {"", ".", ".."} & set(path.split("/"))

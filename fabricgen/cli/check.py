@@ -1,11 +1,11 @@
 """`fabricgen check`: the pre-merge gate."""
 
-import tempfile
 from pathlib import Path
 
 import click
 
 from fabricgen.api.checking import check
+from fabricgen.atomic import temporary_folder
 from fabricgen.cli.options import choice_options, policy_of
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.progress import TerminalProgress
@@ -36,8 +36,8 @@ def command(
     Render it into a temporary folder, validate the files, prove them free of deadlock, and analyse congestion. Of
     InfiniBand planes, the design, the tenants, the routing engine and the LIDs are checked.
     """
-    with tempfile.TemporaryDirectory(prefix="fabricgen-check-") as temporary:
-        bundle = Path(temporary).resolve() / "bundle"
+    with temporary_folder("check") as temporary:
+        bundle = temporary / "bundle"
         found = check(
             inventory,
             bundle=bundle,

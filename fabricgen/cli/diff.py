@@ -10,6 +10,7 @@ import orjson
 from fabricgen import __version__
 from fabricgen.api.comparison import diff
 from fabricgen.atomic import write_atomically
+from fabricgen.atomic.folder import write_files
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
@@ -107,9 +108,5 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
         settings.say(f"{secrets} of secrets in no patch: copy them to the switches from your secret store")
     if output is None:
         return orjson.dumps(patch_object(__version__, difference, counts), option=orjson.OPT_INDENT_2).decode()
-    if output.exists() and not output.is_dir():
-        raise UsageError(f"{output} is a file; --output names a folder for patches")
-    output.mkdir(parents=True, exist_ok=True)
-    for name, content in patch_files(difference).items():
-        write_atomically(output / name, content)
+    write_files(output, patch_files(difference))
     return ""

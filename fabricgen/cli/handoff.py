@@ -19,9 +19,9 @@ def command() -> None:
 
 
 def _command(handoff: Handoff) -> click.Command:
-    def written(settings: Settings, bundle: Path, output: Path, **options: str | None) -> int:
+    def written(settings: Settings, bundle: Path, output: Path, adopt_folder: bool, **options: str | None) -> int:
         files = dict(handoff.files(open_bundle([bundle]), **options))
-        count = write_folder(output, files.items())
+        count = write_folder(output, files.items(), adopt=adopt_folder)
         for line in handoff.notes(files):
             settings.say(line)
         step = handoff.next_step.format(bundle=bundle, output=output, **options)
@@ -37,6 +37,7 @@ def _command(handoff: Handoff) -> click.Command:
             type=click.Path(path_type=Path, file_okay=False),
             help="Folder of the files.",
         ),
+        click.option("--adopt-folder", is_flag=True, help="Replace files in the folder that fabricgen did not write."),
         *map(_option, handoff.options),
     )
     return click.command(handoff.name, help=handoff.summary)(options(verb(written)))

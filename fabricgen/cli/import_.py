@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from fabricgen.api.judgement import open_observed
-from fabricgen.atomic import new_files, write_atomically
+from fabricgen.atomic import write_atomically
+from fabricgen.atomic.folder import create_files
 from fabricgen.cli.options import link_options, platform_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
@@ -130,8 +131,8 @@ def config_db(
     if output is None:
         write(adopted.files[FILE_NAME], nl=False)
         return 0
-    with new_files(output, {**adopted.files, DIFFERENCES: _listed(adopted.differences)}):
-        pass
+    files = {**adopted.files, DIFFERENCES: _listed(adopted.differences)}
+    create_files(output, {path: text.encode() for path, text in files.items()})
     settings.say(
         f"wrote {output}: {len(bundle.devices)} switches, {len(bundle.links)} links; {len(adopted.differences)} rows "
         f"differ ({DIFFERENCES}). Next: fabricgen check {output}"

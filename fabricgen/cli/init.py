@@ -2,7 +2,6 @@
 
 import json
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import click
 import jinja2
 import yaml
 
-from fabricgen.allocation.lock import write_lock
-from fabricgen.atomic import new_files
+from fabricgen.atomic import temporary_folder
+from fabricgen.atomic.folder import create_files
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
@@ -71,15 +70,15 @@ def command(
         )
     start = _Start(folder, design, hosts, platform or DEFAULT_PLATFORM[chosen], chosen)
     files = start.files()
-    with new_files(folder, files):
-        plans = make_plans(folder)
-        if not has_errors(plans.findings):
-            write_lock(folder / LOCK_NAME, plans.lock)
-    if has_errors(plans.findings):
-        for name in files:
-            (folder / name).unlink()
-        print_findings(settings, plans.findings, Counts())
-        return EXIT_FINDINGS
+    with temporary_folder("init") as aside:
+        create_files(aside / "new", {name: text.encode() for name, text in files.items()})
+        plans = make_plans(aside / "new")
+        if has_errors(plans.findings):
+            print_findings(settings, plans.findings, Counts(), shorten=f"{aside / 'new'}/")
+            return EXIT_FINDINGS
+    create_files(
+        folder, {**{name: text.encode() for name, text in files.items()}, LOCK_NAME: plans.lock.dump().encode()}
+    )
     written = ", ".join(str(folder / name) for name in files)
     gpus = sum(host.model.gpus for host in plans.fabric.hosts)
     write(
@@ -103,9 +102,9 @@ class _Start:
         """name -> text of each file of the inventory. Raises UsageError if the options do not fit together."""
         if self.design != _LISTED:
             return {FILE_NAME: self._inventory(self.design)}
-        with tempfile.TemporaryDirectory(prefix="fabricgen-init-") as aside:
-            (Path(aside) / FILE_NAME).write_text(self._inventory(_LISTED_AS), encoding="utf-8")
-            plans = make_plans(Path(aside))
+        with temporary_folder("init") as aside:
+            (aside / FILE_NAME).write_text(self._inventory(_LISTED_AS), encoding="utf-8")
+            plans = make_plans(aside)
         (laid_out,) = plans.fabric.planes
         return {
             FILE_NAME: self._inventory(_LISTED),

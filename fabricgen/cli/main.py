@@ -21,6 +21,7 @@ from fabricgen.cli.settings import (
 )
 from fabricgen.cli.streams import write
 from fabricgen.errors import FabricgenError
+from fabricgen.interrupts import held
 from fabricgen.visible import visible
 
 EXIT_FINDINGS = 1
@@ -64,6 +65,8 @@ class Verbs(click.Group):
         """A verb; --help of the group needs its summary only."""
         if cmd_name not in _VERBS:
             return None
+        with held():  # the import of orjson crashes if an exception is raised in a module that it imports
+            importlib.import_module("orjson")
         command: click.Command = importlib.import_module(_VERBS[cmd_name][0]).command
         name_variables(command)
         file = ctx.meta[_FILE] = read_settings()

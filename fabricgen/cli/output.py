@@ -88,10 +88,11 @@ def print_findings(
     counts: Counts,
     suppressed: Sequence[Finding] = (),
     fmt: str = "text",
+    shorten: str = "",
 ) -> None:
-    """Print the findings of a verb without a report."""
+    """Print the findings of a verb without a report. `shorten` as for `report`."""
     found = Judgement(findings=tuple(findings), suppressed=tuple(suppressed), counts=counts)
-    report(settings, found, verb="", fmt=fmt, output=None, fail_on="error")
+    report(settings, found, verb="", fmt=fmt, output=None, fail_on="error", shorten=shorten)
 
 
 def exit_code(findings: Sequence[Finding], fail_on: str) -> int:

@@ -35,6 +35,11 @@ from fabricgen.units import counted
     help="Folder with templates that replace those of fabricgen.",
 )
 @click.option("--locked", is_flag=True, help="Fail if the lock file would change.")
+@click.option(
+    "--adopt-folder",
+    is_flag=True,
+    help="Accept an --output that is not a bundle of this fabric. Only files that render writes are replaced.",
+)
 @verb
 def command(
     settings: Settings,
@@ -44,6 +49,7 @@ def command(
     only: str | None,
     templates: Path | None,
     locked: bool,
+    adopt_folder: bool,
 ) -> int:
     """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files."""
     found = render(
@@ -53,6 +59,7 @@ def command(
         only=only,
         templates=templates,
         locked=locked,
+        adopt_folder=adopt_folder,
         jobs=settings.jobs,
         policy=policy_of(settings),
         progress=TerminalProgress(settings),

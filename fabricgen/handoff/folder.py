@@ -5,32 +5,30 @@ from pathlib import Path, PurePosixPath
 
 import orjson
 
-from fabricgen.atomic import Private, mode_of, write_atomically
-from fabricgen.errors import UnreadableInputError, UsageError
+from fabricgen.atomic.folder import FolderWriter
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 
 INDEX = ".fabricgen-handoff.json"
 FORMAT_VERSION = "1"
 
 
-def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
+def write_folder(folder: Path, files: Iterable[tuple[str, bytes]], *, adopt: bool = False) -> int:
     """Write (relative path, bytes) below `folder`; returns the number of files.
 
-    Each file is replaced as a whole. An index lists the files of the handoff: files of an earlier handoff that are not
-    in this one are removed, all other files are kept. A run that is killed leaves an index with old and new files, so
-    the next run removes the old ones. Raises UsageError if `folder` is a file, UnreadableInputError for an invalid
-    index.
+    All of them are written, or nothing. An index lists the files of the handoff: files of an earlier handoff that are
+    not in this one are removed, all other files are kept. With `adopt`, files that fabricgen did not write are replaced
+    where the handoff has the same path. Raises UsageError for such files without `adopt`, or if `folder` is a file,
+    and UnreadableInputError for an invalid index.
     """
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file; --output names a folder")
     contents = {_inside(path): content for path, content in files}
-    known = _read_index(folder / INDEX)
-    _write(folder / INDEX, _dump_index(known | contents.keys()))
-    for path, content in contents.items():
-        _write(folder / path, content)
-    for path in known - contents.keys():
-        _remove(folder, path)
-    _write(folder / INDEX, _dump_index(contents.keys()))
+    with FolderWriter(folder) as writer:
+        known = _read_index(folder / INDEX)
+        for path, content in {**contents, INDEX: _dump_index(contents)}.items():
+            writer.add(path, content)
+        if not adopt:
+            writer.refuse_to_replace({*known, INDEX}, "choose another folder, or add --adopt-folder to replace them")
+        writer.put_in_place(known)
     return len(contents)
 
 
@@ -57,24 +55,3 @@ def _read_index(file: Path) -> set[str]:
 def _dump_index(paths: Iterable[str]) -> bytes:
     index = {"format_version": FORMAT_VERSION, "files": sorted(paths)}
     return orjson.dumps(index, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _write(file: Path, content: bytes) -> None:
-    """Write a file unless it has the same bytes. A private one has mode 0600 in any case."""
-    if file.is_file() and file.read_bytes() == content:
-        if isinstance(content, Private):
-            file.chmod(mode_of(content))
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if file.is_symlink():
-        file.unlink()  # its target is not a file of the handoff
-    write_atomically(file, content)
-
-
-def _remove(folder: Path, path: str) -> None:
-    """Remove a file, and its folders if they are then empty."""
-    (folder / path).unlink(missing_ok=True)
-    for parent in (folder / path).parents:
-        if parent == folder or not parent.is_dir() or any(parent.iterdir()):
-            return
-        parent.rmdir()

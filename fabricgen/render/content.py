@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fabricgen.atomic import Private
 from fabricgen.bundle.wiring import dump_wiring
+from fabricgen.children import be_worker
 from fabricgen.design.model import Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
@@ -109,7 +110,7 @@ class BundleContent:
             self._renderer.render(switch, stamp=False)
         _content = self
         chunk = max(1, len(switches) // (4 * self.jobs))
-        with ProcessPoolExecutor(self.jobs, mp_context=get_context("fork")) as pool:
+        with ProcessPoolExecutor(self.jobs, mp_context=get_context("fork"), initializer=be_worker) as pool:
             yield from pool.map(_switch_at, range(len(switches)), chunksize=chunk)
 
 

@@ -2,27 +2,24 @@
 
 import hashlib
 import json
-import random
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from fabricgen.bundle.manifest import read_manifest
+from fabricgen.atomic import exchange, write_atomically
+from fabricgen.bundle.manifest import Manifest, digest, read_manifest
 from fabricgen.bundle.write import BundleWriter
 from fabricgen.errors import UsageError
 from tests.conftest import Cli
 from tests.inventories import explicit, rail_optimized, write
 
 
-def put(folder: Path, files: dict[str, bytes]) -> list[str]:
+def put(folder: Path, files: dict[str, bytes], *, adopt: bool = False) -> list[str]:
     """Write a bundle of these files; returns those that are gone."""
-    with BundleWriter(folder) as writer:
+    with BundleWriter(folder, "f", adopt=adopt) as writer:
         for path, content in files.items():
             writer.add(path, content)
-        return writer.commit("f", 1, "digest")
+        return writer.commit(1, "digest")
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -36,6 +33,14 @@ def is_whole(folder: Path) -> bool:
     content = files(folder)
     assert {path for path in content if path.startswith("sonic/")} <= manifest.files.keys()
     return all(hashlib.sha256(content[path]).hexdigest() == digest for path, digest in manifest.files.items())
+
+
+def attributes(folder: Path) -> dict[str, object]:
+    """Mode and owner of a folder and of everything below it."""
+    return {
+        str(each.relative_to(folder)): (each.lstat().st_mode, each.lstat().st_uid, each.lstat().st_gid)
+        for each in (folder, *folder.rglob("*"))
+    }
 
 
 def leftovers(parent: Path) -> list[str]:
@@ -75,18 +80,94 @@ def test_foreign_files_stay_and_obsolete_files_are_removed(tmp_path: Path) -> No
     assert (bundle / "latest").readlink() == Path("sonic") and (bundle / "gone").is_symlink()
 
 
-def test_without_a_manifest_rendered_files_are_known_by_their_names(tmp_path: Path) -> None:
+def test_a_folder_of_other_people_is_refused_or_adopted(tmp_path: Path) -> None:
     bundle = tmp_path / "b"
-    (bundle / "sonic/old").mkdir(parents=True)
-    (bundle / "sonic/old/config_db.json").write_text("{}")
-    (bundle / "sonic/old/backup.json").write_text("{}")
-    assert put(bundle, {"fabric.json": b"1"}) == ["sonic/old/config_db.json"]
-    assert set(files(bundle)) == {"fabric.json", "manifest.json", "sonic/old/backup.json"}
+    mine = {"sonic/old/config_db.json": b"{}", "hosts/x/notes.txt": b"mine", "infiniband/p/opensm.conf": b"mine"}
+    for path, content in {**mine, "fabric.json": b"mine", "cabling.csv": b"same"}.items():
+        (bundle / path).parent.mkdir(parents=True, exist_ok=True)
+        (bundle / path).write_bytes(content)
+    (bundle / ".git/refs").mkdir(parents=True)
+    (bundle / ".git").chmod(0o700)
+    (bundle / "cabling.csv").chmod(0o640)
+    (bundle / "fabric.json").chmod(0o600)
+    bundle.chmod(0o2750)
+    before = attributes(bundle)
+    with pytest.raises(UsageError, match="is not empty and not a bundle"):
+        put(bundle, {"fabric.json": b"1"})
+    (bundle / "manifest.json").write_text("<<<<<<< HEAD")
+    with pytest.raises(UsageError, match=r"has a manifest\.json that cannot be read"):
+        put(bundle, {"fabric.json": b"1"})
+    (bundle / "manifest.json").unlink()
+    assert attributes(bundle) == before and leftovers(tmp_path) == []
+    assert put(bundle, {"fabric.json": b"1", "cabling.csv": b"same", "hosts/y/z": b"2"}, adopt=True) == []
+    after = attributes(bundle)
+    assert files(bundle) == {
+        **mine, "fabric.json": b"1", "cabling.csv": b"same", "hosts/y/z": b"2",
+        "manifest.json": (bundle / "manifest.json").read_bytes(),
+    }  # fmt: skip
+    assert {path: after.get(path) for path in before} == before
+    assert put(bundle, {"fabric.json": b"1"}) == ["cabling.csv", "hosts/y/z"]
+    assert {path: content for path, content in files(bundle).items() if path in mine} == mine
+
+
+def test_a_file_that_the_manifest_does_not_list_is_not_replaced(tmp_path: Path) -> None:
+    bundle = tmp_path / "b"
+    put(bundle, {"fabric.json": b"1"})
+    (bundle / "sonic/a").mkdir(parents=True)
+    (bundle / "sonic/a/config_db.json").write_text("mine")
+    with pytest.raises(UsageError, match=r"did not write: sonic/a/config_db\.json; .*--adopt-folder"):
+        put(bundle, {"fabric.json": b"2", "sonic/a/config_db.json": b"{}"})
+    assert files(bundle)["fabric.json"] == b"1" and leftovers(tmp_path) == []
+    put(bundle, {"fabric.json": b"2", "sonic/a/config_db.json": b"{}"}, adopt=True)
+    assert files(bundle)["sonic/a/config_db.json"] == b"{}" and is_whole(bundle)
+
+
+@pytest.mark.parametrize("path", ["../outside", "hosts/../../outside", "/etc/hostname", "README.md", ".git/config"])
+def test_a_manifest_does_not_make_other_files_ours(tmp_path: Path, path: str) -> None:
+    bundle = tmp_path / "b"
+    (bundle / ".git").mkdir(parents=True)
+    for file in (tmp_path / "outside", bundle / "README.md", bundle / ".git/config"):
+        file.write_text("mine")
+    (bundle / "manifest.json").write_bytes(Manifest("f", 1, "", {path: digest(b"mine")}).dump())
+    assert put(bundle, {"fabric.json": b"1"}) == []
+    for file in (tmp_path / "outside", bundle / "README.md", bundle / ".git/config"):
+        assert file.read_text() == "mine"
+
+
+def test_something_else_in_the_place_of_a_folder_or_file_is_refused(tmp_path: Path) -> None:
+    bundle = tmp_path / "b"
+    put(bundle, {"cabling.csv": b"1"})
+    (tmp_path / "elsewhere").mkdir()
+    (bundle / "sonic").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="sonic is not a folder"):
+        put(bundle, {"sonic/a/config_db.json": b"{}"}, adopt=True)
+    (bundle / "fabric.json").mkdir()
+    with pytest.raises(UsageError, match=r"fabric\.json is a folder"):
+        put(bundle, {"fabric.json": b"{}"}, adopt=True)
+    assert files(bundle)["cabling.csv"] == b"1" and not any((tmp_path / "elsewhere").iterdir())
+
+
+def test_what_others_write_during_the_exchange_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = tmp_path / "b"
+    put(bundle, {"fabric.json": b"1"})
+    (bundle / "notes").write_text("first")
+    inner = exchange._exchange_names
+
+    def late(one: Path, other: Path) -> None:
+        (bundle / "new").mkdir()
+        (bundle / "new/notes").write_text("mine")
+        write_atomically(bundle / "notes", b"second")
+        inner(one, other)
+
+    monkeypatch.setattr(exchange, "_exchange_names", late)
+    put(bundle, {"fabric.json": b"2"})
+    assert (bundle / "new/notes").read_text() == "mine" and (bundle / "notes").read_text() == "second"
+    assert files(bundle)["fabric.json"] == b"2" and leftovers(tmp_path) == []
 
 
 def test_an_error_leaves_the_old_bundle(tmp_path: Path) -> None:
     put(tmp_path / "b", {"fabric.json": b"1"})
-    with pytest.raises(RuntimeError), BundleWriter(tmp_path / "b") as writer:
+    with pytest.raises(RuntimeError), BundleWriter(tmp_path / "b", "f") as writer:
         writer.add("fabric.json", b"2")
         raise RuntimeError
     assert files(tmp_path / "b")["fabric.json"] == b"1" and leftovers(tmp_path) == []
@@ -94,12 +175,12 @@ def test_an_error_leaves_the_old_bundle(tmp_path: Path) -> None:
 
 def test_staging_folders_of_killed_runs_are_removed(tmp_path: Path) -> None:
     for name in ("b", "b[1]"):
-        (tmp_path / f".{name}.fabricgen-dead/sonic").mkdir(parents=True)
+        (tmp_path / f".{name}.fabricgen-0123abcd/sonic").mkdir(parents=True)
     (tmp_path / ".b.other").mkdir()
-    with BundleWriter(tmp_path / "b") as living:
+    with BundleWriter(tmp_path / "b", "f") as living:
         living.add("fabric.json", b"1")
         put(tmp_path / "b", {"fabric.json": b"2"})
-        living.commit("f", 1, "")
+        living.commit(1, "")
     put(tmp_path / "b[1]", {"fabric.json": b"2"})
     assert files(tmp_path / "b")["fabric.json"] == b"1"
     assert leftovers(tmp_path) == [".b.other"]
@@ -108,11 +189,11 @@ def test_staging_folders_of_killed_runs_are_removed(tmp_path: Path) -> None:
 def test_a_file_or_the_working_directory_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="is a file"):
-        BundleWriter(tmp_path / "file")
+        BundleWriter(tmp_path / "file", "f")
     (tmp_path / "here/below").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here/below")
     with pytest.raises(UsageError, match="working directory"):
-        BundleWriter(tmp_path / "here")
+        BundleWriter(tmp_path / "here", "f")
 
 
 def test_a_bundle_can_be_a_link_to_a_folder(tmp_path: Path) -> None:
@@ -120,95 +201,6 @@ def test_a_bundle_can_be_a_link_to_a_folder(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to("real")
     put(tmp_path / "b", {"fabric.json": b"2"})
     assert (tmp_path / "b").is_symlink() and files(tmp_path / "real")["fabric.json"] == b"2"
-
-
-def test_folders_are_replaced_in_two_steps_if_they_cannot_be_exchanged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    class NoExchange:
-        def __getattr__(self, name: str) -> object:
-            raise AttributeError(name)
-
-    put(tmp_path / "b", {"fabric.json": b"1"})
-    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: NoExchange())
-    put(tmp_path / "b", {"fabric.json": b"2"})
-    assert files(tmp_path / "b")["fabric.json"] == b"2" and is_whole(tmp_path / "b") and leftovers(tmp_path) == []
-
-
-KILLED_AT = """
-import os, signal, sys
-from fabricgen.bundle import write
-from fabricgen.cli.main import run
-point, count = sys.argv[1], int(sys.argv[2])
-def die_at(holder, name):
-    inner = getattr(holder, name)
-    def counted(*given, **named):
-        global count
-        if count == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        count -= 1
-        return inner(*given, **named)
-    setattr(holder, name, counted)
-holder = {"rmtree": write.shutil, "_put_in_place": write, "add": write.BundleWriter}[point]
-die_at(holder, point)
-run(sys.argv[3:])
-"""
-
-
-@pytest.fixture
-def two(tmp_path: Path, cli: Cli) -> tuple[Path, Path, dict[str, bytes], dict[str, bytes]]:
-    """Two inventories of one fabric, and the bundle of each."""
-    one, other = write(tmp_path / "one", rail_optimized()), write(tmp_path / "other", rail_optimized(12, mtu=9000))
-    bundles = []
-    for inventory in (one, other):
-        assert cli("render", inventory, "-o", tmp_path / "aside", "-q").code == 0
-        bundles.append(files(tmp_path / "aside"))
-    return one, other, bundles[0], bundles[1]
-
-
-@pytest.mark.parametrize(
-    ("point", "count", "new"), [("add", 0, False), ("add", 9, False), ("_put_in_place", 0, False), ("rmtree", 0, True)]
-)
-def test_killed_at_a_point(
-    point: str,
-    count: int,
-    new: bool,
-    tmp_path: Path,
-    cli: Cli,
-    two: tuple[Path, Path, dict[str, bytes], dict[str, bytes]],
-) -> None:
-    one, other, before, after = two
-    bundle = tmp_path / "b"
-    cli("render", one, "-o", bundle, "-q")
-    command = [sys.executable, "-c", KILLED_AT, point, str(count), "render", str(other), "-o", str(bundle), "-q"]
-    assert subprocess.run(command, capture_output=True).returncode == -9
-    assert files(bundle) == (after if new else before) and is_whole(bundle)
-    assert len(leftovers(tmp_path)) == 1
-    assert cli("render", other, "-o", bundle, "-q").code == 0
-    assert files(bundle) == after and leftovers(tmp_path) == []
-
-
-def test_killed_at_random_moments(tmp_path: Path, two: tuple[Path, Path, dict[str, bytes], dict[str, bytes]]) -> None:
-    """Old and new in turn into one folder, each run killed somewhere between its start and its end."""
-    one, other, before, after = two
-    bundle = tmp_path / "b"
-
-    def start(inventory: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "fabricgen", "render", str(inventory), "-o", str(bundle), "-q"]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    begun = time.monotonic()
-    assert start(one).wait() == 0
-    whole_s = time.monotonic() - begun
-    dice = random.Random(7)
-    for run in range(8):
-        process = start((other, one)[run % 2])
-        time.sleep(whole_s * dice.uniform(0.4, 1.0))
-        process.kill()
-        process.wait()
-        assert files(bundle) in (before, after) and is_whole(bundle)
-    assert start(other).wait() == 0
-    assert files(bundle) == after and leftovers(tmp_path) == []
 
 
 def test_render_keeps_foreign_files_and_removes_devices(cli: Cli, tmp_path: Path) -> None:
@@ -237,11 +229,39 @@ def test_only_keeps_the_files_of_other_switches(cli: Cli, tmp_path: Path) -> Non
     assert cli("render", inventory, "-o", bundle, "--only", "nothing*").code == 2
 
 
+def test_the_bundle_of_another_fabric_is_refused_or_replaced(cli: Cli, tmp_path: Path) -> None:
+    bundle = tmp_path / "b"
+    cli("render", write(tmp_path / "one", rail_optimized()), "-o", bundle)
+    (bundle / "sonic/notes").write_text("mine")
+    before = files(bundle)
+    outcome = cli("render", write(tmp_path / "two", explicit()), "-o", bundle)
+    assert outcome.code == 2 and "is the bundle of fabric 'small'" in outcome.err and "--adopt-folder" in outcome.err
+    assert files(bundle) == before and not (tmp_path / "two/allocations.lock.yaml").exists()
+    assert cli("render", tmp_path / "two", "-o", bundle, "--adopt-folder").code == 0
+    assert files(bundle).pop("sonic/notes") == b"mine"
+    (bundle / "sonic/notes").unlink()
+    assert is_whole(bundle)
+
+
+def test_edited_files_are_replaced_and_reported(cli: Cli, tmp_path: Path) -> None:
+    inventory, bundle = write(tmp_path / "inventory", explicit()), tmp_path / "b"
+    cli("render", inventory, "-o", bundle)
+    assert "edited after" not in cli("render", inventory, "-o", bundle).err
+    (bundle / "sonic/leaf1/config_db.json").write_text("{}")
+    (bundle / "cabling.csv").unlink()
+    outcome = cli("render", inventory, "-o", bundle, "--check")
+    assert "config_db.json differs from what the inventory renders, and was edited after it was rendered" in outcome.out
+    assert "cabling.csv differs from what the inventory renders" in outcome.out and outcome.out.count("was edited") == 1
+    outcome = cli("render", inventory, "-o", bundle)
+    assert "warning: replaced 1 file edited after the last render: sonic/leaf1/config_db.json" in outcome.err
+    assert is_whole(bundle)
+
+
 def test_only_refuses_the_bundle_of_another_fabric(cli: Cli, tmp_path: Path) -> None:
     cli("render", write(tmp_path / "one", rail_optimized()), "-o", tmp_path / "b")
     before = files(tmp_path / "b")
     outcome = cli("render", write(tmp_path / "two", explicit()), "-o", tmp_path / "b", "--only", "leaf*")
-    assert outcome.code == 2 and "bundle of fabric 'small'" in outcome.err
+    assert outcome.code == 2 and "is the bundle of fabric 'small'" in outcome.err
     assert files(tmp_path / "b") == before and not (tmp_path / "two/allocations.lock.yaml").exists()
 
 

@@ -38,28 +38,33 @@ def test_unchanged_files_are_left_alone(tmp_path: Path) -> None:
     write_folder(tmp_path, [("a", b"1"), ("b", b"2")])
     before = (tmp_path / "a").stat()
     write_folder(tmp_path, [("a", b"1"), ("b", b"3")])
-    assert (tmp_path / "a").stat() == before
+    after = (tmp_path / "a").stat()
+    assert (after.st_ino, after.st_mtime_ns, after.st_nlink) == (before.st_ino, before.st_mtime_ns, 1)
     assert (tmp_path / "b").stat().st_mode & 0o777 == 0o644
 
 
-def test_a_run_that_stops_halfway_leaves_the_next_one_to_clear_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_folder(tmp_path, [("old", b"1")])
-    replace = Path.replace
+def test_a_run_that_stops_halfway_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
 
-    def stop_at_c(self: Path, target: Path) -> Path:
-        if target.name == "c":
-            raise KeyboardInterrupt
-        return replace(self, target)
-
+    write_folder(tmp_path / "out", [("old", b"1")])
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", stop_at_c)
+        patch.setattr("fabricgen.atomic.exchange._exchange_names", stop)
         with pytest.raises(KeyboardInterrupt):
-            write_folder(tmp_path, [("b", b"2"), ("c", b"3")])
-    assert files(tmp_path) == {"old": b"1", "b": b"2"}
-    write_folder(tmp_path, [("d", b"4")])
-    assert files(tmp_path) == {"d": b"4"}
+            write_folder(tmp_path / "out", [("b", b"2"), ("c", b"3")])
+    assert files(tmp_path / "out") == {"old": b"1"} and len(list(tmp_path.iterdir())) == 1
+    write_folder(tmp_path / "out", [("d", b"4")])
+    assert files(tmp_path / "out") == {"d": b"4"}
+
+
+def test_a_file_that_fabricgen_did_not_write_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/a").write_bytes(b"mine")
+    with pytest.raises(UsageError, match=r"did not write: a; .*--adopt-folder"):
+        write_folder(tmp_path / "out", [("a", b"1"), ("b", b"2")])
+    assert files(tmp_path / "out") == {"a": b"mine"}
+    assert write_folder(tmp_path / "out", [("a", b"1"), ("b", b"2")], adopt=True) == 2
+    assert files(tmp_path / "out") == {"a": b"1", "b": b"2"}
 
 
 def test_nothing_is_written_when_a_file_cannot_be_made(tmp_path: Path) -> None:

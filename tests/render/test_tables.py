@@ -24,11 +24,11 @@ def render(folder: Path, tree: Tree) -> dict[str, bytes]:
     """The bundle's files but the manifest, written to `folder`/b as well."""
     plans = make_plans(write(folder / "inventory", tree))
     found = {}
-    with BundleWriter(folder / "b") as writer:
+    with BundleWriter(folder / "b", "f") as writer:
         for path, content in BundleContent(plans).files():
             found[path] = content
             writer.add(path, content)
-        writer.commit("f", 1, "")
+        writer.commit(1, "")
     return found
 
 

@@ -4,23 +4,19 @@ Every run has its own scratch folder and socket name, so parallel runs do not in
 the folder is removed at the end, also after errors. A child process ends with this process even if that is killed.
 """
 
-import ctypes
 import os
 import re
 import secrets
-import signal
 import subprocess
-import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
+from fabricgen.atomic import temporary_folder
 from fabricgen.bundle.read import read_bytes
+from fabricgen.children import end_with_parent
 from fabricgen.errors import UsageError
 from fabricgen.opensm.netlist import Netlist, NodeKind, read_netlist
 from fabricgen.simulate.opensm.staging import Staged, stage
@@ -31,8 +27,6 @@ _POLL_S = 0.02
 _READY_S = 120
 _SWEEP_S = 600
 _GRACE_S = 20
-_PARENT_DIED = 1  # PR_SET_PDEATHSIG
-_LIBC = ctypes.CDLL(None)
 
 DONE = ("SUBNET UP", "No routing engine able", "Errors during initialization", "Fatal initialization error")
 
@@ -69,8 +63,7 @@ def swept(tools: Tools, netlist: Path, folder: Path) -> Iterator[Bench]:
     Raises UsageError if ibsim refuses the netlist, if OpenSM ends early, or if either takes too long.
     """
     with ExitStack() as stack:
-        stack.enter_context(_ended_by_sigterm())
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabricgen-opensm-")))
+        scratch = stack.enter_context(temporary_folder("opensm"))
         staged = stage(folder, scratch)
         wires = read_netlist(read_bytes(netlist).decode("utf-8", "replace"))
         shared = dict(os.environ, IBSIM_SOCKNAME=f"fabricgen-{secrets.token_hex(8)}")
@@ -106,14 +99,10 @@ def _start(stack: ExitStack, command: Sequence[str], environment: dict[str, str]
     with out.open("wb") as stream:
         process = subprocess.Popen(
             command, cwd=out.parent, env=environment, stdin=subprocess.DEVNULL, stdout=stream,
-            stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=_die_with_parent,
+            stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_parent,
         )  # fmt: skip
     stack.callback(_stop, process)
     return process
-
-
-def _die_with_parent() -> None:
-    _LIBC.prctl(_PARENT_DIED, signal.SIGKILL)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -146,23 +135,6 @@ def _wait(process: subprocess.Popen[bytes], file: Path, marks: Sequence[str], mo
         if time.monotonic() > until:
             raise UsageError(f"{name} was not ready within {most_s:.0f} s")
         time.sleep(_POLL_S)
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM unwinds the stack like SIGINT, so that all processes are stopped."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _unwind)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _unwind(number: int, _: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
 
 
 def _text(file: Path) -> str:

@@ -62,8 +62,8 @@ def files_of(text: str) -> dict[str, bytes]:
 
 def write_bundle(folder: Path, text: str | None = None) -> Path:
     """A bundle on disk."""
-    with BundleWriter(folder) as writer:
+    with BundleWriter(folder, "small") as writer:
         for path, content in files_of(text or inventory()).items():
             writer.add(path, content)
-        writer.commit("small", 1, "digest")
+        writer.commit(1, "digest")
     return folder

@@ -172,13 +172,13 @@ def interrupted(opensm: Tools, tmp_path: Path) -> Iterator[tuple[subprocess.Pope
     process.wait()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_leaves_nothing(
-    interrupted: tuple[subprocess.Popen[bytes], Path], number: signal.Signals, code: int
+    interrupted: tuple[subprocess.Popen[bytes], Path], number: signal.Signals
 ) -> None:
     process, scratch = interrupted
     process.send_signal(number)
-    assert process.wait(30) == code
+    assert process.wait(30) == 130
     assert not list(scratch.iterdir())
     assert not children_in(scratch)
 

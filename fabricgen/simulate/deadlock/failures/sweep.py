@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricgen.children import be_worker
 from fabricgen.errors import UsageError
 from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.core.state import Ground, State
@@ -107,6 +108,7 @@ _of_this_process: list[SetJudge] = []
 
 
 def _start(judge: SetJudge) -> None:
+    be_worker()
     _of_this_process[:] = [judge]
 
 
