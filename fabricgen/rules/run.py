@@ -28,13 +28,17 @@ def run(
     rules = chosen_rules(select, ignore)
     found: list[tuple[Rule, Defect]] = []
     reported: set[tuple[str, ...]] = set()
+    errors: set[tuple[str, ...]] = set()
     for basis in Basis:
-        known = frozenset(reported)
+        known = frozenset(errors if basis is Basis.CONSEQUENCE else reported)
         for rule in (rule for rule in rules if rule.basis is basis):
             defects = [defect for defect in rule.check(fabric) if known.isdisjoint(_covering(defect))]
             if basis is Basis.PEERS:
                 defects = [defect for defect in defects if not _is_intended(bundle, defect)]
             reported.update(_key(one) for one in defects if (one.severity or rule.severity) is not Severity.NOTE)
+            errors.update(
+                row for one in defects if (one.severity or rule.severity) is Severity.ERROR for row in _rows(one)
+            )
             if suppressions and suppressions.given:
                 defects = [_marked(bundle, rule.code, defect, suppressions) for defect in defects]
             found += [(rule, defect) for defect in grouped(defects)]
@@ -70,6 +74,12 @@ def _is_override(bundle: Bundle, place: Place | FilePlace) -> bool:
 def _key(defect: Defect) -> tuple[str, ...]:
     place = defect.place
     return (place.device.name, place.table, place.key, place.field)
+
+
+def _rows(defect: Defect) -> tuple[tuple[str, ...], ...]:
+    """The place and its row."""
+    device, table, key, field = _key(defect)
+    return ((device, table, key, field), (device, table, key, ""))
 
 
 def _covering(defect: Defect) -> tuple[tuple[str, ...], ...]:
