@@ -125,7 +125,7 @@ class _Causes:
             yield cause, self._drop_starts(switch, number), bits.row_of(np.array([number]), size)
         bad = self.found.bad
         for near, far in self.found.neighbors.tolist():
-            crossing = bad[near] & ~bad[far] & announced
+            crossing = bad[near] & self.found.hopless[near] & ~bad[far] & announced
             if crossing.any():
                 columns = bits.columns_of(crossing)
                 first = [one for one in columns if (near, one) not in self.found.dropped]

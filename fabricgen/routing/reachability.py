@@ -17,7 +17,7 @@ from fabricgen.routing.bits import Words
 from fabricgen.routing.endpoints import NOT_ANNOUNCED, Target, find_targets, is_active
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import forwarding
-from fabricgen.sonic.image import StaticPath
+from fabricgen.sonic.image import ROUTING_MODE, StaticPath
 from fabricgen.vocabulary import LinkKind
 
 _EBGP_DISTANCE = 20
@@ -28,13 +28,14 @@ Dropped = dict[tuple[int, int], StaticPath]  # (switch, number of the target) ->
 @dataclass(frozen=True)
 class Reachability:
     """`lost[u]` (switches x words) has a bit for each target that the hosts of switch u must reach but do not. `bad[u]`
-    has one for each target whose packets switch u loses, for all switches. `dropped` are the blackhole routes that lose
-    packets. `neighbors` are the pairs of switches that planned links or sessions connect, both ways."""
+    has one for each target whose packets switch u loses, for all switches, and `hopless[u]` for each that it has no
+    next hop to. `dropped` are the blackhole routes that lose packets. `neighbors` are the pairs of switches that planned links or sessions connect, both ways."""
 
     fabric: RoutedFabric
     targets: tuple[Target, ...]
     lost: Words
     bad: Words
+    hopless: Words
     dropped: Dropped
     neighbors: NDArray[np.int64]
 
@@ -71,9 +72,9 @@ def reachability(bundle: Bundle, fabric: RoutedFabric) -> Reachability | None:
     if len({one.switch for one in targets}) < 2:
         return None
     neighbors, part = _neighbors(bundle, fabric)
-    bad, dropped = _lost_packets(bundle, fabric, targets)
+    bad, hopless, dropped = _lost_packets(bundle, fabric, targets)
     expected = _expected(fabric, targets, part)
-    return Reachability(fabric, targets, bad & expected, bad, dropped, neighbors)
+    return Reachability(fabric, targets, bad & expected, bad, hopless, dropped, neighbors)
 
 
 def _neighbors(bundle: Bundle, fabric: RoutedFabric) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -106,7 +107,7 @@ def _expected(fabric: RoutedFabric, targets: tuple[Target, ...], part: NDArray[n
     return expected
 
 
-def _lost_packets(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, ...]) -> tuple[Words, Dropped]:
+def _lost_packets(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, ...]) -> tuple[Words, Words, Dropped]:
     network, size = fabric.network, len(targets)
     routes = fabric.routes()
     hops = forwarding(network, routes, fabric.discards)
@@ -132,7 +133,7 @@ def _lost_packets(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, .
         before = bad.copy()
         np.bitwise_or.at(bad, network.source, next_hops & bad[network.target])
         if (bad == before).all():
-            return bad & ~own, dropped
+            return bad & ~own, ~has_hop, dropped
 
 
 def _origins(fabric: RoutedFabric, targets: tuple[Target, ...]) -> Words:
@@ -164,6 +165,9 @@ def _unknown(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, ...]) 
         }
         absent = fabric.spoken.absent
         open_ends = {one.switch for one in absent if not one.inside and (one.switch, one.key) not in rows}
+        open_ends |= {name for name, each in speakers if each.obstacle and each.obstacle.place[-1] == ROUTING_MODE}
+        near = {one.switch for one in absent if one.far in open_ends}
+        open_ends |= near
     if open_ends:
         pairs = [(a.switch, b.switch) for a, b in fabric.spoken.sessions]
         reached = {name for names in joined(fabric.names, pairs) if open_ends & set(names) for name in names}

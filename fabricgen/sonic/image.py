@@ -19,6 +19,8 @@ from fabricgen.sonic.tables import ConfigDb, Row
 MAXIMUM_PATHS = 514
 MULTIPATH_RELAX = True
 
+ROUTING_MODE = "docker_routing_config_mode"
+
 INTERFACE_TABLES = (
     "INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VLAN_SUB_INTERFACE",
 )  # fmt: skip
@@ -228,8 +230,8 @@ def daemon_obstacle(config: ConfigDb) -> Obstacle | None:
     """
     if text(rows(config, "FEATURE").get("bgp", {}), "state") in ("disabled", "always_disabled"):
         return Obstacle("FEATURE|bgp is disabled: no BGP runs", ("FEATURE", "bgp", "state"))
-    mode = text(metadata(config), "docker_routing_config_mode")
+    mode = text(metadata(config), ROUTING_MODE)
     if mode.startswith("split"):
-        reason = f"docker_routing_config_mode is {mode}: FRR does not read the BGP tables of this file"
-        return Obstacle(reason, ("DEVICE_METADATA", "localhost", "docker_routing_config_mode"))
+        reason = f"{ROUTING_MODE} is {mode}: FRR does not read the BGP tables of this file"
+        return Obstacle(reason, ("DEVICE_METADATA", "localhost", ROUTING_MODE))
     return None

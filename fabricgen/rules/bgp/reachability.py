@@ -31,6 +31,8 @@ def lost_hosts(fabric: Fabric) -> Iterator[Defect]:
     from fabricgen.routing.reachability import reachability
 
     for names in _planes(fabric):
+        if not _has_routing(fabric, names):
+            continue  # FG361
         found = reachability(fabric.bundle, read_fabric(fabric.bundle, names))
         for loss in find_losses(found) if found else ():
             first = loss.causes[0]
@@ -59,8 +61,7 @@ def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """
     for names in _planes(fabric):
-        switches = [fabric.switches[name] for name in names]
-        if any(one.device.table("BGP_NEIGHBOR") or _routes_statically(one) for one in switches):
+        if _has_routing(fabric, names):
             continue
         inside = set(names)
         for pair in fabric.pairs:
@@ -70,6 +71,12 @@ def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
                 related = (("a routed link", near.place("INTERFACE")), ("the far end", far.place("INTERFACE")))
                 yield Defect(near.switch.place("BGP_NEIGHBOR"), message, "add the BGP neighbors of all links", related)
                 break
+
+
+def _has_routing(fabric: Fabric, names: list[str]) -> bool:
+    """Whether any of the switches has a BGP neighbor or a static route with a next hop."""
+    switches = [fabric.switches[name] for name in names]
+    return any(one.device.table("BGP_NEIGHBOR") or _routes_statically(one) for one in switches)
 
 
 def _routes_statically(switch: Switch) -> bool:
