@@ -29,7 +29,8 @@ Dropped = dict[tuple[int, int], StaticPath]  # (switch, number of the target) ->
 class Reachability:
     """`lost[u]` (switches x words) has a bit for each target that the hosts of switch u must reach but do not. `bad[u]`
     has one for each target whose packets switch u loses, for all switches, and `hopless[u]` for each that it has no
-    next hop to. `dropped` are the blackhole routes that lose packets. `neighbors` are the pairs of switches that planned links or sessions connect, both ways."""
+    next hop to. `dropped` are the blackhole routes that lose packets. `neighbors` are the pairs of switches that
+    planned links or sessions connect, both ways."""
 
     fabric: RoutedFabric
     targets: tuple[Target, ...]
@@ -160,12 +161,11 @@ def _unknown(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, ...]) 
                 covered = [n for n, target in enumerate(targets) if one.prefix.covers(target.addresses[0])]
                 found[switch] |= bits.row_of(np.array(covered, np.int64), size)
     if not bundle.wiring:
-        rows = {
-            (name, one.key) for name, each in fabric.spoken.speakers.items() for one in each.neighbors if one.obstacle
-        }
+        spoken = fabric.spoken.speakers.items()
+        rows = {(name, one.key) for name, each in spoken for one in each.neighbors if one.obstacle}
         absent = fabric.spoken.absent
         open_ends = {one.switch for one in absent if not one.inside and (one.switch, one.key) not in rows}
-        open_ends |= {name for name, each in speakers if each.obstacle and each.obstacle.place[-1] == ROUTING_MODE}
+        open_ends |= {name for name, each in spoken if each.obstacle and each.obstacle.place[-1] == ROUTING_MODE}
         near = {one.switch for one in absent if one.far in open_ends}
         open_ends |= near
     if open_ends:

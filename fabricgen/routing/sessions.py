@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fabricgen.bundle.outside import outside_sessions, read_speaker
 from fabricgen.bundle.read import Bundle
+from fabricgen.sonic.acl import dropped_bgp
 from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.image import InterfaceAddress, Neighbor, Speaker, rows, text
 from fabricgen.sonic.tables import ConfigDb
@@ -116,11 +117,13 @@ class _Pairing:
         self.bundle = bundle
         self.speakers: dict[str, Speaker] = {}
         self.ports_down: dict[str, dict[str, tuple[str, ...]]] = {}  # interface -> the field that shuts it down
+        self.acl: dict[str, dict[tuple[str, str, int, bool], str]] = {}
         self.tables: dict[str, ConfigDb] = {}
         for name in switches:
             config = bundle.devices[name].content.peek()
             self.speakers[name] = read_speaker(config)
             self.ports_down[name] = shut_interfaces(config)
+            self.acl[name] = dropped_bgp(config)
             self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
         speakers = self.speakers
         self.by_peer = {name: {n.peer: n for n in one.neighbors if n.peer} for name, one in speakers.items()}
@@ -192,7 +195,31 @@ class _Pairing:
         answer = far.neighbor
         if answer.obstacle:
             return _Failure(f"{_FAR_END} {far.switch}: {answer.obstacle}", far.switch, answer.cause)
-        return self._disagreement(name, neighbor, far) or self._port_down(name, near, far) or (near, far)
+        version = neighbor.peer.version if neighbor.peer else 6  # unnumbered sessions use link-local addresses
+        ends = (name, near), (far.switch, far.interface)
+        down = self._port_down(name, near, far) or self._filtered(version, *ends)
+        return self._disagreement(name, neighbor, far) or down or (near, far)
+
+    def _filtered(self, version: int, near: tuple[str, str], far: tuple[str, str]) -> "_Failure | None":
+        """ACLs must stop the connections that each of the two ends opens."""
+        found = []
+        for opener, other in ((near, far), (far, near)):
+            stops = (
+                (opener, "egress", True),
+                (other, "ingress", True),
+                (other, "egress", False),
+                (opener, "ingress", False),
+            )
+            rules = [
+                (switch, key)
+                for (switch, port), stage, is_request in stops
+                if (key := self.acl[switch].get((port, stage, version, is_request)))
+            ]
+            if not rules:
+                return None
+            found += rules
+        switch, key = found[0]
+        return _Failure(f"ACL_RULE|{key} of {switch} drops the packets of BGP", switch, ("ACL_RULE", key))
 
     def _disagreement(self, name: str, neighbor: Neighbor, far: SessionEnd) -> "_Failure | None":
         own, other = self.speakers[name], self.speakers[far.switch]
