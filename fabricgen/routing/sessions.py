@@ -12,7 +12,8 @@ from fabricgen.bundle.outside import outside_sessions, read_speaker
 from fabricgen.bundle.read import Bundle
 from fabricgen.sonic.acl import dropped_bgp
 from fabricgen.sonic.addresses import Address
-from fabricgen.sonic.image import InterfaceAddress, Neighbor, Speaker, rows, text
+from fabricgen.sonic.admin import shut_interfaces
+from fabricgen.sonic.image import InterfaceAddress, Neighbor, Speaker
 from fabricgen.sonic.tables import ConfigDb
 
 _LOSSLESS_TABLES = (
@@ -85,29 +86,6 @@ class _Failure(NamedTuple):
     reason: str
     switch: str
     place: tuple[str, ...] = ()
-
-
-def shut_interfaces(config: ConfigDb) -> dict[str, tuple[str, ...]]:
-    """Interface -> the (table, key, field) that shuts it down.
-
-    portmgrd sets a port without admin_status down. A port channel is down with its members, or by its own field.
-    """
-    found: dict[str, tuple[str, ...]] = {
-        port: ("PORT", port, "admin_status")
-        for port, row in rows(config, "PORT").items()
-        if text(row, "admin_status") != "up"
-    }
-    members: dict[str, list[str]] = {}
-    for key in rows(config, "PORTCHANNEL_MEMBER"):
-        channel, _, port = key.partition("|")
-        members.setdefault(channel, []).append(port)
-    for channel, ports in members.items():
-        if all(port in found for port in ports):
-            found[channel] = found[ports[0]]
-    for channel, row in rows(config, "PORTCHANNEL").items():
-        if text(row, "admin_status") == "down":
-            found[channel] = ("PORTCHANNEL", channel, "admin_status")
-    return found
 
 
 class _Pairing:

@@ -21,8 +21,8 @@ _MOST_PREFIXES = 64
 
 @rule("FG362", Severity.ERROR, "SONiC ignores the BGP tables of the file")
 def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
-    """What: a switch with BGP_NEIGHBOR rows has FEATURE|bgp enabled, and its docker_routing_config_mode is neither split
-    nor split-unified.
+    """What: a switch with BGP_NEIGHBOR rows has FEATURE|bgp enabled, and its docker_routing_config_mode is neither
+    split nor split-unified.
 
     Why: without the container no session starts. In the split modes the container does not render the configuration of
     FRR from CONFIG_DB: FRR reads files on the switch, which are not judged. For files without fabric.json, split is a
@@ -46,9 +46,9 @@ def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG363", Severity.ERROR, "An ACL drops packets of RoCE or of BGP")
 def dropping_acl(fabric: Fabric) -> Iterator[Defect]:
-    """What: no rule of an ACL that is bound to a port with PFC drops packets to UDP port 4791. No rule of an ACL that is
-    bound to a port between switches drops packets from or to TCP port 179. Rules with both a source and a destination
-    address, which separate tenants, are not reported.
+    """What: no rule of an ACL that is bound to a port with PFC drops packets to UDP port 4791. No rule of an ACL that
+    is bound to a port between switches drops packets from or to TCP port 179. Rules with both a source and a
+    destination address, which separate tenants, are not reported.
 
     Why: routes and sessions look correct, and the packets of RDMA are lost: a queue pair ends with an error after its
     retries. Without TCP port 179 sessions do not start, or only if the other end opens them.
