@@ -137,7 +137,8 @@ class _Causes:
         if self.found.targets[number].switch != switch:
             return np.array([switch])
         near, far = self.found.neighbors.T
-        return near[far == switch]
+        others: NDArray[np.int64] = near[far == switch]
+        return others
 
     def _at_owner(self, target: Target) -> Cause:
         """Why the switch of the hosts does not announce their prefix."""

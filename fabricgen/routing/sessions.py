@@ -159,8 +159,8 @@ class _Pairing:
         if owner is not None:
             return ("" if owner[0] == name else owner[0]), session
         link = self.bundle.link_at.get((name, near.interface)) if near else None
-        far = link and (link.b if link.a[0] == name else link.a)
-        return (far[0] if far and far[0] in self.speakers and far[0] != name else ""), session
+        beyond = "" if link is None else link.b[0] if link.a[0] == name else link.a[0]
+        return (beyond if beyond in self.speakers and beyond != name else ""), session
 
     def _far_end(self, name: str, neighbor: Neighbor) -> "tuple[str, SessionEnd] | _Failure":
         """(own interface, far end), or the reason why the session stays down."""
