@@ -7,12 +7,13 @@ from fabricgen.sonic.tables import ConfigDb
 def shut_interfaces(config: ConfigDb) -> dict[str, tuple[str, ...]]:
     """Interface -> the (table, key, field) that shuts it down.
 
-    portmgrd sets a port without admin_status down. A port channel is down with its members, or by its own field.
+    A port without admin_status is down as well; FG237 reports it, and it counts as up here. A port channel is down with
+    its members, or by its own field.
     """
     found: dict[str, tuple[str, ...]] = {
         port: ("PORT", port, "admin_status")
         for port, row in rows(config, "PORT").items()
-        if text(row, "admin_status") != "up"
+        if text(row, "admin_status") == "down"
     }
     members: dict[str, list[str]] = {}
     for key in rows(config, "PORTCHANNEL_MEMBER"):

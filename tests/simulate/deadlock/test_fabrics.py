@@ -226,8 +226,13 @@ def test_a_session_that_cannot_come_up_is_left_out_and_reported(tmp_path: Path, 
     mistake(configs)
     bundle = open_configs(configs, tmp_path)
     results = analyse_deadlock(bundle)
-    assert results[0].verdict == "free"
-    findings = [finding for finding in deadlock_findings(bundle, results) if finding.code == "FG602"]
+    assert results[0].verdict == "unknown"
+    assert results[0].covers
+    assert results[0].covers.left_out
+    assert results[0].covers.without_routes == results[0].covers.left_out
+    everything = deadlock_findings(bundle, results)
+    assert [finding.severity for finding in everything if finding.code == "FG610"] == [Severity.ERROR]
+    findings = [finding for finding in everything if finding.code == "FG602"]
     assert any(word in finding.message and finding.device == "r0" for finding in findings)
     assert all(finding.location and finding.severity is Severity.WARNING for finding in findings)
 
