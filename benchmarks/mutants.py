@@ -3,8 +3,10 @@
     python -m benchmarks.mutants [--count 4] [--seed 1] [--example NAME]… [--page docs/mutants.md]
 
 Renders each example, changes one value at a time, `count` of them in each table, and validates the files without
-manifest.json. A mutant is found if an error or a warning names its device and its table. The exit code is 1 if a
-survivor has no known reason, or less than 95 % are found.
+manifest.json. A mutant is found if an error or a warning names its device and its table. Where several switches have
+the row, the change is also made on all of them at once, as a mistake in a template does. The exit code is 1 if a
+survivor has no known reason, or less than 95 % are found, on one switch or on all. `--page` writes the page with the
+named kinds of benchmarks/faults.py.
 """
 
 import argparse
@@ -20,7 +22,7 @@ from ipaddress import ip_interface
 from pathlib import Path
 from typing import Any
 
-from benchmarks import mutants_infiniband
+from benchmarks import faults, mutants_infiniband
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
@@ -110,6 +112,17 @@ HARMLESS = (
         "field removed",
         "the default is separated; no other switch to compare with",
     ),
+    Harmless(
+        "DEVICE_METADATA", "buffer_model", "field removed", "the default is traditional; FG225 judges dynamic ones"
+    ),
+    Harmless("DEVICE_METADATA", "default_bgp_status", "field removed", "the default is up"),
+    Harmless("DEVICE_METADATA", "default_pfcwd_status", "", "the ports have rows in PFC_WD"),
+    Harmless("CABLE_LENGTH", "", "key", "buffermgrd reads rows of any name"),
+    Harmless("LOSSLESS_TRAFFIC_PATTERN", "", "key", "buffermgrd reads rows of any name"),
+    Harmless("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "", "key", "buffermgrd reads rows of any name"),
+    Harmless("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th", "number", "a larger alpha is valid"),
+    Harmless("PFC_WD", "restoration_time", "number", "longer times are valid"),
+    Harmless("WRED_PROFILE", "green_drop_probability", "field removed", "the default is 100 %"),
     Harmless("STATIC_ROUTE", "advertise", "field removed", "the default is true; no other switch to compare with"),
 )
 
@@ -215,9 +228,14 @@ def _other_key(table: str, key: str, chance: random.Random) -> str | None:
     return f"{head}{interface.ip + chance.choice((2, 4, 256, 512))}/{interface.network.prefixlen}"
 
 
-def mutated(bundle: Bundle, mutant: Mutant) -> Bundle:
-    """The bundle with the change of the mutant."""
-    device = bundle.devices[mutant.device]
+def mutated(bundle: Bundle, mutant: Mutant, names: Sequence[str]) -> Bundle:
+    """The bundle with the change of the mutant on these switches."""
+    return replace(
+        bundle, devices={**bundle.devices, **{name: _changed(bundle.devices[name], mutant) for name in names}}
+    )
+
+
+def _changed(device: ObservedDevice, mutant: Mutant) -> ObservedDevice:
     config: dict[str, Any] = {**device.config, mutant.table: copy.deepcopy(device.config[mutant.table])}
     rows = config[mutant.table]
     if mutant.field:
@@ -229,18 +247,27 @@ def mutated(bundle: Bundle, mutant: Mutant) -> Bundle:
         row = rows.pop(mutant.key)
         if mutant.new is not None:
             rows[mutant.new] = row
-    changed = device.with_config(config, dump(config))
-    return replace(bundle, devices={**bundle.devices, device.name: changed})
+    return device.with_config(config, dump(config))
+
+
+def holders(bundle: Bundle, mutant: Mutant) -> tuple[str, ...]:
+    """The switches that have the row, and the field that changes."""
+    found = []
+    for name, device in bundle.devices.items():
+        row = device.table(mutant.table).get(mutant.key)
+        if row is not None and (not mutant.field or mutant.field in row):
+            found.append(name)
+    return tuple(found)
 
 
 LEVELS = ("missed", "device", "table", "row", "field")
 
 
-def level(bundle: Bundle, mutant: Mutant) -> tuple[str, list[Finding]]:
-    """How exactly the findings name the location, and all findings."""
-    best, found = 0, [finding for finding in run(mutated(bundle, mutant)) if finding.severity is not Severity.NOTE]
+def level(bundle: Bundle, mutant: Mutant, names: Sequence[str]) -> tuple[str, list[Finding]]:
+    """How exactly the findings name the location on one of the switches with the change, and all findings."""
+    best, found = 0, [one for one in run(mutated(bundle, mutant, names)) if one.severity is not Severity.NOTE]
     for finding in found:
-        if finding.device != mutant.device:
+        if finding.device not in names:
             continue
         table, _, rest = finding.path.partition("|")
         reached = 1
@@ -262,11 +289,18 @@ class Result:
     is_lossy: bool  # on a plane without PFC
     level: str
     found: list[Finding]
+    level_on_all: str | None = None  # the same on all switches that have the row; None if only one has it
+    unused: str = ""  # see unused()
 
     @property
     def is_found(self) -> bool:
         """Whether a finding names device and table."""
         return LEVELS.index(self.level) >= LEVELS.index("table")
+
+    @property
+    def is_found_on_all(self) -> bool | None:
+        """Whether a finding names one of all switches and the table; None if only one switch has the row."""
+        return None if self.level_on_all is None else LEVELS.index(self.level_on_all) >= LEVELS.index("table")
 
     @property
     def reason(self) -> str | None:
@@ -278,7 +312,40 @@ class Result:
             )
             if same and (self.is_lossy or not one.lossy):
                 return one.why
-        return None
+        return self.unused or None
+
+    @property
+    def counts_on_all(self) -> bool:
+        """Whether the change is a fault on all switches: found, or without a reason."""
+        return self.is_found_on_all is not None and (self.is_found_on_all or not self.reason)
+
+
+def unused(bundle: Bundle, mutant: Mutant) -> str:
+    """Why a row or an entry has no effect: nothing uses its class, queue or port; "" if something does."""
+    device = bundle.devices[mutant.device]
+    classes = {str(tc) for row in device.table("DSCP_TO_TC_MAP").values() for tc in row.values()}
+    if mutant.table in ("TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP") and mutant.field not in {"", *classes}:
+        return "no DSCP maps to the class"
+    lossless = {str(one) for plane in (bundle.wiring.planes if bundle.wiring else ()) for one in plane.lossless}
+    if mutant.table == "MAP_PFC_PRIORITY_TO_QUEUE" and mutant.field not in {"", *lossless}:
+        return "no PFC on the priority"
+    queues = {row.get(tc) for row in device.table("TC_TO_QUEUE_MAP").values() for tc in classes}
+    if mutant.table == "QUEUE" and mutant.key.rpartition("|")[2] not in queues:
+        return "no DSCP maps to the queue"
+    port = mutant.key.partition("|")[0]
+    wired = {port for link in bundle.links for name, port in (link.a, link.b) if name == mutant.device}
+    if mutant.table == "PORT" and port not in wired and mutant.field in ("admin_status", "mtu", "subport"):
+        return "the port has no cable"
+    if mutant.table == "PORT_QOS_MAP" and mutant.key == "global":
+        return "the ports name their own maps"
+    if mutant.table == "WRED_PROFILE" and any(color in mutant.field for color in ("red_", "yellow_")):
+        return "RoCE packets are green" if not mutant.field.startswith("wred_green") else ""
+    if mutant.table == "FLEX_COUNTER_TABLE" and mutant.key not in ("PFCWD", "PORT", "QUEUE", "PG_WATERMARK"):
+        return "an optional counter"
+    is_lossy = mutant.table == "DSCP_TO_TC_MAP" and mutant.old not in lossless and mutant.new not in lossless
+    if is_lossy and mutant.new is not None:
+        return "another lossy class"
+    return ""
 
 
 def results(examples: Sequence[str], count: int, seed: int) -> Iterator[Result]:
@@ -289,7 +356,12 @@ def results(examples: Sequence[str], count: int, seed: int) -> Iterator[Result]:
         planes = {plane.name for plane in bundle.wiring.planes if not plane.lossless} if bundle.wiring else set()
         for mutant in mutants(bundle, count, seed):
             wired = bundle.devices[mutant.device].wired
-            yield Result(example, mutant, bool(wired and wired.plane in planes), *level(bundle, mutant))
+            names = holders(bundle, mutant)
+            on_all = level(bundle, mutant, names)[0] if len(names) > 1 else None
+            is_lossy = bool(wired and wired.plane in planes)
+            yield Result(
+                example, mutant, is_lossy, *level(bundle, mutant, (mutant.device,)), on_all, unused(bundle, mutant)
+            )
 
 
 def rendered(examples: Sequence[str]) -> Iterator[tuple[str, Path]]:
@@ -316,6 +388,7 @@ def page(found: Sequence[Result], count: int, seed: int) -> str:
     share = 100 * (1 - len(survivors) / len(found))
     examples = ", ".join(dict.fromkeys(one.example for one in found))
     exact = Counter(one.level for one in found)
+    on_all = [bool(one.is_found_on_all) for one in found if one.counts_on_all]
     lines = [
         "# Seeded faults", "",
         f"Generated by `make mutants` (seed {seed}, {count} for each table of each example); do not edit.", "",
@@ -324,23 +397,40 @@ def page(found: Sequence[Result], count: int, seed: int) -> str:
         f"In {len(found) - len(survivors)} cases ({share:.1f} %) an error or a warning",
         f"names the switch and the table, in {exact['row'] + exact['field']} the row, "
         f"in {exact['field']} the field.", "",
-        "| change | mutants | found |", "|---|---|---|", *_counts(found, lambda one: one.mutant.kind), "",
-        "| table | mutants | found |", "|---|---|---|", *_counts(found, lambda one: one.mutant.table), "",
+        f"{len(on_all)} of these faults are in rows that several switches have; made on all of them at once, as a "
+        "template does, "
+        f"{sum(on_all)} changes",
+        f"({100 * sum(on_all) / max(1, len(on_all)):.1f} %) are found: no switch is left to compare with.", "",
+        "| change | mutants | found | on all switches | found |", "|---|---|---|---|---|",
+        *_counts(found, lambda one: one.mutant.kind), "",
+        "| table | mutants | found | on all switches | found |", "|---|---|---|---|---|",
+        *_counts(found, lambda one: one.mutant.table), "",
         "## Survivors", "",
     ]  # fmt: skip
+    lines += _survivors(survivors)
+    lines += ["## Survivors on all switches", "", *_survivors([one for one in found if one.is_found_on_all is False])]
+    return "\n".join(lines)
+
+
+def _survivors(survivors: Sequence[Result]) -> list[str]:
     grouped: dict[tuple[str, str, str, str], int] = Counter(
         (one.mutant.table, one.mutant.field or "(row)", one.mutant.kind, one.reason or "a gap") for one in survivors
     )
     if not grouped:
-        return "\n".join([*lines, "None.", ""])
-    lines += ["| table | field | change | mutants | why |", "|---|---|---|---|---|"]
+        return ["None.", ""]
+    lines = ["| table | field | change | mutants | why |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(key[:3])} | {number} | {key[3]} |" for key, number in sorted(grouped.items())]
-    return "\n".join([*lines, ""])
+    return [*lines, ""]
 
 
 def _counts(found: Sequence[Result], name: Any) -> Iterator[str]:
     total, caught = Counter(map(name, found)), Counter(name(one) for one in found if one.is_found)
-    return (f"| {key} | {total[key]} | {caught[key]} |" for key in sorted(total))
+    everywhere = Counter(name(one) for one in found if one.is_found_on_all is not None)
+    caught_everywhere = Counter(name(one) for one in found if one.is_found_on_all)
+    return (
+        f"| {key} | {total[key]} | {caught[key]} | {everywhere[key] or ''} | {caught_everywhere[key] or ''} |"
+        for key in sorted(total)
+    )
 
 
 def main() -> int:
@@ -357,6 +447,8 @@ def main() -> int:
         if not one.is_found and not one.reason:
             codes = sorted({f"{finding.code}@{finding.device}:{finding.path}" for finding in one.found})[:3]
             print(f"{one.example} {one.mutant.kind}: {one.mutant} {codes}")
+        if one.is_found_on_all is False and one.is_found:
+            print(f"{one.example} {one.mutant.kind} on all switches: {one.mutant}", flush=True)
     in_files = [
         one
         for example, folder in rendered(() if options.example else mutants_infiniband.EXAMPLES)
@@ -368,10 +460,14 @@ def main() -> int:
     survivors = [one for one in found if not one.is_found]
     gaps = sum(not one.reason for one in survivors) + len(open_files)
     print(f"{len(found)} mutants, {len(survivors)} survive; {len(in_files)} in files of subnet managers; {gaps} gaps")
+    on_all = [bool(one.is_found_on_all) for one in found if one.counts_on_all]
+    print(f"{len(on_all)} on all switches at once, {len(on_all) - sum(on_all)} survive")
     if options.page:
         text = page(found, options.count, options.seed)
-        options.page.write_text("\n".join([text, *mutants_infiniband.section(in_files)]), encoding="utf-8")
-    return 1 if gaps or len(survivors) > (1 - LEAST_FOUND) * len(found) else 0
+        named = faults.section([*faults.outcomes(options.example or faults.EXAMPLES, faults.KINDS)])
+        options.page.write_text("\n".join([text, named, *mutants_infiniband.section(in_files)]), encoding="utf-8")
+    least_on_all = LEAST_FOUND * len(on_all)
+    return 1 if gaps or len(survivors) > (1 - LEAST_FOUND) * len(found) or sum(on_all) < least_on_all else 0
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ def validate(
     `paths` are bundles, config_db.json files, folders of them, or folders with an opensm.conf. `links` (JSON) or `lldp`
     replace the links of the files. `select` and `ignore` are codes or prefixes of codes. `platforms` are files with
     platform entries, used before those of the catalog. `yang` is a folder of YANG models for an additional check with
-    libyang. `deploy` also reports what must not be deployed: placeholder GUIDs. `inventory` is where the lines of
+    libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that
+    differ from the manifest. `inventory` is where the lines of
     inventory values are looked up. Raises UnreadableInputError and UsageError.
     """
     known = [load_switch_platform(file) for file in platforms]
@@ -88,12 +89,13 @@ def _apply_yang(judging: Judging, models: "Models", select: Sequence[str], ignor
 
 def _require_deployable(judging: Judging, paths: Sequence[Path], select: Sequence[str], ignore: Sequence[str]) -> None:
     """Add what must not be deployed, if its code is selected."""
+    from fabricgen.rules.bundle.completeness import not_as_rendered
     from fabricgen.rules.opensm.deployable import not_deployable
 
     wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
     judging.findings += [
         finding
-        for finding in not_deployable(paths, judging.bundle.wiring)
+        for finding in (*not_deployable(paths, judging.bundle.wiring), *not_as_rendered(judging.bundle))
         if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
     ]
-    judging.codes |= codes_of("FG84")
+    judging.codes |= codes_of("FG84", "FG259")

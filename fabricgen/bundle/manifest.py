@@ -3,7 +3,8 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import orjson
 
@@ -34,13 +35,31 @@ class Manifest:
         return dump_listing(head, {"files": rows})
 
 
+def load_manifest(folder: Path) -> Manifest:
+    """The manifest of a bundle. Raises OSError, or ValueError if the file is not a manifest."""
+    raw = orjson.loads((folder / NAME).read_bytes())
+    if not isinstance(raw, dict):
+        raise ValueError("not a JSON object")
+    if missing := [name for name in ("fabric", "output_version", "inventory", "files") if name not in raw]:
+        raise ValueError(f"{missing[0]} is missing")
+    if not isinstance(raw["files"], list) or not all(map(_is_row, raw["files"])):
+        raise ValueError("files must be a list of path, below the bundle, and sha256")
+    files = {row["path"]: row["sha256"] for row in raw["files"]}
+    return Manifest(raw["fabric"], raw["output_version"], raw["inventory"], files)
+
+
+def _is_row(row: Any) -> bool:
+    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("path", "sha256")):
+        return False
+    path = PurePosixPath(row["path"])
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in row["path"]
+
+
 def read_manifest(folder: Path) -> Manifest | None:
     """The manifest of a bundle; None if it is missing or cannot be read."""
     try:
-        raw = orjson.loads((folder / NAME).read_bytes())
-        files = {row["path"]: row["sha256"] for row in raw["files"]}
-        return Manifest(raw["fabric"], raw["output_version"], raw["inventory"], files)
-    except (OSError, ValueError, KeyError, TypeError):
+        return load_manifest(folder)
+    except (OSError, ValueError):
         return None
 
 

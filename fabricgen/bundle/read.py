@@ -10,9 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from fabricgen.bundle import infer
+from fabricgen.bundle.cables import Cabling
 from fabricgen.bundle.config_files import CONFIG_NAME, ConfigFiles, by_device
 from fabricgen.bundle.device import ObservedDevice, parse_object, read_bytes
 from fabricgen.bundle.hosts import ObservedHosts, read_hosts
+from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.sources import Sources, read_sources
 from fabricgen.bundle.wiring import WiredLink, Wiring, load_wiring
 from fabricgen.errors import UnreadableInputError
@@ -27,7 +29,8 @@ OPTIONS_NAME = "opensm.conf"
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """What is judged. `devices` are in natural order of their names; `root` and `wiring` are None for loose files.
+    """What is judged. `devices` are in natural order of their names; `wiring` is None for loose files, and so is `root`
+    unless they have a manifest.json.
 
     Devices are switches with a config_db.json, `links` those of their planes: InfiniBand planes are in `wiring` alone.
     """
@@ -39,6 +42,7 @@ class Bundle:
     links_from: str = "fabric.json"  # | DEVICE_NEIGHBOR | BGP | a file with links or of LLDP
     subnet_roots: tuple[Path, ...] = ()  # bundles with InfiniBand planes, and loose folders with an opensm.conf
     hosts: Mapping[str, ObservedHosts] = field(default_factory=dict)  # the files of hosts, by group
+    cabling: Cabling | None = None  # the planned and the observed cables, if `links` are observed
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:
@@ -85,6 +89,8 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
     for path in paths:
         if not path.exists():
             raise UnreadableInputError("no such file or folder", Location(str(path)))
+        if (path / MANIFEST_NAME).is_file():
+            root = path
         if (path / "fabric.json").is_file():
             root = path
             wirings.append(_read_wiring(path / "fabric.json"))
@@ -112,7 +118,8 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         links = tuple(link for link in wiring.links if link.plane not in wiring.infiniband_planes)
         return Bundle(devices, links, root, wiring, subnet_roots=subnets_of, hosts=read_hosts(root))
     links, origin = infer.from_tables(tables)
-    return Bundle(devices, links, links_from=origin, subnet_roots=subnets_of)
+    of_manifest = root if len(paths) == 1 else None
+    return Bundle(devices, links, of_manifest, links_from=origin, subnet_roots=subnets_of)
 
 
 def _subnet_root(path: Path) -> Path | None:

@@ -68,7 +68,7 @@ class Verbs(click.Group):
         file = ctx.meta[_FILE] = read_settings()
         refuse_unknown_keys(file, lambda: _known_keys(main))
         shared = {key.replace("_", "-"): value for key, value in file.content.items() if not isinstance(value, dict)}
-        ctx.default_map = {cmd_name: file_defaults(command, cmd_name, file.content, shared)}
+        ctx.default_map = {cmd_name: file_defaults(command, cmd_name, file.content, shared, file.folder)}
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

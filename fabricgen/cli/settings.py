@@ -1,9 +1,9 @@
 """Options that every verb has, before or after its name, and the defaults of all options.
 
 The command line overrides the environment (FABRICGEN_<OPTION>), which overrides fabricgen.toml or [tool.fabricgen] in
-pyproject.toml of the working directory. There, a key is an option of every verb that has it, and a table is a verb. The
-tables about findings, `severity` and `suppressions`, are read in policy.py. Only the --output of a report has no
-variable: FABRICGEN_OUTPUT is the folder of the bundle.
+pyproject.toml of the working directory, or of the nearest folder above it. There, a key is an option of every verb that
+has it, and a table is a verb. The tables about findings, `severity` and `suppressions`, are read in policy.py. Only the
+--output of a report has no variable: FABRICGEN_OUTPUT is the folder of the bundle.
 """
 
 import os
@@ -30,6 +30,7 @@ class SettingsFile:
 
     name: str
     content: Mapping[str, Any]
+    folder: Path = Path()  # to which its relative paths refer; that of the working directory is empty
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,8 @@ def verb(function: Callable[..., Any]) -> Callable[..., Any]:
         common = {name: value for name, value in given.items() if not _overridden(ctx, name)}
         settings = (ctx.obj or Settings()).updated(common)
         settings.start_logging()
+        if settings.verbose:
+            settings.say(f"settings: {settings.file.name or 'no fabricgen.toml or [tool.fabricgen]'}")
         own = {name: value for name, value in given.items() if name not in {each.name for each in fields(Settings)}}
         return function(settings, **own)
 
@@ -136,10 +139,29 @@ def _overridden(ctx: click.Context, name: str) -> bool:
 
 
 def read_settings() -> SettingsFile:
-    """The content of fabricgen.toml, else of [tool.fabricgen], else empty. Raises UnreadableInputError."""
-    for name, keys in (("fabricgen.toml", ()), ("pyproject.toml", ("tool", "fabricgen"))):
-        file = Path(name)
-        if not file.is_file():
+    """The settings of the nearest folder that has any, from the working directory upwards; empty without such a folder.
+
+    In a folder, fabricgen.toml comes before [tool.fabricgen] of pyproject.toml, and a pyproject.toml without this table
+    is not a settings file. Settings of several folders are not merged. Raises UnreadableInputError.
+    """
+    try:
+        start = Path.cwd()
+    except OSError:  # the working directory was removed
+        return SettingsFile("", {})
+    for folder in (start, *start.parents):
+        if found := _settings_in(folder, "" if folder == start else f"{folder}/"):
+            return found
+    return SettingsFile("", {})
+
+
+def _settings_in(folder: Path, shown: str) -> SettingsFile | None:
+    """The settings of a folder, named with the prefix `shown`; None if it does not have any."""
+    for base, keys in (("fabricgen.toml", ()), ("pyproject.toml", ("tool", "fabricgen"))):
+        file, name = folder / base, f"{shown.replace('//', '/')}{base}"
+        try:
+            if not file.is_file():
+                continue
+        except OSError:  # a folder above that this user cannot read
             continue
         import tomllib  # most working directories do not have such a file
 
@@ -151,29 +173,41 @@ def read_settings() -> SettingsFile:
             content = content.get(key, {}) if isinstance(content, dict) else content
         if not isinstance(content, dict):
             raise UnreadableInputError(f"{'.'.join(keys)} is not a table", Location(name))
-        if content:
-            return SettingsFile("#".join([name, *[".".join(keys)] * bool(keys)]), content)
-    return SettingsFile("", {})
+        if content or not keys:
+            folder_given = folder if shown else Path()
+            return SettingsFile("#".join([name, *[".".join(keys)] * bool(keys)]), content, folder_given)
+    return None
 
 
 def file_defaults(
-    command: click.Command, name: str, content: Mapping[str, Any], above: Mapping[str, Any]
+    command: click.Command, name: str, content: Mapping[str, Any], above: Mapping[str, Any], folder: Path = Path()
 ) -> dict[str, Any]:
     """The default map of click for a verb: the settings for all verbs (`above`), then those of the verb's table.
 
-    Raises UsageError for a key of the verb's table that is not one of its options.
+    Relative paths refer to `folder`. Raises UsageError for a key of the verb's table that is not one of its options.
     """
     own = content.get(name, {})
     if not isinstance(own, dict):
         raise UsageError(f"fabricgen's settings: {name!r} names a verb, so it must be a table")
     shared = {**above, **{key.replace("_", "-"): value for key, value in own.items() if not isinstance(value, dict)}}
     if isinstance(command, click.Group):
-        return {each: file_defaults(member, each, own, shared) for each, member in command.commands.items()}
+        return {each: file_defaults(member, each, own, shared, folder) for each, member in command.commands.items()}
     options = _options(command)
     for key in own:
         if key.replace("_", "-") not in options:
             raise UsageError(f"fabricgen's settings: {name} has no option {key!r}; it has {', '.join(options)}")
-    return {str(options[key].name): value for key, value in shared.items() if key in options}
+    return {
+        str(options[key].name): _below(folder, options[key], value) for key, value in shared.items() if key in options
+    }
+
+
+def _below(folder: Path, option: click.Option, value: Any) -> Any:
+    """The value of an option; a relative path refers to the folder of the settings."""
+    if not isinstance(option.type, click.Path) or folder == Path():
+        return value
+    if isinstance(value, list):
+        return [_below(folder, option, each) for each in value]
+    return str(folder / value) if isinstance(value, str) and value != "-" else value
 
 
 def refuse_unknown_keys(file: SettingsFile, known: Callable[[], Collection[str]]) -> None:

@@ -25,7 +25,7 @@ from fabricgen.cli.settings import Settings, verb
 @click.option(
     "--deploy",
     is_flag=True,
-    help="Also report what must not be deployed: placeholder GUIDs of InfiniBand planes.",
+    help="Also report what must not be deployed: placeholder GUIDs, and files that differ from the manifest.",
 )
 @inventory_option
 @output_options

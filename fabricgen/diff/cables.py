@@ -1,33 +1,14 @@
-"""Expected and observed cables: missing, extra, misplaced and swapped ones."""
+"""The cables of a bundle compared with observed ones."""
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabricgen.bundle.cables import Miscabling, miscablings, pair_of, plugged
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.errors import UsageError
-from fabricgen.observed.lldp import Pair, read_lldp, resolved
-from fabricgen.sonic.canonical import natural_key
-
-
-class Fault(enum.StrEnum):
-    """How a cable differs from the plan."""
-
-    MISSING = "missing"  # expected, and neither end has a neighbour
-    EXTRA = "extra"  # observed, and no cable is expected at either end
-    MISPLACED = "misplaced"  # observed, and an end is expected to have another far end
-    SWAPPED = "swapped"  # two observed cables with exchanged far ends
-
-
-class Detail(enum.StrEnum):
-    """More about a misplaced or swapped cable."""
-
-    OTHER_PORT = "other-port"  # misplaced, between the expected devices
-    OTHER_DEVICE = "other-device"
-    ONE_DEVICE = "one-device"  # swapped at one device, such as a host with two NICs
-    NONE = ""
+from fabricgen.observed.lldp import read_lldp, resolved
 
 
 class Observer(enum.StrEnum):
@@ -35,29 +16,6 @@ class Observer(enum.StrEnum):
 
     LLDP = "lldp"
     IBNETDISCOVER = "ibnetdiscover"
-
-
-@dataclass(frozen=True, slots=True)
-class Miscabling:
-    """Cables that differ from the plan: the observed and the expected pairs of ends, in natural order."""
-
-    kind: Fault
-    seen: tuple[Pair, ...]
-    expected: tuple[Pair, ...]
-
-    @property
-    def device(self) -> str:
-        """The device at which two cables are swapped; "" for a swap between devices and for other faults."""
-        near, far = ({name for name, _ in pair} for pair in self.seen) if self.kind is Fault.SWAPPED else (set(), set())
-        return next(iter(near & far)) if len(near & far) == 1 else ""
-
-    @property
-    def detail(self) -> Detail:
-        """Which kind of a misplaced or swapped cable it is."""
-        if self.kind is Fault.MISPLACED:
-            devices = [{name for name, _ in pair} for pair in self.expected]
-            return Detail.OTHER_PORT if {name for name, _ in self.seen[0]} in devices else Detail.OTHER_DEVICE
-        return Detail.ONE_DEVICE if self.device else Detail.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +63,7 @@ def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
     for link in bundle.host_links:
         nics.setdefault(link.a[0], []).append(link.a)
     seen = {
-        pair_of(near, _plugged(near, resolved(far, bundle.devices), far_ends, nics))
+        pair_of(near, plugged(near, resolved(far, bundle.devices), far_ends, nics))
         for near, far in readings
         if near[0] in dumped
     }
@@ -113,60 +71,3 @@ def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
     found, correct = miscablings(seen, far_ends, expected)
     silent = tuple(name for name in bundle.devices if name not in dumped)
     return CableDifference(found, correct, silent)
-
-
-def miscablings(
-    seen: set[Pair], far_ends: Mapping[Endpoint, Endpoint], expected: Iterable[Pair]
-) -> tuple[tuple[Miscabling, ...], int]:
-    """The faults in natural order, and the number of correct cables.
-
-    `far_ends` maps each planned end to its far end; `expected` are the planned cables that the observer can report.
-    """
-    correct = {pair for pair in seen if far_ends.get(pair[0]) == pair[1]}
-    busy = {end for pair in seen for end in pair}
-    missing = [pair for pair in expected if busy.isdisjoint(pair)]
-    found = [*_wrong(seen - correct, far_ends), *(Miscabling(Fault.MISSING, (), (pair,)) for pair in missing)]
-    found.sort(key=lambda item: [[_order(end) for end in pair] for pair in (*item.seen, *item.expected)])
-    return tuple(found), len(correct)
-
-
-def _plugged(
-    near: Endpoint, far: Endpoint, far_ends: Mapping[Endpoint, Endpoint], nics: Mapping[str, Sequence[Endpoint]]
-) -> Endpoint:
-    """The far end by its name in the plan.
-
-    A host announces its own NIC names. The NIC is the one that the plan has at this port of the switch, or the only one
-    of the host at this switch.
-    """
-    name = far[0] if far[0] in nics else far[0].partition(".")[0]
-    if name not in nics or (name, far[1]) in far_ends:
-        return (name, far[1]) if name in nics else far
-    here = [nic for nic in nics[name] if far_ends[nic][0] == near[0]]
-    if far_ends.get(near) in here:
-        return far_ends[near]
-    return here[0] if len(here) == 1 else (name, far[1])
-
-
-def _wrong(seen: Iterable[Pair], far_ends: Mapping[Endpoint, Endpoint]) -> Iterator[Miscabling]:
-    left = dict.fromkeys(sorted(seen, key=lambda pair: [_order(end) for end in pair]))
-    for pair in list(left):
-        if pair not in left:
-            continue
-        del left[pair]
-        expected = tuple(pair_of(end, far_ends[end]) for end in pair if end in far_ends)
-        partners = pair_of(far_ends[pair[0]], far_ends[pair[1]]) if len(expected) == 2 else None
-        if partners in left:
-            del left[partners]
-            yield Miscabling(Fault.SWAPPED, (pair, partners), expected)
-        else:
-            yield Miscabling(Fault.MISPLACED if expected else Fault.EXTRA, (pair,), expected)
-
-
-def pair_of(one: Endpoint, other: Endpoint) -> Pair:
-    """Both ends in natural order."""
-    first, second = sorted((one, other), key=_order)
-    return first, second
-
-
-def _order(end: Endpoint) -> tuple[object, object]:
-    return natural_key(end[0]), natural_key(end[1])

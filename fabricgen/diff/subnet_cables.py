@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from fabricgen.bundle.cables import miscablings, pair_of
 from fabricgen.bundle.read import Bundle, read_bytes
 from fabricgen.bundle.wiring import Endpoint
-from fabricgen.diff.cables import CableDifference, Observer, UnknownNode, miscablings, pair_of
+from fabricgen.diff.cables import CableDifference, Observer, UnknownNode
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.joined import joined

@@ -15,14 +15,14 @@ from typing import Any
 import orjson
 
 from fabricgen.bundle import infer
+from fabricgen.bundle.cables import Cabling, Pair, miscablings, pair_of, plugged
 from fabricgen.bundle.read import Bundle, ObservedDevice, read_bytes
-from fabricgen.bundle.wiring import Endpoint
+from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 
 _log = logging.getLogger(__name__)
 
-Pair = tuple[Endpoint, Endpoint]
 Neighbor = tuple[str, str, str]  # own port, far device, far port as announced
 
 _ENTRY_TABLE = "LLDP_ENTRY_TABLE"
@@ -55,13 +55,21 @@ def read_lldp(path: Path) -> tuple[Pair, ...]:
 
 
 def with_lldp(bundle: Bundle, path: Path) -> Bundle:
-    """The bundle with the links in LLDP dumps instead of the links of its files.
+    """The bundle with the links in LLDP dumps instead of the links of its files, and the cables that differ from the
+    plan.
 
-    A link of the bundle is kept if LLDP cannot show it: if neither end is a switch with a dump, or if one end is a host
-    (many hosts do not run LLDP) and its port has no other neighbour. Raises UnreadableInputError if the dumps have no
-    switch of the bundle.
+    The plan is fabric.json. Without it, the plan is each link on which the files of both ends agree. A planned link
+    that LLDP does not show is kept, because its cable is planned: many hosts do not run LLDP, a dump can be missing,
+    and a cable can be dead. Raises UnreadableInputError if the dumps have no switch of the bundle.
     """
-    seen = [(near, resolved(far, bundle.devices)) for near, far in read_lldp(path)]
+    planned = [link for link in bundle.links if _is_agreed(bundle, link)]
+    far_ends = {link.a: link.b for link in planned} | {link.b: link.a for link in planned}
+    nics: dict[str, list[Endpoint]] = {}
+    for link in planned:
+        if link.a[0] not in bundle.devices:
+            nics.setdefault(link.a[0], []).append(link.a)
+    readings = read_lldp(path)
+    seen = [(near, plugged(near, resolved(far, bundle.devices), far_ends, nics)) for near, far in readings]
     if bundle.devices.keys().isdisjoint(end[0] for pair in seen for end in pair):
         raise UnreadableInputError("the LLDP dumps have no judged switch; name each dump DEVICE.json", _at(path))
     with_dump = {near[0] for near, _ in seen}
@@ -76,11 +84,39 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
         (link.a, link.b)
         for link in bundle.links
         if partner.keys().isdisjoint((link.a, link.b))
-        and (link not in bundle.switch_links or with_dump.isdisjoint((link.a[0], link.b[0])))
+        and (link.a in far_ends or link not in bundle.switch_links or with_dump.isdisjoint((link.a[0], link.b[0])))
     ]
     tables = {name: device.table for name, device in bundle.devices.items()}
     links = infer.from_pairs([*pairs.values(), *kept], tables, bundle.links)
-    return replace(bundle, links=links, links_from=str(path))
+    expected = [
+        pair_of(link.a, link.b)
+        for link in planned
+        if link.a[0] in bundle.devices
+        and link.b[0] in bundle.devices
+        and not with_dump.isdisjoint((link.a[0], link.b[0]))
+        and not any(_is_down(bundle, end) for end in (link.a, link.b))
+    ]
+    found, _ = miscablings({pair_of(*pair) for pair in seen}, far_ends, expected)
+    if found:
+        _log.warning("LLDP: %d cables differ from the plan; `fabricgen validate --lldp` reports them", len(found))
+    unplanned = [link for link in links if far_ends.keys().isdisjoint((link.a, link.b))]
+    return replace(bundle, links=links, links_from=str(path), cabling=Cabling(found, (*planned, *unplanned), str(path)))
+
+
+def _is_agreed(bundle: Bundle, link: WiredLink) -> bool:
+    """Whether a link is planned: by fabric.json, by addresses, or by DEVICE_NEIGHBOR at each end that has a file."""
+    if bundle.links_from != "DEVICE_NEIGHBOR":
+        return True
+    for (name, port), far in ((link.a, link.b), (link.b, link.a)):
+        row = bundle.devices[name].row("DEVICE_NEIGHBOR", port) if name in bundle.devices else None
+        if row is not None and (row.get("name"), row.get("port")) != far:
+            return False
+    return True
+
+
+def _is_down(bundle: Bundle, end: Endpoint) -> bool:
+    """Whether the configuration shuts the port down, so that LLDP cannot show its cable."""
+    return bundle.devices[end[0]].text_of("PORT", end[1], "admin_status") == "down"
 
 
 def resolved(end: Endpoint, devices: Mapping[str, ObservedDevice]) -> Endpoint:

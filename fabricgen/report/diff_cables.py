@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from fabricgen.bundle.cables import Detail, Fault, Miscabling
 from fabricgen.bundle.wiring import Endpoint
-from fabricgen.diff.cables import CableDifference, Detail, Fault, Miscabling, Observer
+from fabricgen.diff.cables import CableDifference, Observer
 from fabricgen.report.diff_words import painted, shortened
 from fabricgen.units import counted
 

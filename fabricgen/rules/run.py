@@ -24,6 +24,8 @@ def run(
     `layout_lookup` finds a platform's layout by hwsku; the default is the catalog. A finding that one of the
     `suppressions` covers stays in the list and refers to it. Raises UnreadableInputError if a file is not JSON.
     """
+    if bundle.cabling:  # the files are judged by the planned cables, and FG260 and FG261 judge the observed ones
+        bundle = replace(bundle, links=bundle.cabling.links)
     fabric = Fabric(bundle, layout_lookup)
     rules = chosen_rules(select, ignore)
     found: list[tuple[Rule, Defect]] = []

@@ -26,8 +26,8 @@ PORT_TABLES = (
 )  # fmt: skip
 DEFINITION_TABLES = (
     "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "SCHEDULER", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE",
-    "LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "TC_TO_DSCP_MAP", "SCHEDULER", "WRED_PROFILE",
+    "BUFFER_POOL", "BUFFER_PROFILE", "LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
 )  # fmt: skip
 MAP_TABLES: Mapping[str, str] = {
     "dscp_to_tc_map": "DSCP_TO_TC_MAP",
@@ -35,6 +35,7 @@ MAP_TABLES: Mapping[str, str] = {
     "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
     "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE",
     "pfc_to_pg_map": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "tc_to_dscp_map": "TC_TO_DSCP_MAP",
 }
 _OF_SWITCH = "dscp_to_tc_map"  # the only field that the switch takes from PORT_QOS_MAP|global
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import Cli
 from tests.inventories import explicit, write
+from tests.render.hosts.rendered import write_bundle
 
 
 @pytest.fixture
@@ -42,6 +43,76 @@ def test_missing_files_of_a_group_of_hosts_are_one_finding(cli: Cli, bundle: Pat
             file.unlink()
     found = cli("validate", bundle, "--select", "FG220", "--format", "concise").out.splitlines()
     assert len(found) == 1 and "FG220 hosts/gpu" in found[0]
+
+
+def found(cli: Cli, bundle: Path, *options: str) -> set[tuple[str, str, str, str]]:
+    """(code, severity, device, path) of the findings about the files as such."""
+    report = json.loads(cli("validate", bundle, "--format", "json", "--expand", *options).out)
+    return {
+        (one["code"], one["severity"], one["device"], one["path"])
+        for one in report["findings"]
+        if one["code"] in ("FG220", "FG255", "FG256", "FG257", "FG259")
+    }
+
+
+def rewrite(file: Path, text: str) -> None:
+    file.unlink()  # it may be a link to the rendered one
+    file.write_text(text)
+
+
+@pytest.mark.parametrize("name", ["fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check"])
+def test_each_missing_or_changed_file_is_reported(name: str, cli: Cli, tmp_path: Path) -> None:
+    bundle = write_bundle(tmp_path / "small")
+    assert found(cli, bundle) == set() and found(cli, bundle, "--deploy") == set()
+    file = bundle / "hosts" / "gpu" / name
+    rewrite(file, file.read_text() + "# changed\n")
+    assert found(cli, bundle) == {("FG255", "warning", "hosts/gpu", name)}
+    assert {one[:2] for one in found(cli, bundle, "--deploy")} == {("FG255", "warning"), ("FG259", "error")}
+    file.unlink()
+    assert len(found(cli, bundle)) == (name == "gpudirect-check")  # FG900 reports the others
+    assert ("FG259", "error") in {one[:2] for one in found(cli, bundle, "--deploy")}
+
+
+def test_a_changed_file_that_rules_read_is_a_note(cli: Cli, bundle: Path) -> None:
+    file = bundle / "sonic/leaf1/config_db.json"
+    rewrite(file, file.read_text() + "\n")
+    assert found(cli, bundle) == {("FG255", "note", "leaf1", "sonic/leaf1/config_db.json")}
+    assert cli("validate", bundle).code == 0 and cli("validate", bundle, "--deploy").code == 1
+
+
+def test_files_that_the_manifest_does_not_list(cli: Cli, bundle: Path) -> None:
+    (bundle / "hosts/gpu/evil.service").write_text("[Unit]\n")
+    (bundle / "hosts/gpu/README.md").write_text("notes\n")
+    (bundle / "notes.txt").write_text("not in a folder of the bundle\n")
+    assert found(cli, bundle) == {
+        ("FG256", "warning", "hosts/gpu", "evil.service"),
+        ("FG256", "note", "hosts/gpu", "README.md"),
+    }
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"fabric": 1}', '{"files": [{"path": "/dev/zero", "sha256": ""}]}'])
+def test_a_damaged_manifest_is_an_error(text: str, cli: Cli, bundle: Path) -> None:
+    rewrite(bundle / "manifest.json", text)
+    assert found(cli, bundle) == {("FG257", "error", "", "manifest.json")}
+    assert cli("validate", bundle, "--deploy").code == 1
+
+
+def test_a_manifest_names_files_of_the_bundle_only(cli: Cli, bundle: Path) -> None:
+    text = (bundle / "manifest.json").read_text()
+    for path in ("/dev/zero", "../other"):
+        rewrite(bundle / "manifest.json", text.replace("cabling.csv", path))
+        assert ("FG257", "error", "", "manifest.json") in found(cli, bundle)
+
+
+def test_a_missing_manifest_is_a_note_and_is_not_deployed(cli: Cli, bundle: Path) -> None:
+    (bundle / "manifest.json").unlink()
+    assert found(cli, bundle) == {("FG257", "note", "", "manifest.json")}
+    assert ("FG259", "error") in {one[:2] for one in found(cli, bundle, "--deploy")}
+
+
+def test_a_bundle_without_its_wiring_is_not_loose_files(cli: Cli, bundle: Path) -> None:
+    (bundle / "fabric.json").unlink()
+    assert ("FG220", "error", "", "fabric.json") in found(cli, bundle)
 
 
 def test_a_bundle_of_selected_switches_is_complete(cli: Cli, bundle: Path, tmp_path: Path) -> None:

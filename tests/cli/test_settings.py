@@ -46,6 +46,25 @@ def test_pyproject_is_read_without_fabricgen_toml(cli: Cli) -> None:
     assert form(cli("check", "wrong")) == "json"
 
 
+def test_the_nearest_settings_above_the_working_directory_count(
+    cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "fabricgen.toml").write_text('format = "json"\n[render]\noutput = "b"\n')
+    (here / "below" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(here / "below" / "deep")
+    outcome = cli("check", here / "wrong", "-v")
+    assert form(outcome) == "json" and f"settings: {here}/fabricgen.toml" in outcome.err
+    write(here / "right", explicit())
+    assert cli("render", here / "right", "-q").code == 0 and (here / "b" / "manifest.json").is_file()
+    (here / "below" / "pyproject.toml").write_text("[tool.other]\nx = 1\n")  # it has no settings
+    assert form(cli("check", here / "wrong")) == "json"
+    (here / "below" / "pyproject.toml").write_text('[tool.fabricgen]\nformat = "concise"\n')
+    outcome = cli("check", here / "wrong", "-v")
+    assert form(outcome) == "concise" and f"settings: {here}/below/pyproject.toml#tool.fabricgen" in outcome.err
+    Path("fabricgen.toml").write_text("")  # the nearest file counts, also if it is empty
+    assert form(cli("check", here / "wrong")) == "text"
+
+
 def test_subcommands_have_settings(cli: Cli) -> None:
     cli("render", write(Path("right"), explicit()), "-o", "b", "-q")
     Path("fabricgen.toml").write_text('format = "concise"\n')

@@ -6,7 +6,7 @@ from fabricgen.cli.main import run
 from tests.inventories import Tree, grid, grouped, write
 from tests.render.infiniband.test_files import QM9700, subnet_tree
 
-TREE, TORUS, MESH, DRAGONFLY = "tree", "torus", "mesh", "dragonfly"
+TREE, TORUS, MESH, DRAGONFLY, UFM = "tree", "torus", "mesh", "dragonfly", "ufm"
 
 
 def _tree() -> Tree:
@@ -35,6 +35,13 @@ def _tree() -> Tree:
     return tree
 
 
+def _ufm() -> Tree:
+    """The tree with the files for UFM, too."""
+    tree = _tree()
+    tree["planes"]["compute"]["infiniband"]["mlnx_sm"] = {}
+    return tree
+
+
 def _bare(tree: Tree) -> Tree:
     plane = tree["planes"]["compute"]
     plane["technology"] = "infiniband"
@@ -45,6 +52,7 @@ def _bare(tree: Tree) -> Tree:
 
 _TREES = {
     TREE: _tree,
+    UFM: _ufm,
     TORUS: lambda: _bare(grid("torus", [4, 3])),
     MESH: lambda: _bare(grid("mesh", [3, 3])),
     DRAGONFLY: lambda: _bare(grouped("dragonfly", {"switches": 2, "global_links": 1}, hosts=3)),

@@ -199,3 +199,29 @@ def ipv6_sessions(*without: str) -> ConfigChange:
     keys = [(leaf, port) for leaf in LEAVES for port in (256, 260, 264) if f"{leaf}|Ethernet{port}" not in without]
     rows = (put(row, leaf, "BGP_NEIGHBOR_AF", f"default|Ethernet{port}|ipv6_unicast") for leaf, port in keys)
     return framework(*rows)
+
+
+def everywhere(table: str, where: str, **fields: str) -> ConfigChange:
+    """Fields of every row whose key ends with `where`, on every switch, as a template sets them."""
+
+    def change(configs: Configs) -> None:
+        for config in configs.values():
+            for key, row in config[table].items():
+                if key.endswith(where) and key != "GLOBAL":
+                    row.update(fields)
+
+    shown = ", ".join(f"{name} is {value}" for name, value in fields.items())
+    change.__doc__ = f"every switch: {table}|*{where}: {shown}"
+    return change
+
+
+def some_ipv6(configs: Configs) -> None:
+    """All links between switches have IPv6 addresses, except the last one."""
+    for config in configs.values():
+        for key in [key for key in config["INTERFACE"] if "|10.128.0." in key]:
+            port, _, number = key.removesuffix("/31").replace("|10.128.0.", "|").partition("|")
+            if int(number) < LAST_LINK_IP:
+                config["INTERFACE"][f"{port}|fd00::{int(number):x}/127"] = {}
+
+
+LAST_LINK_IP = 28

@@ -41,10 +41,12 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _are_ends(fabric: Fabric, owners: list[tuple[Switch, HeldAddress]]) -> bool:
-    (a, held_a), (b, held_b) = owners[:2]
+    if len(owners) != 2:
+        return False
+    (a, held_a), (b, held_b) = owners
     end = fabric.ends_of[a.name].get(held_a.interface)
     far = end.far if end else None
-    return len(owners) == 2 and far is not None and (far.switch, far.port) == (b, held_b.interface)
+    return far is not None and (far.switch, far.port) == (b, held_b.interface)
 
 
 def _fits_its_link(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
@@ -53,9 +55,14 @@ def _fits_its_link(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
     return bool(end and end.far) and not _is_mismatched(fabric, switch, held)
 
 
+_ROUTED = ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE")
+_Held = tuple[int, int, str, str, str]  # first address, minus the last one, switch, table, key
+
+
 @rule("FG317", Severity.ERROR, "Subnets of different links overlap")
 def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
-    """What: the subnet of a routed port does not overlap with the subnet of another link.
+    """What: the subnet of a routed port, a VLAN or a port channel does not overlap with the subnet of another link. Two
+    switches may have one VLAN with one subnet.
 
     Why: the more specific of two overlapping routes wins. Packets for some addresses of one link go to the other link.
 
@@ -72,11 +79,12 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
                     int(one.value.network.network_address),
                     -int(one.value.network.broadcast_address),
                     switch.name,
+                    one.table,
                     one.key,
                 )
                 for switch in fabric.switches.values()
                 for one in switch.addresses
-                if one.value.version == version and one.table == "INTERFACE" and not _is_mismatched(fabric, switch, one)
+                if one.value.version == version and one.table in _ROUTED and not _is_mismatched(fabric, switch, one)
             ),
         )
         yield from _overlaps(fabric, held)
@@ -87,26 +95,40 @@ def _is_mismatched(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
     return fabric.ends_of[switch.name].get(held.interface) in mismatched_subnets(fabric)
 
 
-def _overlaps(fabric: Fabric, held: list[tuple[int, int, str, str]]) -> Iterator[Defect]:
-    """One defect for each subnet that contains later ones; FG312 and FG313 report equal subnets."""
-    wide: tuple[int, int, str, str] | None = None
+def _overlaps(fabric: Fabric, held: list[_Held]) -> Iterator[Defect]:
+    """One defect for each subnet that contains or equals later ones. FG313 reports equal addresses."""
+    wide: _Held | None = None
     reported = None
     for one in held:
         if wide and one[0] <= -wide[1]:
-            if one[:2] != wide[:2] and reported != wide and not _share_link(fabric, wide[2:], one[2:]):
+            is_apart = one[:2] != wide[:2] or _are_two_links(fabric, wide, one)
+            if is_apart and reported != wide and not _share_link(fabric, wide, one):
                 reported = wide
                 other = fabric.switches[one[2]]
-                message = f"the subnet of {wide[3].partition('|')[2]} contains {one[2]} {one[3].replace('|', ' ')}"
-                related = (("the other port", other.place("INTERFACE", one[3])),)
+                verb = "contains" if one[:2] != wide[:2] else "is also that of"
+                message = f"the subnet of {wide[4].partition('|')[2]} {verb} {one[2]} {one[4].replace('|', ' ')}"
+                related = (("the other port", other.place(one[3], one[4])),)
                 hint = "use a separate subnet for each link"
-                yield Defect(fabric.switches[wide[2]].place("INTERFACE", wide[3]), message, hint, related)
+                yield Defect(fabric.switches[wide[2]].place(wide[3], wide[4]), message, hint, related)
         else:
             wide = one
 
 
-def _share_link(fabric: Fabric, a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    end = fabric.ends_of[a[0]].get(a[1].partition("|")[0])
-    return bool(end and (end.far_name, end.far_port) == (b[0], b[1].partition("|")[0]))
+def _share_link(fabric: Fabric, a: _Held, b: _Held) -> bool:
+    end = fabric.ends_of[a[2]].get(a[4].partition("|")[0])
+    return bool(end and (end.far_name, end.far_port) == (b[2], b[4].partition("|")[0]))
+
+
+def _are_two_links(fabric: Fabric, a: _Held, b: _Held) -> bool:
+    """Whether interfaces with equal subnets and different addresses are on two links: two interfaces of one switch and
+    VRF, or ports with known cables."""
+    if a[4].partition("|")[2] == b[4].partition("|")[2]:
+        return False  # FG313
+    names = [one[4].partition("|")[0] for one in (a, b)]
+    rows = [fabric.switches[one[2]].device.row(one[3], name) for one, name in zip((a, b), names, strict=True)]
+    if rows[0].get("vrf_name") != rows[1].get("vrf_name"):
+        return False
+    return a[2] == b[2] or all(name in fabric.ends_of[one[2]] for one, name in zip((a, b), names, strict=True))
 
 
 @rule("FG318", Severity.WARNING, "A loopback or management address is far from all others", Basis.PEERS)

@@ -83,8 +83,8 @@ def expected_asns(fabric: Fabric) -> dict[Switch, tuple[object, int, int]]:
     """Switch -> (the ASN in most of its peers' rows for it, the number of these rows, the number of all rows)."""
     found: dict[Switch, Counter[object]] = defaultdict(Counter)
     for session in sessions(fabric):
-        if session.row is not None:
-            found[session.peer.switch][session.row.get("asn")] += 1
+        if session.row is not None and "asn" in session.row:
+            found[session.peer.switch][session.row["asn"]] += 1
     return {switch: (*counts.most_common(1)[0], counts.total()) for switch, counts in found.items()}
 
 
@@ -131,7 +131,7 @@ def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
         peer = session.peer.switch
         if session.row is None or session.row.get("asn") == peer.asn:
             continue
-        usual, count, total = expected[peer]
+        usual, count, total = expected.get(peer, (peer.asn, 0, 0))
         if usual != peer.asn and 2 * count > total and total > 1 and session.row.get("asn") == usual:
             continue  # FG331 reports the peer itself
         found = session.row.get("asn", "missing")

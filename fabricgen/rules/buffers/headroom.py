@@ -8,7 +8,12 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, number
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.units import format_length, parse_length_m
+
+_SHORT_CABLE_M = 10
+_LONGEST_HOST_CABLE_M = 500  # 400GBASE-DR4 (IEEE 802.3 clause 124)
+_LONGEST_CABLE_M = 10_000  # 400GBASE-LR4-10
 
 
 def _length_m(text: str) -> float | None:
@@ -57,12 +62,14 @@ def missing_length(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("CABLE_LENGTH", switch.cable_row, port), message, hint)
 
 
-@rule("FG532", Severity.ERROR, "The cable length is shorter than the cable, or differs at the two ends")
+@rule("FG532", Severity.ERROR, "The cable length is not that of the cable, or differs at the two ends")
 def wrong_length(fabric: Fabric) -> Iterator[Defect]:
-    """What: CABLE_LENGTH is at least the true length of the cable, and the same at both ends.
+    """What: CABLE_LENGTH is at least the true length of the cable, and the same at both ends. It is not above twice the
+    true length, 10 m and the next length of the SKU's headroom table (a warning). Without fabric.json, a cable to a
+    host is at most 500 m, another one at most 10 km.
 
     Why: headroom stores the data in flight on the cable. Headroom for a shorter cable overflows under pause, on long
-    links first.
+    links first. Headroom for a much longer cable takes the memory that all queues share: they pause earlier.
 
     Example: fabric.json has 40 m, CABLE_LENGTH has 5m.
 
@@ -78,6 +85,11 @@ def wrong_length(fabric: Fabric) -> Iterator[Defect]:
             message = f"cable length is {_cable(end)}, but the cable is {format_length(end.cable_m)} long"
             place, related = _place(end), ((f"the far end, {end.far_name}", _place(end.far)),) if end.far else ()
             yield Defect(place, message, f"set the length to at least {format_length(end.cable_m)}", related)
+        elif configured_m and _is_agreed(end) and configured_m > (most_m := _longest_m(end)):
+            actual = f"the cable is {format_length(end.cable_m)} long" if end.cable_m else "no cable here is that long"
+            message = f"cable length is {_cable(end)}, but {actual}"
+            hint = f"set the length of the cable, at most {format_length(most_m)}"
+            yield Defect(_place(end), message, hint, (), Severity.WARNING)
     for pair in fabric.pairs:
         lengths = [_length_m(_cable(end)) for end in pair]
         if all(lengths) and lengths[0] != lengths[1] and short.isdisjoint(pair):
@@ -85,6 +97,21 @@ def wrong_length(fabric: Fabric) -> Iterator[Defect]:
             message = f"cable length is {_cable(near)}, but the far end has {_cable(far)}"
             related = ((f"the far end, {far.switch.name}", _place(far)),)
             yield Defect(_place(near), message, "set the same length at both ends", related)
+
+
+def _is_agreed(end: End) -> bool:
+    """Whether no other length is known at the far end."""
+    return end.far_role != OUTSIDE_ROLE and (end.far is None or _cable(end.far) in ("", _cable(end)))
+
+
+def _longest_m(end: End) -> float:
+    """The length above which CABLE_LENGTH of a port is a mistake."""
+    if not end.cable_m:
+        return _LONGEST_HOST_CABLE_M if end.far_role == "host" else _LONGEST_CABLE_M
+    layout = end.switch.layout
+    table = sorted(row.cable_m for row in layout.headroom) if layout and not end.switch.is_dynamic else ()
+    following = next((length_m for length_m in table if length_m >= end.cable_m), 0)
+    return max(2 * end.cable_m, _SHORT_CABLE_M, following)
 
 
 @rule("FG533", Severity.ERROR, "A lossless group uses a profile for another speed or cable length")

@@ -11,6 +11,7 @@ from fabricgen.rules.view.qos_classes import port_classes, qos_tables
 from fabricgen.sonic.tables import Row
 
 _HEADROOM_PREFIX = "pg_lossless_"
+_SMALL_PACKETS_PERCENT = 50  # files/build_templates/buffers_config.j2
 
 
 @rule("FG521", Severity.ERROR, "A buffer pool differs from the SKU's")
@@ -208,8 +209,8 @@ def profile_lists(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG526", Severity.WARNING, "The dynamic model assumes RoCE packets that are too small")
 def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, and
-    DEFAULT_LOSSLESS_BUFFER_PARAMETER exists.
+    """What: on a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, its small_packet_percentage at
+    least that of SONiC's templates, and DEFAULT_LOSSLESS_BUFFER_PARAMETER exists.
 
     Why: the vendor's Lua script uses this size for packets in flight; a smaller size gives too little headroom. Without
     the default parameter buffermgrd creates no lossless profile.
@@ -225,6 +226,11 @@ def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
             continue
         for name, row in qos.tables["LOSSLESS_TRAFFIC_PATTERN"].items():
             mtu = number(row.get("mtu"))
+            small = number(row.get("small_packet_percentage"))
+            if small is not None and small < _SMALL_PACKETS_PERCENT:
+                message = f"small_packet_percentage is {small}, SONiC's templates assume {_SMALL_PACKETS_PERCENT}"
+                hint = _hint("small_packet_percentage", _SMALL_PACKETS_PERCENT)
+                yield from qos.defects("LOSSLESS_TRAFFIC_PATTERN", name, "small_packet_percentage", message, hint)
             if mtu is not None and qos.plane.roce_mtu and mtu < qos.plane.roce_mtu:
                 message = f"mtu of lossless packets is {mtu} bytes, but the RoCE MTU is {qos.plane.roce_mtu} bytes"
                 yield from qos.defects(

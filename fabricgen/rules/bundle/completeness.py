@@ -1,37 +1,35 @@
-"""Rules on manifest.json: every rendered file exists."""
+"""Rules on manifest.json: every rendered file exists with its rendered content, and there are no others."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from fabricgen.bundle.manifest import NAME, read_manifest
-from fabricgen.bundle.read import CONFIG_NAME, OPTIONS_NAME, read_bytes
-from fabricgen.findings import Location, Severity
+from fabricgen.bundle.manifest import NAME, load_manifest
+from fabricgen.bundle.read import CONFIG_NAME, OPTIONS_NAME, Bundle
+from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.rule import rule
+from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.rendered_files import compare, place_of, rendered_files
+
+_RENDER = "restore the file, or run `fabricgen render` again"
+# Rules read the values of these files. fabric.json is not among them: rules compare the other files with it.
+_READ = re.compile(
+    rf"cabling\.csv|sonic/[^/]+/{CONFIG_NAME}"
+    r"|hosts/[^/]+/(roce/[^/]+\.conf|(nccl|rccl|ucx|sysctl)\.conf|netplan/[^/]+\.yaml|links/[^/]+\.link)"
+    r"|infiniband/.+/(opensm\.conf|partitions\.conf|\w+_guids|(ib-)?node-name-map|qos-policy\.conf"
+    r"|torus-2QoS\.conf|topology\.(ibsim|topo))"
+)
+_SHOWN = 5
 
 
-@dataclass(frozen=True)
-class _Listed:
-    """A switch, subnet or group of hosts of which only the file names in the manifest are known."""
-
-    name: str
-    manifest: Path
-
-    def locate(self, *path: str) -> Location:
-        """The line of the manifest that lists a file."""
-        before = read_bytes(self.manifest).partition(f'"{path[0]}"'.encode())[0]
-        return Location(str(self.manifest), before.count(b"\n") + 1, 1)
-
-
-@rule("FG220", Severity.ERROR, "A file of the bundle is missing")
+@rule("FG220", Severity.ERROR, "A file of the bundle is missing", Basis.FORM)
 def missing_files(fabric: Fabric) -> Iterator[Defect]:
-    """What: the bundle contains every config_db.json and opensm.conf that manifest.json lists, and at least one file of
-    each group of hosts.
+    """What: the bundle contains every file that manifest.json lists. A group of hosts without any file is one finding.
 
-    Why: a switch without a file is not checked, so it would appear correct.
+    Why: a switch without a file is not checked, so it would appear correct. A host or a subnet manager without a file
+    keeps its defaults.
 
     Example: sonic/leaf7/config_db.json was lost in a merge.
 
@@ -39,22 +37,130 @@ def missing_files(fabric: Fabric) -> Iterator[Defect]:
 
     Source: the format of the bundle.
     """
-    root = fabric.bundle.root
-    manifest = read_manifest(root) if root else None
-    if root is None or manifest is None:
+    root, found = fabric.bundle.root, rendered_files(fabric)
+    if root is None or found is None:
         return
-    hosts: dict[str, list[str]] = defaultdict(list)
-    for path in manifest.files:
-        kind, owner, *_, name = path.split("/") if path.count("/") > 1 else ("", "", "")
-        if kind == "hosts":
-            hosts[f"hosts/{owner}"].append(path)
-        elif name in (CONFIG_NAME, OPTIONS_NAME) and not (root / path).exists():
-            yield _defect(owner, root, path)
-    for group, paths in hosts.items():
-        if not any((root / path).exists() for path in paths):
-            yield _defect(group, root, paths[0])
+    groups: dict[str, list[str]] = defaultdict(list)
+    for path in found.manifest.files:
+        if path.startswith("hosts/"):
+            groups[path.split("/")[1]].append(path)
+    gone = {group for group, paths in groups.items() if not any((root / path).is_file() for path in paths)}
+    for path in found.missing:
+        group = path.split("/")[1] if path.startswith("hosts/") else ""
+        if group not in gone:
+            yield Defect(place_of(root, path), f"{path} is missing", _RENDER)
+        elif path == groups[group][0]:
+            yield Defect(place_of(root, path), f"{path} and all other files of the group are missing", _RENDER)
 
 
-def _defect(owner: str, root: Path, path: str) -> Defect:
-    place = Place(_Listed(owner, root / NAME), path)
-    return Defect(place, f"{path} is missing", "restore the file, or run `fabricgen render` again")
+@rule("FG255", Severity.WARNING, "A file differs from the rendered one", Basis.FORM)
+def changed_files(fabric: Fabric) -> Iterator[Defect]:
+    """What: the sha256 of every file is that in manifest.json. It is a note for a file whose values other rules check.
+    `validate --deploy` refuses the bundle.
+
+    Why: no other rule finds a fault in a program or a unit that was cut, and every rule relies on fabric.json.
+
+    Example: hosts/gpu/fabricgen-roce was edited on a host and copied back.
+
+    Fix: make the change in the inventory or in a template, and render again.
+
+    Source: the format of the bundle.
+    """
+    root, found = fabric.bundle.root, rendered_files(fabric)
+    for path in found.changed if root and found else ():
+        assert root
+        severity = Severity.NOTE if _READ.fullmatch(path) else Severity.WARNING
+        message = "the file differs from the rendered one: another sha256 than in manifest.json"
+        hint = "change the inventory or a template instead, and run `fabricgen render`"
+        yield Defect(place_of(root, path), message, hint, severity=severity)
+
+
+@rule("FG256", Severity.WARNING, "A folder of the bundle has a file that fabricgen did not write", Basis.FORM)
+def unlisted_files(fabric: Fabric) -> Iterator[Defect]:
+    """What: sonic/, hosts/ and infiniband/ contain only files that manifest.json lists. A file that is neither copied
+    to a host nor read by a switch or a subnet manager is a note, for example README.md.
+
+    Why: handoffs and people deploy whole folders. A switch of another fabric gets a configuration, or each host of a
+    group gets an unknown unit. `render` never removes such a file.
+
+    Example: sonic/leaf99/config_db.json is left from another fabric.
+
+    Fix: remove the file, or add the device to the inventory and render.
+
+    Source: the format of the bundle.
+    """
+    root, found = fabric.bundle.root, rendered_files(fabric)
+    for path in found.unlisted if root and found else ():
+        assert root
+        severity = Severity.WARNING if _is_deployed(path) else Severity.NOTE
+        hint = "remove the file, or add what it configures to the inventory"
+        yield Defect(place_of(root, path), "manifest.json does not list the file", hint, severity=severity)
+
+
+def _is_deployed(path: str) -> bool:
+    """Whether a switch, a host or a subnet manager gets the file if its folder is copied."""
+    folder, file = path.split("/")[0], PurePosixPath(path)
+    if file.name.startswith((".", "README")) or file.suffix == ".md":
+        return False
+    return folder == "hosts" or file.name in (CONFIG_NAME, OPTIONS_NAME) or bool(_READ.fullmatch(path))
+
+
+@rule("FG257", Severity.ERROR, "The manifest of the bundle cannot be read")
+def readable_manifest(fabric: Fabric) -> Iterator[Defect]:
+    """What: manifest.json lists each rendered file with its sha256. A bundle without this file is a note.
+
+    Why: without the list, a file that is missing, changed or added is not found.
+
+    Example: a merge left conflict markers in manifest.json.
+
+    Fix: render again. Never merge manifest.json by hand.
+
+    Source: the format of the bundle.
+    """
+    root = fabric.bundle.root
+    if root is None or fabric.bundle.wiring is None:
+        return
+    place = Place(_File("", root / NAME), NAME)
+    if not (root / NAME).is_file():
+        message = "manifest.json is missing: changed, missing and added files are not found"
+        yield Defect(place, message, "run `fabricgen render`", severity=Severity.NOTE)
+        return
+    try:
+        load_manifest(root)
+    except (OSError, ValueError) as error:
+        yield Defect(place, f"not a manifest: {error}", "run `fabricgen render` again")
+
+
+class _File:
+    """A file of the bundle as a whole."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.name, self._path = name, path
+
+    def locate(self, *_: str) -> Location:
+        """The file."""
+        return Location(str(self._path))
+
+
+def not_as_rendered(bundle: Bundle) -> Iterator[Finding]:
+    """The error about a bundle that is not as it was rendered, which `validate --deploy` refuses."""
+    if bundle.root is None or bundle.wiring is None:
+        return
+    found = compare(bundle)
+    if found is None:
+        message = "the bundle has no readable manifest.json: nothing shows that its files are the rendered ones"
+        yield _refused(message, [Location(str(bundle.root / NAME))], 1)
+        return
+    extra = [path for path in found.unlisted if _is_deployed(path)]
+    files = [*found.changed, *found.missing, *extra]
+    if files:
+        parts = ((found.changed, "changed"), (found.missing, "missing"), (extra, "added"))
+        counts = ", ".join(f"{len(paths)} {word}" for paths, word in parts if paths)
+        message = f"the files are not the rendered ones ({counts}), for example {files[0]}"
+        yield _refused(message, [Location(str(bundle.root / path)) for path in files[:_SHOWN]], len(files))
+
+
+def _refused(message: str, places: list[Location], count: int) -> Finding:
+    related = tuple(Related("another file", place) for place in places[1:])
+    hint = "run `fabricgen render`, and deploy the result"
+    return Finding("FG259", Severity.ERROR, message, location=places[0], related=related, hint=hint, count=count)

@@ -7,7 +7,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, Switch
-from fabricgen.sonic.device_types import DEVICE_TYPES, ROLES
+from fabricgen.sonic.device_types import DEVICE_TYPES
 
 _ROW = ("DEVICE_METADATA", "localhost")
 
@@ -169,6 +169,8 @@ def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
             continue
         elif found == "ToRRouter":
             yield Defect(place, f"type is ToRRouter, so this {switch.role} accepts routes with its own ASN", hint)
-        elif any(found in kinds for role, kinds in types.items() if role != switch.role and ROLES.get(found) == role):
-            message = f"type is {found}, so this {switch.role} uses the same hash as the {ROLES[found]}s"
+        elif other := next(
+            (role for role, kinds in sorted(types.items()) if role != switch.role and found in kinds), ""
+        ):
+            message = f"type is {found}, so this {switch.role} uses the same hash as the {other}s"
             yield Defect(place, message, hint)

@@ -14,12 +14,13 @@ from fabricgen.vocabulary import Purpose, Technology
 _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
 _TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
 _OPTIONAL = ("STALL_MS",)
+SCRIPT, UNIT = "fabricgen-roce", "fabricgen-roce@.service"
 
 
 @rule("FG900", Severity.ERROR, "A host file or setting is missing or unknown", Basis.SCHEMA)
 def host_files(fabric: Fabric) -> Iterator[Defect]:
     """What: hosts/<group>/roce/<plane>.conf has exactly the settings that fabricgen-roce reads, with valid numbers. The
-    script and the files for NCCL and UCX exist. Each host has a netplan file.
+    script, its unit and the files for NCCL and UCX exist. Each host has a netplan file.
 
     Why: without a setting the NIC keeps the default of its firmware: no PFC and no marking.
 
@@ -32,8 +33,11 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
     for group in host_groups(fabric):
         for plane in group.lossless_planes:
             yield from _settings(group, f"roce/{plane.name}.conf")
-        if group.lossless_planes and "fabricgen-roce" not in group.files.files:
-            yield Defect(group.place("fabricgen-roce"), "the script that applies the settings is missing", _RENDER)
+        for file, what in (
+            ((SCRIPT, "script that applies"), (UNIT, "unit that applies")) if group.lossless_planes else ()
+        ):
+            if file not in group.files.files:
+                yield Defect(group.place(file), f"the {what} the settings is missing", _RENDER)
         for file in (group.files.nccl_file, "ucx.conf") if group.model and group.model.gpus else ():
             compute = group.nics(lambda plane: plane.purpose == Purpose.COMPUTE)
             if compute and file not in group.files.files:
@@ -122,9 +126,15 @@ def interface_names(fabric: Fabric) -> Iterator[Defect]:
     Source: systemd.link(5), Path= and Name=.
     """
     for group in host_groups(fabric):
+        used = set(group.nics(lambda plane: plane.technology == Technology.ROCE))
         for nic, adapter in group.adapters.items():
             file = f"links/10-{nic}.link"
-            if not adapter.pci or file not in group.files.files:
+            if not adapter.pci:
+                continue
+            if file not in group.files.files:
+                if nic in used and group.is_set_up(nic):
+                    message = f"{nic} has no file, so its name is the choice of the kernel"
+                    yield Defect(group.place(file), message, _RENDER)
                 continue
             found = group.files.settings(file)
             for key, wanted in (("Path", f"pci-{adapter.pci}"), ("Name", nic)):

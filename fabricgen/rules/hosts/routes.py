@@ -1,18 +1,20 @@
 """Rules on the routing tables and ARP settings of hosts with several NICs."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import host_groups
+from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces
 from fabricgen.vocabulary import Technology
 
 MAIN_RULE = 32766  # the kernel's priority of the main table
 _SYSCTLS = {"arp_ignore": ("2", "1"), "arp_announce": ("2",), "rp_filter": ("0", "2")}
+_FORWARDING = re.compile(r"net/ipv[46]/conf/[^/]+/(mc_)?forwarding")
 _RENDER = "run `fabricgen render`"
 
 
@@ -40,10 +42,10 @@ def host_routes(fabric: Fabric) -> Iterator[Defect]:
             ("routes", name, row[name]) for row in one.rows("routes") for name in ("table", "metric") if name in row
         }
         marks |= {("routing-policy", "priority", row.get("priority")) for row in one.rows("routing-policy")}
-        for where, what, number in sorted(marks, key=str):
-            other = owners.setdefault((one.group.files.name, one.host, where, what, number), one)
+        for where, what, value in sorted(marks, key=str):
+            other = owners.setdefault((one.group.files.name, one.host, where, what, value), one)
             if other is not one:
-                message, hint = f"{other.nic} uses the same {what} {number}", f"use a different {what} for each NIC"
+                message, hint = f"{other.nic} uses the same {what} {value}", f"use a different {what} for each NIC"
                 yield Defect(one.place(where), message, hint, ((other.nic, other.place(where)),))
 
 
@@ -122,11 +124,46 @@ def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
             message = "the NIC accepts addresses from router advertisements"
             yield Defect(one.place("accept-ra"), message, "set accept-ra to false")
     for group in host_groups(fabric):
-        found = group.files.settings("sysctl.conf")
+        found = kernel_settings(group)
         nics = [nic for nic in group.nics(lambda plane: plane.technology == Technology.ROCE) if group.is_set_up(nic)]
         for nic in nics if len(nics) > 1 else ():
             for name, allowed in _SYSCTLS.items():
-                key = f"net/ipv4/conf/{nic}/{name}"
+                key, of_all = f"net/ipv4/conf/{nic}/{name}", f"net/ipv4/conf/all/{name}"
                 if found.get(key) not in allowed:
                     message = f"{name} is {found.get(key, 'missing')}, expected {' or '.join(allowed)}"
                     yield Defect(group.place("sysctl.conf", key), message, f"set {key} to {allowed[-1]}")
+                elif (larger := number(found.get(of_all)) or 0) > int(found[key]) and str(larger) not in allowed:
+                    message = f"{name} of all interfaces is {larger}, expected {' or '.join(allowed)}"
+                    yield Defect(group.place("sysctl.conf", of_all), message, f"remove {of_all}")
+
+
+def kernel_settings(group: Group) -> Mapping[str, str]:
+    """The settings of sysctl.conf by their path below /proc/sys. sysctl.d also accepts dots instead of slashes."""
+    found = {}
+    for key, text in group.files.settings("sysctl.conf").items():
+        dot, slash = key.find("."), key.find("/")
+        key = key.removeprefix("-")  # errors of this line are ignored
+        swapped = key.translate(str.maketrans("./", "/.")) if dot >= 0 and (slash < 0 or dot < slash) else key
+        found[swapped] = text
+    return found
+
+
+@rule("FG915", Severity.WARNING, "A host forwards packets between its NICs")
+def host_forwarding(fabric: Fabric) -> Iterator[Defect]:
+    """What: sysctl.conf of the hosts does not turn on forwarding of IPv4 or IPv6.
+
+    Why: a host that forwards connects networks that the switches separate: rails, planes and tenants. Forwarded RoCE is
+    lossy, and ICMP redirects and asymmetric paths follow. With IPv6, a host that forwards also ignores router
+    advertisements.
+
+    Example: net/ipv4/ip_forward is 1.
+
+    Fix: remove the line. Software that needs forwarding, such as the network of Kubernetes, sets it in its own file.
+
+    Source: torvalds/linux Documentation/networking/ip-sysctl.rst (ip_forward, forwarding).
+    """
+    for group in host_groups(fabric):
+        for key, text in kernel_settings(group).items():
+            if number(text) and (key == "net/ipv4/ip_forward" or _FORWARDING.fullmatch(key)):
+                message = f"{key} is {text}: the host forwards packets between its networks"
+                yield Defect(group.place("sysctl.conf", key), message, f"remove {key}, or set it to 0")

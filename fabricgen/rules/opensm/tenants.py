@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.options import MTU_CODES, RATE_CODES
+from fabricgen.opensm.options import LAST_VL, MTU_CODES, RATE_CODES
 from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, expanded, guid_of, key_of
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import ALL_ADAPTERS, membership_of, with_partitions
@@ -13,6 +13,9 @@ from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.subnet_managers import ManagedSubnet
 
 _DEFAULT_KEY = 0x7FFF
+_LAST_SL = 15
+# Engines that choose the SL of each path -> the bits of an SL that a partition can choose: torus-2QoS has two levels.
+_LEVEL_BITS = {"torus-2QoS": 8, "dfsssp": 0, "lash": 0, "nue": 0}
 _RATE_OF = {code: mbps for mbps, code in RATE_CODES.items()}
 _MTU_OF = {code: size for size, code in MTU_CODES.items()}
 
@@ -132,11 +135,13 @@ def _default_members(
 
 @rule("FG824", Severity.ERROR, "A multicast group cannot have the MTU, rate or SL")
 def group_speeds(fabric: Fabric) -> Iterator[Defect]:
-    """What: mtu and rate of a partition are codes of OpenSM (5 is 4096 bytes, 21 is 400 Gb/s). The rate is at most that
-    of the slowest member port. sl is a number from 0 to 15.
+    """What: mtu and rate of a partition are codes of OpenSM (5 is 4096 bytes, 21 is 400 Gb/s). The rate is at most
+    that of the slowest member port. sl is a number from 0 to 15 that switches map to a lane, and that the routing
+    engine does not choose by itself.
 
     Why: with 4096 or 400 OpenSM does not create the broadcast group (ERR 1B26), and IPoIB is down. A port that is
-    slower than the group cannot join it.
+    slower than the group cannot join it. Switches without a mapping for an SL use any lane, which can close a credit
+    loop, or drop the packets.
 
     Example: blue=0x8001, ipoib, mtu=4096, rate=400 : …
 
@@ -152,6 +157,7 @@ def group_speeds(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(
                         subnet.place(file, flag.value or flag.name), f"{partition.name}: {problem[0]}", problem[1]
                     )
+            yield from _unserved_level(subnet, file, partition)
             rate = partition.flag("rate")
             if partition.has("ipoib") and rate and rate.value and rate.value.text.isdecimal():
                 yield from _too_fast(subnet, file, partition, int(rate.value.text), rate)
@@ -164,12 +170,34 @@ def _code_problem(flag: Entry) -> tuple[str, str] | None:
         codes = ", ".join(f"{code} ({size})" for code, size in _MTU_OF.items())
         return f"mtu={text} is not a code of OpenSM", f"use one of the codes {codes}"
     if name == "rate" and number not in _RATE_OF:
-        speed = RATE_CODES.get((number or 0) * 1000)
+        speed = RATE_CODES.get(number * 1000) if number else None
         hint = f"write rate={speed}" if speed else "use a code such as 16 (100G), 17 (200G) or 21 (400G)"
         return f"rate={text} is not a code of OpenSM", hint
     if name == "sl" and (number is None or number > 15):
         return f"sl={text} is outside 0 to 15", "use an SL from 0 to 15"
     return None
+
+
+def _unserved_level(subnet: ManagedSubnet, file: str, partition: PartitionEntry) -> Iterator[Defect]:
+    """An SL that switches do not map to a lane of the plan, or that the routing engine chooses by itself."""
+    flag = partition.flag("sl")
+    level = int(flag.value.text) if flag and flag.value and flag.value.text.isdecimal() else 0
+    if flag is None or not 0 < level <= _LAST_SL:
+        return
+    place, hint = subnet.place(file, flag.value), "remove sl, or use 0"
+    engine = subnet.master.engines[0]
+    if engine in _LEVEL_BITS and level & ~_LEVEL_BITS[engine]:
+        message = f"{partition.name}: sl={level}, but {engine} chooses the SL of each path to avoid credit loops"
+        yield Defect(place, message, hint)
+    elif not subnet.master.content.is_true("qos"):
+        message = f"{partition.name}: sl={level}, but qos is not TRUE: switches are not programmed for this SL"
+        yield Defect(place, message, hint)
+    else:
+        lanes = subnet.master.content.text("qos_sl2vl").split(",")
+        lane = int(lanes[level]) if level < len(lanes) and lanes[level].strip().isdecimal() else 0
+        if lane > LAST_VL:
+            message = f"{partition.name}: sl={level} maps to lane {lane} in qos_sl2vl: switches drop its packets"
+            yield Defect(place, message, hint)
 
 
 def _too_fast(subnet: ManagedSubnet, file: str, partition: PartitionEntry, code: int, rate: Entry) -> Iterator[Defect]:

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.physics import ROCE_V2_HEADER_BYTES
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.units import format_speed
 
 _MARKS_GREEN = frozenset({"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all"})
 
@@ -94,6 +96,50 @@ def marks_too_late(fabric: Fabric) -> Iterator[Defect]:
                 message,
                 "set green_max_threshold below the pause threshold",
             )
+
+
+# The path MTU of RoCE on loose files, where the plane's own is not known: the smallest in use.
+_LEAST_ROCE_MTU_BYTES = 1024
+# SONiC's own template marks from 1 MiB to 2 MiB, which a port of 100G sends in 84 us and 168 us.
+_LATEST_US = {"green_min_threshold": 100, "green_max_threshold": 200}
+_FAST_MBPS = 100_000
+
+
+@rule("FG547", Severity.ERROR, "ECN thresholds do not fit packets, or the speed of the port")
+def unfit_thresholds(fabric: Fabric) -> Iterator[Defect]:
+    """What: green_max_threshold of a lossless queue's profile holds at least two RoCE packets. On ports of 100G and
+    more, the port sends green_min_threshold within 100 us and green_max_threshold within 200 us (else a warning).
+
+    Why: below two packets every packet that waits behind another one is marked, and all senders stay at their lowest
+    rate. A queue of more than 100 us is several times what a round trip needs: DCQCN reacts only after the queue has
+    filled the buffers that other ports need, and PFC does its work. A factor of 1000 is usually a wrong unit.
+
+    Example: green_max_threshold 2 with RoCE packets of 4192 bytes; green_min_threshold 13107200 at 400G is 262 us.
+
+    Fix: set both in bytes, to the queue that a port sends in some microseconds: 131072 and 262144 are 2.6 us and 5.2 us
+    at 400G.
+
+    FG543 compares with the pause threshold. Switches with virtual output queues have larger thresholds, see FG546.
+
+    Source: Zhu et al., SIGCOMM 2015 (thresholds from the bandwidth-delay product); sonic-buildimage
+    files/build_templates/qos_config.j2 (1048576 and 2097152).
+    """
+    for ports, name in _lossless_profiles(fabric):
+        row, plane = ports.qos.row("WRED_PROFILE", name), ports.qos.plane
+        packet = ((plane and plane.roce_mtu) or _LEAST_ROCE_MTU_BYTES) + ROCE_V2_HEADER_BYTES
+        kmax = number(row.get("green_max_threshold"))
+        if kmax is not None and kmax < 2 * packet:
+            message = f"{name} marks all packets from {kmax} bytes, but two RoCE packets have {2 * packet} bytes"
+            hint = "set the thresholds in bytes, far above two packets"
+            yield from ports.qos.defects("WRED_PROFILE", name, "green_max_threshold", message, hint)
+        speed = max((switch.speed_mbps(port) or 0 for switch, port, _ in ports.members), default=0)
+        for field, latest_us in _LATEST_US.items() if speed >= _FAST_MBPS and not _is_voq(ports) else ():
+            value = number(row.get(field))
+            queue_us = value * 8 / speed if value is not None else 0
+            if queue_us > latest_us:
+                message = f"{field} of {name} is a queue of {queue_us:.0f} us at {format_speed(speed)}"
+                hint = f"set {field} to less than {latest_us} us at the speed of the port"
+                yield from ports.qos.defects("WRED_PROFILE", name, field, message, hint, (), Severity.WARNING)
 
 
 @rule("FG544", Severity.WARNING, "A lossy queue has a WRED profile that lossless queues use")

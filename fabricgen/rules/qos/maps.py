@@ -6,7 +6,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.qos import PortClass
+from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import map_users, port_classes
 
 _DSCP = "DSCP_TO_TC_MAP"
@@ -66,7 +66,7 @@ def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG503", Severity.ERROR, "Congestion notifications travel in a lossless class")
 def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: the DSCP of CNPs maps to a lossy TC other than that of best-effort traffic.
+    """What: the DSCP of CNPs maps to a lossy TC other than that of best-effort traffic, and its queue is another one.
 
     Why: a CNP that waits behind paused data arrives too late, and the rate control it drives starts to oscillate.
 
@@ -86,12 +86,21 @@ def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
             message = f"CNP DSCP {plane.cnp_dscp} goes to the {kind} TC {tc}"
             hint = "map it to a lossy TC whose queue is strict"
             yield from ports.qos.defects(_DSCP, name, str(plane.cnp_dscp), message, hint)
+        elif ports.tc_to_queue.get(tc) is not None and ports.tc_to_queue.get(tc) == _best_effort_queue(ports):
+            message = f"CNPs, TC {tc}, share queue {ports.tc_to_queue[tc]} with best effort"
+            table, name = "TC_TO_QUEUE_MAP", ports.map_name("tc_to_queue_map")
+            yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to a separate strict queue")
+
+
+def _best_effort_queue(ports: PortClass) -> int | None:
+    tc = ports.dscp_to_tc.get(0)
+    return None if tc is None else ports.tc_to_queue.get(tc)
 
 
 @rule("FG504", Severity.ERROR, "TC to priority group does not separate lossless classes")
 def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
     """What: a lossless TC maps to the priority group that its PFC priority controls, no lossy TC maps to this group,
-    and every TC in use has an entry.
+    and every TC in use has an entry. A TC from 0 to 7 that no DSCP maps to has one, too (else a warning).
 
     Why: lossy traffic in a lossless group fills the headroom, and the switch then pauses RDMA. A lossless TC in a lossy
     group drops packets.
@@ -109,7 +118,7 @@ def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG505", Severity.ERROR, "TC to queue does not separate lossless classes")
 def tc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """What: a lossless TC uses the queue that its PFC priority stops, no lossy TC uses this queue, and every TC in use
-    has an entry.
+    has an entry. A TC from 0 to 7 that no DSCP maps to has one, too (else a warning).
 
     Why: a pause stops a whole queue. Lossy traffic in the queue stops, too. Lossless traffic in another queue does not
     stop and overflows the peer's buffer.
@@ -220,3 +229,8 @@ def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Itera
         elif tc not in ports.lossless and found in lossless:
             message = f"lossy TC {tc} shares {what} {found} with lossless TC {lossless[found]}"
             yield from ports.qos.defects(table, name, str(tc), message, f"map {tc} to a lossy {what}")
+    unused = sorted(set(range(8)) - mapping.keys() - {*ports.dscp_to_tc.values(), *ports.lossless})
+    if unused:
+        message = f"TC {priorities(frozenset(unused))} has no {what}, so its packets share {what} 0"
+        hint = "write all 8 entries"
+        yield from ports.qos.defects(table, name, str(unused[0]), message, hint, (), Severity.WARNING)

@@ -9,6 +9,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.sonic.tables import parse_priorities
 
 
 @rule("FG551", Severity.ERROR, "A queue in use has no scheduler")
@@ -64,6 +65,33 @@ def impossible_queue(fabric: Fabric) -> Iterator[Defect]:
                 )
 
 
+@rule("FG559", Severity.ERROR, "Two QUEUE rows of a port cover one queue")
+def covered_twice(fabric: Fabric) -> Iterator[Defect]:
+    """What: the QUEUE rows of a port that cover one queue have the same fields. FG514 and FG515 judge BUFFER_PG and
+    BUFFER_QUEUE.
+
+    Why: orchagent applies each row to all its queues, in the order in which the rows arrive. Which scheduler and WRED
+    profile a lossless queue keeps depends on the order, and changes with a reload.
+
+    Example: QUEUE|Ethernet0|3 has the lossless scheduler, and QUEUE|Ethernet0|3-4 the one of best effort.
+
+    Fix: remove one of the rows.
+
+    Source: sonic-swss orchagent/qosorch.cpp (handleQueueTable).
+    """
+    for ports in port_classes(fabric):
+        first_of: dict[int, str] = {}
+        rows = ports.rows["QUEUE"]
+        for rest in rows:
+            for queue in sorted(parse_priorities(rest)):
+                first = first_of.setdefault(queue, rest)
+                if rows[first] != rows[rest]:
+                    wide, narrow = (rest, first) if "-" in rest else (first, rest)
+                    message = f"queue {queue} has this row and the row {narrow}, and they differ"
+                    yield from ports.defects("QUEUE", wide, "", message, "remove one of the rows")
+                    break
+
+
 @rule("FG552", Severity.ERROR, "A lossless queue has strict priority")
 def strict_lossless(fabric: Fabric) -> Iterator[Defect]:
     """What: lossless queues share the link by weight (DWRR or WRR).
@@ -110,9 +138,11 @@ def cnp_queue(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG554", Severity.ERROR, "A weighted scheduler has no usable weight")
 def weights(fabric: Fabric) -> Iterator[Defect]:
-    """What: schedulers of type DWRR or WRR have a weight of 1 to 100, and every scheduler has a type.
+    """What: schedulers of type DWRR or WRR have a weight of 1 to 100, and every scheduler has a type. Their meter_type
+    is bytes (else a warning).
 
-    Why: orchagent accepts weight 0, and the queue then gets no bandwidth. Without a weight the chip uses its default.
+    Why: orchagent accepts weight 0, and the queue then gets no bandwidth. Without a weight the chip uses its default. A
+    meter of packets gives a queue of small packets a much smaller share than its weight says.
 
     Example: scheduler.1 of type DWRR without weight.
 
@@ -130,6 +160,10 @@ def weights(fabric: Fabric) -> Iterator[Defect]:
                     f"the weight of {key} is {row.get('weight', 'missing')}, its type {row['type']} needs 1 to 100"
                 )
                 yield Defect(switch.place("SCHEDULER", key, "weight"), message, "set weight to 1 to 100")
+            elif row["type"] in ("DWRR", "WRR") and row.get("meter_type") == "packets":
+                message = f"{key} counts packets, so the weight is not the share of the link"
+                place = switch.place("SCHEDULER", key, "meter_type")
+                yield Defect(place, message, "set meter_type to bytes, or remove it", (), Severity.WARNING)
 
 
 @rule("FG556", Severity.WARNING, "The best-effort queue has strict priority")
@@ -157,7 +191,7 @@ def strict_best_effort(fabric: Fabric) -> Iterator[Defect]:
 
 def _wrong_type(wanted: dict[PortClass, dict[int, str]], strict: bool) -> Iterator[Defect]:
     """Queues whose scheduler has the wrong type. If all ports with these definitions use the scheduler for the queue,
-    the defect is at the scheduler's type, else at the queue."""
+    and no weighted queue needs it, the defect is at the scheduler's type, else at the queue."""
     choices: dict[tuple[QosTables, int], set[str | None]] = defaultdict(set)
     for ports, queues in wanted.items():
         for queue in queues:
@@ -171,7 +205,9 @@ def _wrong_type(wanted: dict[PortClass, dict[int, str]], strict: bool) -> Iterat
                 continue
             message = f"{text} has a scheduler of type {kind}"
             hint = "set type to STRICT" if strict else "set type to DWRR, with a weight"
-            if len(choices[ports.qos, queue]) == 1:
+            others = {ports.queue_text(other, "scheduler")[1] for other in ports.used_queues if other != queue}
+            needed = others if strict else set()
+            if len(choices[ports.qos, queue]) == 1 and name not in needed:
                 if (ports.qos, name) not in reported:
                     reported.add((ports.qos, name))
                     yield from ports.qos.defects("SCHEDULER", name, "type", message, hint)

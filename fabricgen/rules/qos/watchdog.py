@@ -12,6 +12,8 @@ from fabricgen.rules.view.qos_classes import port_classes
 _BASE_MS = 200
 _PORTS_PER_STEP = 32
 _POLL_LIMIT_MS = 1000
+_LONGEST_FACTOR = 3
+_LONG_MS = 10_000
 _NEEDED_COUNTERS = ("PFCWD", "PORT", "QUEUE", "PG_WATERMARK")
 
 
@@ -47,17 +49,19 @@ def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.defects("PFC_WD", "", field, message, f"set {field} to the value of the other ports")
 
 
-@rule("FG562", Severity.WARNING, "The watchdog times are too short for the switch")
+@rule("FG562", Severity.WARNING, "The watchdog times are too short for the switch, or too long")
 def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
     """What: detection_time, restoration_time and POLL_INTERVAL are at least the times that SONiC itself uses for this
-    number of ports: 200 ms for up to 32, 400 ms for 64, 1000 ms for 130, the poll at most 1000 ms.
+    number of ports: 200 ms for up to 32, 400 ms for 64, 1000 ms for 130, the poll at most 1000 ms. detection_time is
+    at most three times as long, or 3 s. restoration_time is at most ten times detection_time, or 10 s.
 
     Why: every poll reads the counters of all lossless queues. If the interval is too short for a large switch, its CPU
-    is overloaded and the watchdog mistakes the delay for a storm.
+    is overloaded and the watchdog mistakes the delay for a storm. During a long detection the storm stops the fabric,
+    and the retries of RDMA connections end. During a long restoration the switch drops all RDMA of the queue.
 
     Example: detection_time 200 on a switch with 130 ports.
 
-    Fix: raise the times.
+    Fix: set the times that the message names.
 
     Source: sonic-utilities pfcwd/main.py start_default.
     """
@@ -70,6 +74,15 @@ def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
                 if value is not None and value < least:
                     message = f"{field} is {value} ms, a switch with this number of ports needs at least {least} ms"
                     yield Defect(switch.place("PFC_WD", key, field), message, f"set {field} to {least}")
+            detection, restoration = number(row.get("detection_time")), number(row.get("restoration_time"))
+            most = _LONGEST_FACTOR * max(floor, _POLL_LIMIT_MS)
+            if detection is not None and detection > most:
+                message = f"detection_time is {detection} ms: a storm stops the fabric for this time"
+                yield Defect(switch.place("PFC_WD", key, "detection_time"), message, f"set detection_time to {floor}")
+            if restoration is not None and restoration > max(_LONG_MS, 10 * (detection or 0)):
+                message = f"restoration_time is {restoration} ms: the switch drops RDMA for this time after a storm"
+                place, hint = switch.place("PFC_WD", key, "restoration_time"), f"set restoration_time to {floor}"
+                yield Defect(place, message, hint)
 
 
 @rule("FG563", Severity.ERROR, "The watchdog has no poll interval")
@@ -96,10 +109,11 @@ def poll_interval(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG564", Severity.ERROR, "The watchdog action is not supported or not uniform")
 def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
-    """What: all ports of a switch have the same action, and the platform supports it.
+    """What: all ports of a switch have the same action, and the platform supports it. The action is not alert (a
+    warning).
 
     Why: some chips have one action for the whole switch and reject a second one. With alert, the switch only logs a
-    storm.
+    storm: the queues stay stopped, and the storm spreads as without a watchdog.
 
     Example: Ethernet0 to Ethernet504 drop, Ethernet508 forwards.
 
@@ -120,6 +134,9 @@ def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
             elif usual is not None and action != usual:
                 message = f"the watchdog action is {action}, the other ports of the switch have {usual}"
                 yield Defect(place, message, f"set action to {usual}", (), Severity.WARNING)
+            elif action == "alert":
+                message = "the watchdog action is alert, which ends no storm"
+                yield Defect(place, message, "set action to drop", (), Severity.WARNING)
 
 
 @rule("FG565", Severity.ERROR, "A counter that the watchdog or telemetry needs is disabled")

@@ -31,10 +31,20 @@ class Demand:
 
     switch: Ints
     column: Ints
-    first: Ints  # an adapter of each class
+    groups: tuple[Ints, ...]  # adapters that send to each other
+    of: Ints  # the class of each adapter
     rate: Singles
     pairs: Singles
     capacity: Floats
+
+    def example(self, sender: int, receiver: int) -> tuple[int, int]:
+        """Two different adapters of one group, the first of the sending and the second of the receiving class."""
+        for group in self.groups:
+            classes = self.of[group]
+            source, target = group[classes == sender], group[classes == receiver]
+            if len(source) and len(target := target[target != source[0]]):
+                return int(source[0]), int(target[0])
+        raise ValueError("no group has adapters of both classes")
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,7 @@ def leaf_demand(plane: HostNetwork, traffic: Everyone) -> Demand:
         )  # an adapter does not send to itself
         rate[block] += (line[used] / (len(group) - 1))[:, None] * others
         pairs[block] += count[used][:, None] * others
-    return Demand(plane.leaf[first], plane.column[first], first, rate, pairs, capacity)
+    return Demand(plane.leaf[first], plane.column[first], traffic.groups, of, rate, pairs, capacity)
 
 
 def dense_rates(plane: HostNetwork, demand: Demand) -> DenseRates:
@@ -158,7 +168,7 @@ def dense_flows(plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_eac
     count = np.bincount(of, weights=demand.pairs[sender, receiver])
     found = []
     for number, row in enumerate(example):
-        source, target = (plane.adapters[int(demand.first[side[row]])] for side in (sender, receiver))
+        source, target = (plane.adapters[end] for end in demand.example(int(sender[row]), int(receiver[row])))
         factor = float(paused[row] / ideal[row])
         found.append(
             FlowTime(

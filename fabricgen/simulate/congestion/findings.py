@@ -162,7 +162,9 @@ def _at(
         severity=severity,
         message=message if known is not None or not device else f"{device}: {message}",
         device=device if known is not None else "",
-        place=Place("PORT", port) if known is not None and port else None,
+        path=str(Place("PORT", port))
+        if known is not None and port
+        else "",  # no place: no value of the row is the cause
         location=location,
         hint=hint,
         confidence=Confidence.PROVED if certain else Confidence.POSSIBLE,

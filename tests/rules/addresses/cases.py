@@ -2,9 +2,76 @@
 
 from tests.rules.case import ERROR, WARNING, Case
 from tests.rules.changes import both, drop, put, rekey
-from tests.rules.fabrics import META
+from tests.rules.fabrics import META, some_ipv6
 
 CASES = [
+    Case(
+        "FG317",
+        both(
+            put({"vlanid": "100"}, "leaf1", "VLAN", "Vlan100"),
+            put({}, "leaf1", "VLAN_INTERFACE", "Vlan100"),
+            put({}, "leaf1", "VLAN_INTERFACE", "Vlan100|10.64.0.1/24"),
+        ),
+        "leaf1:VLAN_INTERFACE|Vlan100|10.64.0.1/24",
+        ERROR,
+        "the subnet of 10.64.0.1/24 contains leaf1 Ethernet0 10.64.0.0/31",
+        "use a separate subnet for each link",
+        lenient=True,
+    ),
+    Case(
+        "FG317",
+        both(
+            rekey("leaf1", "INTERFACE", "Ethernet0|10.64.0.0/31", "Ethernet0|10.64.0.0/30"),
+            rekey("leaf1", "INTERFACE", "Ethernet4|10.64.0.2/31", "Ethernet4|10.64.0.2/30"),
+        ),
+        "leaf1:INTERFACE|Ethernet0|10.64.0.0/30",
+        ERROR,
+        "the subnet of 10.64.0.0/30 is also that of leaf1 Ethernet4 10.64.0.2/30",
+        "use a separate subnet for each link",
+        lenient=True,
+    ),
+    Case(
+        "FG321",
+        put({}, "leaf1", "LOOPBACK_INTERFACE", "Loopback0|10.64.0.1/32"),
+        "leaf1:LOOPBACK_INTERFACE|Loopback0|10.64.0.1/32",
+        ERROR,
+        "10.64.0.1 is the address of nic0 of host gpu1",
+        "use a free address",
+        lenient=True,
+    ),
+    Case(
+        "FG321",
+        both(
+            put({"asn": "65000", "name": "wan"}, "leaf1", "BGP_NEIGHBOR", "198.18.0.1"),
+            put({}, "leaf1", "LOOPBACK_INTERFACE", "Loopback0|198.18.0.1/32"),
+        ),
+        "leaf1:LOOPBACK_INTERFACE|Loopback0|198.18.0.1/32",
+        ERROR,
+        "198.18.0.1 is also the address of a BGP neighbor of the switch",
+        "use a free address",
+        lenient=True,
+    ),
+    Case(
+        "FG322",
+        both(
+            put({"admin_status": "up"}, "leaf1", "PORTCHANNEL", "PortChannel1"),
+            put({}, "leaf1", "PORTCHANNEL_MEMBER", "PortChannel1|Ethernet0"),
+        ),
+        "leaf1:PORTCHANNEL_MEMBER|PortChannel1|Ethernet0",
+        ERROR,
+        "Ethernet0 is a member of PortChannel1, and also a routed port",
+        "remove the member, or the rows of the port in INTERFACE",
+        lenient=True,
+    ),
+    Case(
+        "FG323",
+        some_ipv6,
+        "leaf3:INTERFACE|Ethernet264|10.128.0.28/31",
+        WARNING,
+        "16 of 18 link ends of this kind have IPv6 addresses, this one has none",
+        "add the addresses to both ends",
+        lenient=True,
+    ),
     Case(
         "FG311",
         drop("leaf1", "INTERFACE", "Ethernet0|10.64.0.0/31"),

@@ -18,6 +18,47 @@ from tests.rules.fabrics import (
 
 CASES = [
     Case(
+        "FG355",
+        put("30", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "keepalive"),
+        "leaf1:BGP_NEIGHBOR|10.128.0.13|holdtime",
+        WARNING,
+        "holdtime is 9 s, less than three times the keepalive interval of 30 s",
+        "set keepalive to 3, or holdtime to 90",
+        lenient=True,
+    ),
+    Case(
+        "FG355",
+        put("1", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "holdtime"),
+        "leaf1:BGP_NEIGHBOR|10.128.0.13|holdtime",
+        ERROR,
+        "holdtime is 1 s, BGP needs 0 or at least 3 s",
+        "set holdtime to 9 and keepalive to 3",
+    ),
+    Case(
+        "FG355",
+        put("0", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "holdtime"),
+        "leaf1:BGP_NEIGHBOR|10.128.0.13|holdtime",
+        WARNING,
+        "holdtime is 0: the session never ends when its peer is gone",
+        "set holdtime to 9",
+    ),
+    Case(
+        "FG355",
+        put("10000", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "holdtime"),
+        "leaf1:BGP_NEIGHBOR|10.128.0.13|holdtime",
+        WARNING,
+        "holdtime is 10000 s: a dead path gets traffic for this time",
+        "set holdtime in seconds, to at most 180",
+    ),
+    Case(
+        "FG356",
+        put("1", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "rrclient"),
+        "leaf1:BGP_NEIGHBOR|10.128.0.13|rrclient",
+        ERROR,
+        "asn is 4200000000, but only a neighbor with ASN 4200000001 can be a client",
+        "remove rrclient",
+    ),
+    Case(
         "FG331",
         put("4200000077", "leaf1", *META, "bgp_asn"),
         "leaf1:DEVICE_METADATA|localhost|bgp_asn",

@@ -1,10 +1,45 @@
 """Bad cases of the rules in fabricgen/rules/bundle."""
 
-from tests.rules.case import ERROR, NOTE, Case, Switches
-from tests.rules.changes import drop, put
-from tests.rules.fabrics import META
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.rules.case import ERROR, NOTE, Case, HostFiles, Switches
+from tests.rules.changes import drop, edit, put
+from tests.rules.fabrics import META, everywhere
+from tests.rules.hosts.inventories import DGX
+
+CABLING = "../../cabling.csv"  # from the folder of the hosts
+RAIL0 = "compute/gpu/0/rail0"
+ROW = f"{RAIL0},compute,host-leaf,gpu-000,rail0,,,compute-su00-r0-leaf,Ethernet0,,,5m,mmf,400G\n"
+
+
+def _cabling(change: Callable[[Path], object], place: str, message: str) -> Case:
+    hint = "run `fabricgen render` again; to change a cable, change the inventory"
+    return Case("FG258", change, f":cabling.csv{place}", ERROR, message, hint, clean=HostFiles(DGX), also=("FG258",))
+
 
 CASES = [
+    _cabling(edit(CABLING, ROW, ""), f"|{RAIL0}", "the row of the cable to compute-su00-r0-leaf is missing"),
+    _cabling(
+        edit(CABLING, "cable,plane", "cables,plane"),
+        "",
+        "the first row is not cable,plane,kind,a_device,a_ports,a_rack,a_unit,b_device,b_ports,b_rack,b_unit,length,medium,speed",
+    ),
+    _cabling(edit(CABLING, ROW, ROW.replace(",400G", "")), f"|{RAIL0}", "the row has 13 cells, expected 14"),
+    _cabling(edit(CABLING, ROW, 2 * ROW), f"|{RAIL0}", "a second row for the end at compute-su00-r0-leaf"),
+    _cabling(edit(CABLING, ROW, ROW.replace("5m", "50m")), f"|{RAIL0}|length", "length is 50m, expected 5m"),
+    _cabling(
+        edit(CABLING, ROW, ROW + ROW.replace("gpu/0", "gpu/9")), "|compute/gpu/9/rail0", "fabric.json has no such cable"
+    ),
+    Case(
+        "FG227",
+        everywhere("DEVICE_METADATA", "", type="SpineRouter"),
+        "leaf1:DEVICE_METADATA|localhost|type",
+        ERROR,
+        "type is SpineRouter, so this leaf uses the same hash as the spines",
+        "set type to ToRRouter",
+        lenient=True,
+    ),
     Case(
         "FG221",
         put("leaf9", "leaf1", *META, "hostname"),

@@ -1,5 +1,8 @@
 """Bad cases of the rules in fabricgen/rules/hosts."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 from tests.rules.case import ERROR, WARNING, Case, HostFiles
 from tests.rules.changes import Remove, Write, edit
 from tests.rules.hosts.inventories import (
@@ -17,7 +20,118 @@ from tests.rules.hosts.inventories import (
     overridden,
 )
 
+SCRIPT, UNIT, LINK = "fabricgen-roce", "fabricgen-roce@.service", "links/10-rail0.link"
+RENDER = "run `fabricgen render`"
+
+
+def _applied(file: str, change: Callable[[Path], object], message: str, key: str = "") -> Case:
+    path = f"hosts/gpu:{file}" + (f"|{key}" if key else "")
+    return Case("FG914", change, path, ERROR, message, RENDER, clean=HostFiles(DGX))
+
+
+def two_keys(folder: Path) -> None:
+    """NCCL_IB_PKEY is 0x8001 on an InfiniBand plane with one partition."""
+    (folder / NCCL).write_text((folder / NCCL).read_text() + "NCCL_IB_PKEY=0x8001\n")
+
+
 CASES = [
+    _applied(
+        SCRIPT,
+        Write(SCRIPT, "#!/bin/sh\nexit 0\n"),
+        "the script does not use INTERFACES, PFC, DSCP_PRIORITY, TOS, CNP_DSCP, CNP_PRIORITY, TRUST, CABLE_M, STALL_MS",
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "fabricgen-roce %I", "true"),
+        "ExecStart does not start fabricgen-roce for the interface, %I",
+        "ExecStart",
+    ),
+    _applied(UNIT, edit(UNIT, "Type=oneshot\n", ""), "Type is not oneshot, but the script ends", "Type"),
+    _applied(
+        UNIT,
+        edit(UNIT, "WantedBy=sys-subsystem-net-devices-%i.device\n", ""),
+        "WantedBy is missing: nothing starts the unit",
+        "WantedBy",
+    ),
+    Case(
+        "FG900",
+        Remove(UNIT),
+        f"hosts/gpu:{UNIT}",
+        ERROR,
+        "the unit that applies the settings is missing",
+        RENDER,
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG913",
+        Remove(LINK),
+        f"hosts/gpu:{LINK}",
+        ERROR,
+        "rail0 has no file, so its name is the choice of the kernel",
+        RENDER,
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG911",
+        edit(
+            SYSCTL,
+            "net/ipv4/conf/rail0/arp_ignore = 1",
+            "net/ipv4/conf/rail0/arp_ignore = 1\nnet.ipv4.conf.all.arp_ignore = 8",
+        ),
+        f"hosts/gpu:{SYSCTL}|net/ipv4/conf/all/arp_ignore",
+        ERROR,
+        "arp_ignore of all interfaces is 8, expected 2 or 1",
+        "remove net/ipv4/conf/all/arp_ignore",
+        clean=HostFiles(DGX),
+        also=("FG911",),
+    ),
+    Case(
+        "FG915",
+        edit(
+            SYSCTL, "net/ipv4/conf/rail0/arp_ignore = 1", "net/ipv4/conf/rail0/arp_ignore = 1\nnet.ipv4.ip_forward = 1"
+        ),
+        f"hosts/gpu:{SYSCTL}|net/ipv4/ip_forward",
+        WARNING,
+        "net/ipv4/ip_forward is 1: the host forwards packets between its networks",
+        "remove net/ipv4/ip_forward, or set it to 0",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG916",
+        edit(NCCL, "NCCL_IB_SL=3", "NCCL_IB_SL=3\nNCCL_IB_DISABLE=1"),
+        f"hosts/gpu:{NCCL}|NCCL_IB_DISABLE",
+        ERROR,
+        "NCCL_IB_DISABLE is 1: jobs use TCP sockets instead of RDMA",
+        "remove NCCL_IB_DISABLE",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG916",
+        edit(NCCL, "NCCL_IB_SL=3", "NCCL_IB_SL=3\nNCCL_IB_PKEY=1"),
+        f"hosts/gpu:{NCCL}|NCCL_IB_PKEY",
+        ERROR,
+        "NCCL_IB_PKEY is 1, but a port of plane compute has 1 P_Keys, from index 0",
+        "remove NCCL_IB_PKEY, or use the index of the tenant's P_Key",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG916",
+        two_keys,
+        f"hosts/gpu:{NCCL}|NCCL_IB_PKEY",
+        ERROR,
+        "NCCL_IB_PKEY is 0x8001, but a port of plane compute has 1 P_Keys, from index 0",
+        "remove NCCL_IB_PKEY, or use the index of the tenant's P_Key",
+        clean=HostFiles(INFINIBAND),
+    ),
+    Case(
+        "FG916",
+        edit(UCX, "UCX_IB_TRAFFIC_CLASS=106", "UCX_IB_TRAFFIC_CLASS=106\nUCX_TLS=tcp,sm"),
+        f"hosts/gpu:{UCX}|UCX_TLS",
+        ERROR,
+        "UCX_TLS is tcp,sm: jobs do not use RDMA",
+        "remove UCX_TLS, or add rc",
+        clean=HostFiles(DGX),
+    ),
     Case(
         "FG900",
         edit(ROCE, "PFC=", "PCF="),

@@ -1,12 +1,134 @@
 """Bad cases of the rules in fabricgen/rules/links."""
 
 import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from tests.rules.case import ERROR, WARNING, Case, Switches
+from fabricgen.bundle.read import Bundle
+from fabricgen.observed.lldp import with_lldp
+from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put
+from tests.rules.clean import clean_fabric
 from tests.rules.fabrics import META, of_wiring, rewired, unchanged, with_rails
 
+Seen = dict[str, dict[str, tuple[str, str]]]  # switch -> port -> (neighbor, its port)
+
+
+@dataclasses.dataclass(frozen=True)
+class Observed:
+    """The clean fabric with LLDP dumps of all switches; the change gets the neighbors that they show."""
+
+    def broken(self, change: Callable[[Any], object], folder: Path) -> Bundle:
+        """The fabric with the observed links."""
+        bundle = clean_fabric().bundle(folder / "sonic")
+        seen: Seen = {name: {} for name in bundle.devices}
+        for link in bundle.links:
+            for near, far in ((link.a, link.b), (link.b, link.a)):
+                if near[0] in seen:
+                    seen[near[0]][near[1]] = far
+        change(seen)
+        for name, ports in seen.items():
+            rows = {
+                port: {"lldp_rem_sys_name": far, "lldp_rem_port_id": far_port}
+                for port, (far, far_port) in ports.items()
+            }
+            (folder / "lldp").mkdir(exist_ok=True)
+            (folder / "lldp" / f"{name}.json").write_text(json.dumps({"LLDP_ENTRY_TABLE": rows}))
+        return with_lldp(bundle, folder / "lldp")
+
+
+UP1, UP2 = "Ethernet256", "Ethernet260"  # of leaf1, to spine1 and spine2
+
+
+def dead(seen: Seen) -> None:
+    """neither leaf1 Ethernet256 nor spine1 Ethernet0 has a neighbor"""
+    del seen["leaf1"][UP1], seen["spine1"]["Ethernet0"]
+
+
+def crossed(seen: Seen) -> None:
+    """the cables of leaf1 Ethernet256 and Ethernet260 are exchanged"""
+    seen["leaf1"] |= {UP1: ("spine2", "Ethernet0"), UP2: ("spine1", "Ethernet0")}
+    seen["spine1"]["Ethernet0"], seen["spine2"]["Ethernet0"] = ("leaf1", UP2), ("leaf1", UP1)
+
+
+def moved(seen: Seen) -> None:
+    """the cable of leaf1 Ethernet256 is in Ethernet80 of spine1 instead of Ethernet0"""
+    seen["leaf1"][UP1] = ("spine1", "Ethernet80")
+    seen["spine1"]["Ethernet80"] = seen["spine1"].pop("Ethernet0")
+
+
+def unplanned(seen: Seen) -> None:
+    """a cable connects Ethernet128 of leaf1 and leaf2"""
+    seen["leaf1"]["Ethernet128"], seen["leaf2"]["Ethernet128"] = ("leaf2", "Ethernet128"), ("leaf1", "Ethernet128")
+
+
 CASES = [
+    Case(
+        "FG570",
+        both(
+            put("4200", "leaf1", "PORT", "Ethernet256", "mtu"),
+            put("4200", "spine1", "PORT", "Ethernet0", "mtu"),
+        ),
+        "leaf1:PORT|Ethernet256|mtu",
+        WARNING,
+        "mtu is 4200 bytes, but ports to hosts have 9100 bytes",
+        "set mtu to 9100 at both ends",
+        lenient=True,
+    ),
+    Case(
+        "FG571",
+        both(
+            put("on", "leaf1", "PORT", "Ethernet256", "autoneg"),
+            put("on", "spine1", "PORT", "Ethernet0", "autoneg"),
+        ),
+        "leaf1:PORT|Ethernet256|autoneg",
+        WARNING,
+        "autoneg is on, but the cable is 40m long and therefore optical",
+        "set autoneg to off at both ends",
+        lenient=True,
+    ),
+    Case(
+        "FG260",
+        dead,
+        f"leaf1:DEVICE_NEIGHBOR|{UP1}",
+        ERROR,
+        "LLDP does not show the planned cable from leaf1 Ethernet256 to spine1 Ethernet0",
+        "plug or replace the cable, or its transceivers; `show interfaces status Ethernet256` on leaf1",
+        clean=Observed(),
+        related="spine1:DEVICE_NEIGHBOR|Ethernet0",
+    ),
+    Case(
+        "FG261",
+        crossed,
+        f"leaf1:DEVICE_NEIGHBOR|{UP1}",
+        ERROR,
+        "LLDP shows the cable from leaf1 Ethernet256 to spine2 Ethernet0 and from leaf1 Ethernet260 to spine1 Ethernet0, "
+        "but from leaf1 Ethernet256 to spine1 Ethernet0 and from leaf1 Ethernet260 to spine2 Ethernet0 is planned",
+        "move the cable at leaf1 Ethernet256 to leaf1 Ethernet260, and the cable at leaf1 Ethernet260 to leaf1 Ethernet256",
+        clean=Observed(),
+    ),
+    Case(
+        "FG261",
+        moved,
+        f"leaf1:DEVICE_NEIGHBOR|{UP1}",
+        ERROR,
+        "LLDP shows the cable from leaf1 Ethernet256 to spine1 Ethernet80, but from leaf1 Ethernet256 to spine1 Ethernet0 "
+        "is planned",
+        "move the end of the cable from spine1 Ethernet80 to spine1 Ethernet0",
+        clean=Observed(),
+    ),
+    Case(
+        "FG261",
+        unplanned,
+        "leaf1:DEVICE_NEIGHBOR|Ethernet128",
+        NOTE,
+        "LLDP shows a cable from leaf1 Ethernet128 to leaf2 Ethernet128, which is not planned",
+        "remove the cable, or add it to the inventory",
+        clean=Observed(),
+        lenient=True,
+    ),
     Case(
         "FG241",
         put("200000", "spine1", "PORT", "Ethernet0", "speed"),

@@ -1,6 +1,9 @@
 """Bad cases of the rules in fabricgen/rules/opensm."""
 
-from tests.opensm.small import DRAGONFLY, MESH, TORUS
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.opensm.small import DRAGONFLY, MESH, TORUS, UFM
 from tests.rules.case import ERROR, WARNING, Case, GoodCase, SubnetFiles
 from tests.rules.changes import Remove, Write, both, edit
 from tests.rules.opensm.changes import (
@@ -37,7 +40,109 @@ from tests.rules.opensm.changes import (
     unreached_spine,
 )
 
+M_CONF, M_PARTS, M_ROOTS, M_NAMES = (
+    f"mlnx-sm-5/{name}" for name in ("opensm.conf", "partitions.conf", "root_guids", "ib-node-name-map")
+)
+
+
+def _ufm(
+    change: Callable[[Path], object], place: str, message: str, hint: str = "run `fabricgen render` again"
+) -> Case:
+    return Case(
+        "FG842", change, f"compute:{place}", ERROR, message, hint, clean=SubnetFiles(UFM), also=("FG842", "FG220")
+    )
+
+
+def _level(change: Callable[[Path], object], message: str, bundle: str = "tree", key: str = "9") -> Case:
+    return Case(
+        "FG824", change, f"compute:partitions.conf|{key}", ERROR, message, "remove sl, or use 0",
+        clean=SubnetFiles(bundle), lenient=True,
+    )  # fmt: skip
+
+
+def dropped_level(folder: Path) -> None:
+    """qos is TRUE, qos_sl2vl maps SL 9 to lane 15, and blue has sl=9."""
+    for name in MANAGERS:
+        text = (folder / name).read_text().replace("qos FALSE", "qos TRUE")
+        (folder / name).write_text(f"{text}qos_sl2vl 0,0,0,0,0,0,0,0,0,15,0,0,0,0,0,0\n")
+    edit(PARTS, "blue=0x8001, ipoib", "blue=0x8001, ipoib, sl=9")(folder)
+
+
 CASES = [
+    _level(
+        edit(PARTS, "blue=0x8001, ipoib", "blue=0x8001, ipoib, sl=9"),
+        "blue: sl=9, but qos is not TRUE: switches are not programmed for this SL",
+    ),
+    _level(dropped_level, "blue: sl=9 maps to lane 15 in qos_sl2vl: switches drop its packets"),
+    _level(
+        edit(PARTS, "Default=0x7fff, ipoib", "Default=0x7fff, ipoib, sl=9"),
+        "Default: sl=9, but torus-2QoS chooses the SL of each path to avoid credit loops",
+        TORUS,
+    ),
+    _ufm(Remove(M_PARTS), M_PARTS, "mlnx-sm-5/partitions.conf is missing"),
+    _ufm(edit(M_CONF, "qos FALSE", "qos false"), f"{M_CONF}|qos", "qos is false, expected TRUE or FALSE in capitals"),
+    _ufm(
+        edit(M_CONF, "packet_life_time 0x12", "packet_life_time 0x14"),
+        f"{M_CONF}|packet_life_time",
+        "packet_life_time is 0x14: switches never drop a blocked packet",
+        "set packet_life_time to 0x12",
+    ),
+    _ufm(
+        edit(M_CONF, "\nvl_stall_count 0x07", "\nvl_stall_count 0"),
+        f"{M_CONF}|vl_stall_count",
+        "vl_stall_count is 0: not defined",
+        "set vl_stall_count to 0x07",
+    ),
+    _ufm(
+        edit(M_CONF, "packet_life_time 0x12", "packet_life_time long"),
+        f"{M_CONF}|packet_life_time",
+        "packet_life_time is long: not a number",
+        "set packet_life_time to 0x12",
+    ),
+    _ufm(
+        edit(M_CONF, "max_op_vls 4", "max_op_vls 2"),
+        f"{M_CONF}|max_op_vls",
+        "max_op_vls is 2, but opensm.conf beside the folder has 4",
+        "use one max_op_vls in both files",
+    ),
+    _ufm(
+        edit(M_CONF, "routing_engine ar_updn", "routing_engine minhop"),
+        f"{M_CONF}|routing_engine",
+        "routing_engine is minhop, which is not known to be free of credit loops on a rail-optimized",
+        "set routing_engine to ar_updn",
+    ),
+    _ufm(Remove(M_ROOTS), f"{M_CONF}|root_guid_file", "root_guid_file names root_guids, which is missing"),
+    _ufm(
+        edit(M_CONF, "root_guid_file /opt/ufm/files/conf/opensm/root_guids\n", ""),
+        f"{M_CONF}|root_guid_file",
+        "no option names mlnx-sm-5/root_guids",
+        "add root_guid_file",
+    ),
+    _ufm(edit(M_PARTS, "green=0x8002", "green=0x8002 ipoib"), M_PARTS, "the partition green is missing"),
+    _ufm(
+        Write(M_PARTS, "Default=0x7fff\n"),
+        f"{M_PARTS}|Default=0x7fff",
+        "a definition without a colon on its line: 'Default=0x7fff'",
+    ),
+    _ufm(edit(M_PARTS, "blue=0x8001", "blue=0x8005"), M_PARTS, "the partition blue is missing"),
+    _ufm(
+        edit(M_PARTS, "blue=0x8001", "blue=0x8005"), f"{M_PARTS}|blue", "the partition blue is not in partitions.conf"
+    ),
+    _ufm(
+        edit(M_PARTS, f"{PORT}=full, ", ""),
+        f"{M_PARTS}|{PORT}",
+        f"blue: {PORT} is not a member, but full in partitions.conf",
+    ),
+    _ufm(
+        edit(M_PARTS, "blue=0x8001, ipoib, mtu=4", "blue=0x8001, ipoib, mtu=5"),
+        f"{M_PARTS}|blue",
+        "blue: the flags differ from those in partitions.conf",
+    ),
+    _ufm(
+        edit(M_ROOTS, SPINE, "0x02fab00100000007"),
+        M_ROOTS,
+        f"the file differs from root_guids beside the folder in 2 GUIDs: 0x02fab00100000007, {SPINE}",
+    ),
     Case(
         "FG810",
         edit(MANAGERS, END, f"\nar_mode 1{END}"),

@@ -72,8 +72,8 @@ CASES = [
     ),
     Case(
         "FG593",
-        drop("leaf1", "BUFFER_QUEUE", "Ethernet256|0-2"),
-        "leaf1:BUFFER_QUEUE|Ethernet256|0-2",
+        drop("leaf1", "QUEUE", "Ethernet256|7"),
+        "leaf1:QUEUE|Ethernet256|7",
         WARNING,
         "the row is missing, but most ports from leaves to spines have it",
         "add the row",
@@ -97,10 +97,10 @@ CASES = [
     ),
     Case(
         "FG593",
-        put("40m", "leaf1", "CABLE_LENGTH", "AZURE", "Ethernet0"),
+        put("10m", "leaf1", "CABLE_LENGTH", "AZURE", "Ethernet0"),
         "leaf1:CABLE_LENGTH|AZURE|Ethernet0",
         WARNING,
-        "length is 40m, but most ports from leaves to hosts have 5m",
+        "length is 10m, but most ports from leaves to hosts have 5m",
         "set length to 5m",
     ),
     Case(

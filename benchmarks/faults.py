@@ -1,0 +1,134 @@
+"""Named kinds of faults, each on one switch and on all switches at once: what validate finds of them.
+
+    python -m benchmarks.faults [--example NAME]… [--kind NAME]…
+
+Each kind is a mistake that a person or a template makes: a wrong unit, a swapped pair, a class too far. A fault is
+found if an error or a warning names a changed switch and a table of the kind. `make mutants` writes the table in
+docs/mutants.md. The exit code is 1 if less than 95 % are found, on one switch or on all.
+"""
+
+import argparse
+import copy
+import gc
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmarks import fault_kinds_network, fault_kinds_qos
+from benchmarks.fault_changes import Kind, Scene
+from fabricgen.bundle.read import Bundle, open_bundle
+from fabricgen.findings import Finding, Severity
+from fabricgen.rules.run import run
+from fabricgen.sonic.dump import dump
+
+EXAMPLES = ("quickstart", "spectrum", "border", "rail-only", "superpod", "twin-plane")
+KINDS = (*fault_kinds_qos.KINDS, *fault_kinds_network.KINDS)
+LEAST_FOUND = 0.95
+TITLE = "## Named kinds of faults"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One kind in one bundle; None where it changes no switch."""
+
+    example: str
+    kind: Kind
+    on_one: bool | None
+    on_all: bool | None
+    codes: tuple[str, ...] = ()  # on all switches
+
+
+def faulty(bundle: Bundle, kind: Kind, only: Sequence[str] = ()) -> tuple[Bundle, tuple[str, ...]]:
+    """The bundle with the fault on all switches that it concerns, or on one of `only`, and their names."""
+    devices, changed = dict(bundle.devices), []
+    for name, device in bundle.devices.items():
+        scene = Scene(bundle, name)
+        if (only and name not in only) or not kind.needs(scene):
+            continue
+        config: Any = copy.deepcopy(device.config)
+        kind.change(scene, config)
+        if config != device.config:
+            devices[name] = device.with_config(config, dump(config))
+            changed.append(name)
+    return replace(bundle, devices=devices), tuple(changed)
+
+
+def finding_of(bundle: Bundle, kind: Kind, changed: Sequence[str]) -> list[Finding]:
+    """The errors and warnings at the changed switches in the tables of the kind."""
+    return [
+        one
+        for one in run(bundle)
+        if one.severity is not Severity.NOTE and one.device in changed and one.path.partition("|")[0] in kind.tables
+    ]
+
+
+def outcome(example: str, bundle: Bundle, kind: Kind) -> Outcome:
+    """A kind on all switches, and on the last switch that it concerns."""
+    everywhere, changed = faulty(bundle, kind)
+    if not changed:
+        return Outcome(example, kind, None, None)
+    found = finding_of(everywhere, kind, changed)
+    alone, one = faulty(bundle, kind, changed[-1:])
+    codes = tuple(sorted({each.code for each in found}))
+    return Outcome(example, kind, bool(finding_of(alone, kind, one)), bool(found), codes)
+
+
+def outcomes(examples: Sequence[str], kinds: Sequence[Kind]) -> Iterator[Outcome]:
+    """Every kind in every example."""
+    from benchmarks.mutants import rendered
+
+    for example, folder in rendered(examples):
+        bundle = open_bundle([folder])
+        gc.freeze()
+        for kind in kinds:
+            yield outcome(example, bundle, kind)
+
+
+def section(found: Sequence[Outcome]) -> str:
+    """The section of docs/mutants.md: how often each kind is found, on one switch and on all."""
+    lines = [
+        TITLE, "",
+        f"Each of these {len({one.kind.name for one in found})} kinds is seeded in every bundle that it concerns "
+        f"({', '.join(dict.fromkeys(one.example for one in found))}),",
+        "once on one switch and once on all switches, as a template does. A fault is found if an error or a warning",
+        "names a changed switch and a table concerned. Kinds and changes: `benchmarks/fault_kinds_qos.py` and",
+        "`benchmarks/fault_kinds_network.py`.", "",
+        "| kind | table | on one switch | on all switches |", "|---|---|---|---|",
+    ]  # fmt: skip
+    for kind in dict.fromkeys(one.kind for one in found):
+        same = [one for one in found if one.kind == kind]
+        if counted := _count([one.on_one for one in same]):
+            lines.append(f"| {kind.name} | {kind.tables[0]} | {counted} | {_count([one.on_all for one in same])} |")
+    lines.append(f"| all | | {_count([one.on_one for one in found])} | {_count([one.on_all for one in found])} |")
+    return "\n".join([*lines, ""])
+
+
+def _count(results: Sequence[bool | None]) -> str:
+    real = [one for one in results if one is not None]
+    return f"{sum(real)} of {len(real)}" if real else ""
+
+
+def main() -> int:
+    """Seeds the faults and prints those that pass."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--example", action="append")
+    parser.add_argument("--kind", action="append")
+    options = parser.parse_args()
+    gc.disable()
+    kinds = [kind for kind in KINDS if not options.kind or kind.name in options.kind]
+    found = []
+    for one in outcomes(options.example or EXAMPLES, kinds):
+        found.append(one)
+        for where, result in (("one", one.on_one), ("all", one.on_all)):
+            if result is False:
+                print(f"{one.example} {one.kind.name}: not found on {where}", flush=True)
+    shares = []
+    for where, results in (("one switch", [o.on_one for o in found]), ("all switches", [o.on_all for o in found])):
+        print(f"on {where}: {_count(results)} found")
+        shares.append(sum(map(bool, results)) / max(1, len(results) - results.count(None)))
+    return 1 if min(shares) < LEAST_FOUND else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""The rule on the script that applies the settings of NICs, and on the unit that starts it."""
+
+import re
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.platforms.catalog import nic_model
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.hosts.files import SCRIPT, UNIT
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.host_groups import Group, host_groups
+
+# The settings of roce/<plane>.conf that a script must use for any driver, and those for drivers with a further need.
+_USED = ("INTERFACES", "PFC", "DSCP_PRIORITY", "TOS", "CNP_DSCP", "CNP_PRIORITY")
+_USED_BY_DRIVER = {"mlx5_core": ("TRUST", "CABLE_M", "STALL_MS")}
+_COMMENT = re.compile(r"(^|\s)#.*")
+_FUNCTION = re.compile(r"(?m)^(\w+) ?\(\)")
+_STOP = re.compile(r"(exit|exec)\b")
+_RENDER = "run `fabricgen render`"
+
+
+@rule("FG914", Severity.ERROR, "The settings of NICs are not applied when they appear")
+def applied_settings(fabric: Fabric) -> Iterator[Defect]:
+    """What: fabricgen-roce is a script that uses every setting of roce/<plane>.conf, serves the driver of each NIC,
+    calls each of its functions and does not stop before its end. fabricgen-roce@.service starts it for an interface,
+    and belongs to the device of the interface.
+
+    Why: the QoS of a NIC does not outlive its driver. Without the script or the unit, each reboot returns the NIC to
+    the defaults of its firmware: no PFC, and RoCE in a lossy class. The settings then look correct and have no
+    effect.
+
+    Example: the script contains only exit 0.
+
+    Fix: render the file again. To change it, change the template.
+
+    Source: templates/hosts/fabricgen-roce.j2; systemd.unit(5), BindsTo= and the specifier %i.
+    """
+    for group in host_groups(fabric):
+        if not group.lossless_planes:
+            continue
+        if SCRIPT in group.files.files:
+            for message in _script_faults(group):
+                yield Defect(group.place(SCRIPT), message, _RENDER)
+        if UNIT in group.files.files:
+            yield from _unit(group)
+
+
+def _script_faults(group: Group) -> Iterator[str]:
+    text = group.files.text(SCRIPT)
+    if not text.startswith("#!"):
+        yield "the first line does not name an interpreter, so systemd cannot start the script"
+    code = "\n".join(line for line in (_COMMENT.sub("", line) for line in text.splitlines()) if line.strip())
+    drivers = _drivers(group)
+    wanted = [*_USED, *(name for driver in drivers for name in _USED_BY_DRIVER.get(driver, ()))]
+    if unused := [name for name in wanted if not re.search(rf"\b{name}\b", code)]:
+        yield f"the script does not use {', '.join(unused)}"
+    elif unserved := [driver for driver in drivers if not re.search(rf"\b{driver}\b", code)]:
+        yield f"the script does not serve the driver {', '.join(unserved)}"
+    functions = _FUNCTION.findall(code)
+    if idle := [one for one in functions if len(re.findall(rf"\b{one}\b", code)) < 2]:
+        yield f"the script does not call {', '.join(idle)}"
+    lines = code.splitlines()
+    if stop := next((line for line in lines[:-1] if _STOP.match(line)), None):
+        yield f"the script stops at {stop!r}, before its last line"
+
+
+def _drivers(group: Group) -> list[str]:
+    planes = {plane.name for plane in group.lossless_planes}
+    nics = group.nics(lambda plane: plane.name in planes)
+    models = (nic_model(group.adapters[nic].model) for nic in nics if nic in group.adapters)
+    return sorted({model.driver for model in models if model and model.driver})
+
+
+def _unit(group: Group) -> Iterator[Defect]:
+    found = group.files.settings(UNIT)
+    start = found.get("ExecStart", "").lstrip("@-:+!").split()
+    device = "sys-subsystem-net-devices-%i.device"
+    faults = {
+        "ExecStart": None
+        if start and start[0].rpartition("/")[2] == SCRIPT and {"%i", "%I"} & set(start[1:])
+        else f"does not start {SCRIPT} for the interface, %I",
+        "Type": None if found.get("Type") == "oneshot" else "is not oneshot, but the script ends",
+        "BindsTo": None
+        if device in f"{found.get('BindsTo', '')} {found.get('After', '')}".split()
+        else f"does not name {device}: the script starts before the interface exists",
+        "WantedBy": None if found.get("WantedBy", found.get("RequiredBy")) else "is missing: nothing starts the unit",
+    }
+    for key, fault in faults.items():
+        if fault:
+            yield Defect(group.place(UNIT, key), f"{key} {fault}", _RENDER)

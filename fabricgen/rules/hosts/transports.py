@@ -1,0 +1,116 @@
+"""The rule on settings of NCCL, RCCL and UCX with which a job does not use RDMA."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from fabricgen.bundle.wiring import WiredPlane
+from fabricgen.findings import Severity
+from fabricgen.opensm.partitions_conf import GROUPS, expanded, guid_of
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import Basis, rule
+from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.subnet_managers import managed_subnets
+from fabricgen.vocabulary import Purpose, Technology
+
+_RDMA_TRANSPORTS = ("all", "ib", "rc", "dc", "ud", "gga")  # or words that begin with them, such as rc_mlx5
+
+
+def _is_on(text: str) -> bool:
+    return text != "0"
+
+
+def _is_socket(text: str) -> bool:
+    return text.lower() == "socket"
+
+
+def _is_outside(least: int, most: int) -> Callable[[str], bool]:
+    return lambda text: number(text) is None or not least <= int(text) <= most
+
+
+# Setting -> whether a value is harmful, and its effect.
+_HARMFUL: Mapping[str, tuple[Callable[[str], bool], str, Severity]] = {
+    "NCCL_IB_DISABLE": (_is_on, "jobs use TCP sockets instead of RDMA", Severity.ERROR),
+    "NCCL_NET": (_is_socket, "jobs use TCP sockets instead of RDMA", Severity.ERROR),
+    "NCCL_NET_PLUGIN": (_is_socket, "jobs use TCP sockets instead of RDMA", Severity.ERROR),
+    "NCCL_NET_GDR_LEVEL": (lambda text: text in ("LOC", "0"), "NICs do not read memory of GPUs", Severity.WARNING),
+    "NCCL_P2P_DISABLE": (_is_on, "GPUs of a host do not use NVLink or PCIe", Severity.WARNING),
+    "NCCL_P2P_LEVEL": (lambda text: text in ("LOC", "0"), "GPUs of a host do not use NVLink or PCIe", Severity.WARNING),
+    "NCCL_IB_TIMEOUT": (_is_outside(1, 31), "a timeout is a number from 1 to 31", Severity.ERROR),
+    "NCCL_IB_RETRY_CNT": (_is_outside(1, 7), "one lost packet ends the job", Severity.ERROR),
+    "NCCL_IB_QPS_PER_CONNECTION": (_is_outside(1, 128), "a connection has from 1 to 128 queue pairs", Severity.ERROR),
+}
+
+
+@rule("FG916", Severity.ERROR, "A job does not use RDMA, or not on its partition", Basis.AGREEMENT)
+def transports(fabric: Fabric) -> Iterator[Defect]:
+    """What: the settings of NCCL do not disable RDMA, GPUDirect or the links between GPUs, and timeouts and counts
+    are in their range. UCX_TLS contains a transport over RDMA. NCCL_IB_PKEY is the index of a P_Key that every
+    compute port has: 0 on RoCE, and on InfiniBand less than the number of partitions of the port.
+
+    Why: with NCCL_IB_DISABLE=1 a job runs over TCP on one NIC, many times slower, and reports no error. NCCL_IB_PKEY
+    is an index into the table of the port, not the P_Key; queue pairs with an index that the port does not have fail.
+
+    Example: NCCL_IB_PKEY is 0x8001, the P_Key of the tenant.
+
+    Fix: remove the setting.
+
+    Source: NVIDIA/nccl@5067397 src/transport/net_ib (ncclParamIbDisable, ncclParamIbPkey), src/graph;
+    openucx/ucx@9466d10 src/uct/ib.
+    """
+    for group in host_groups(fabric):
+        compute = _compute(group)
+        if not compute:
+            continue
+        file = group.files.nccl_file
+        found = group.files.settings(file)
+        for key, (is_harmful, effect, severity) in _HARMFUL.items():
+            if key in found and is_harmful(found[key]):
+                message = f"{key} is {found[key] or 'empty'}: {effect}"
+                yield Defect(group.place(file, key), message, f"remove {key}", severity=severity)
+        if (text := found.get("NCCL_IB_PKEY")) is not None:
+            yield from _key_index(fabric, group, compute, text)
+        transports = group.files.settings("ucx.conf").get("UCX_TLS", "all")
+        words = transports.lower().split(",")
+        if words[0][:1] != "^" and not any(word.strip().startswith(_RDMA_TRANSPORTS) for word in words):
+            message = f"UCX_TLS is {transports}: jobs do not use RDMA"
+            yield Defect(group.place("ucx.conf", "UCX_TLS"), message, "remove UCX_TLS, or add rc")
+
+
+def _compute(group: Group) -> list[WiredPlane]:
+    used = {nic.plane for host in group.hosts for nic in host.nics}
+    return [plane for name, plane in group.planes.items() if name in used and plane.purpose == Purpose.COMPUTE]
+
+
+def _key_index(fabric: Fabric, group: Group, compute: list[WiredPlane], text: str) -> Iterator[Defect]:
+    place = group.place(group.files.nccl_file, "NCCL_IB_PKEY")
+    for plane in compute:
+        most = 1
+        if plane.technology == Technology.INFINIBAND:
+            known = _keys_of_ports(fabric, group, plane.name)
+            if known is None:
+                continue
+            most = known
+        index = number(text)
+        if index is None or index >= most:
+            message = f"NCCL_IB_PKEY is {text}, but a port of plane {plane.name} has {most} P_Keys, from index 0"
+            yield Defect(place, message, "remove NCCL_IB_PKEY, or use the index of the tenant's P_Key")
+
+
+def _keys_of_ports(fabric: Fabric, group: Group, plane: str) -> int | None:
+    """The least number of P_Keys of a port of the group; None if the partitions are unknown."""
+    names = {host.name for host in group.hosts}
+    counts = []
+    for subnet in managed_subnets(fabric):
+        if subnet.files.plane != plane or not subnet.partitions:
+            continue
+        members = [
+            (
+                {guid for one in partition.members if (guid := guid_of(one))},
+                {expanded(one.name.text, GROUPS) for one in partition.members},
+            )
+            for partition in subnet.partitions
+        ]
+        for guid, (host, _) in subnet.adapters.items():
+            if host.name in names:
+                counts.append(sum(guid in guids or bool(words & {"ALL", "ALL_CAS"}) for guids, words in members))
+    return max(1, min(counts)) if counts else None

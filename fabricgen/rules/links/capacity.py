@@ -1,0 +1,65 @@
+"""Rules on settings of a link that depend on the cable, or on the links before it."""
+
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import End, Fabric, Network, far_end, number
+from fabricgen.units import format_length
+
+_LONGEST_COPPER_M = 10  # 10GBASE-CR; 3 m and less for 25G and more for each lane
+
+
+@rule("FG570", Severity.WARNING, "The MTU between switches is smaller than at the hosts")
+def narrow_link(fabric: Fabric) -> Iterator[Defect]:
+    """What: PORT.mtu of a link between switches is at least that of every port to a host in the plane. FG244 reports an
+    MTU that RoCE packets do not fit.
+
+    Why: a leaf accepts a packet of the host and cannot forward it: the switch drops it, and path MTU discovery reduces
+    the rate of TCP at best. Control traffic and small messages work, so the fault is hard to find.
+
+    Example: ports to hosts have mtu 9100, ports to spines have 4200.
+
+    Fix: use one MTU everywhere; 9100 is SONiC's default.
+
+    Source: RFC 1191 and 8201 (path MTU); sonic-buildimage sonic-port.yang.
+    """
+    largest: dict[Network, int] = {}
+    for end in fabric.ends:
+        if end.far_role == "host":
+            largest[end.switch.network] = max(largest.get(end.switch.network, 0), _mtu(end))
+    for end in fabric.ends:
+        mtu, hosts = _mtu(end), largest.get(end.switch.network, 0)
+        plane = fabric.planes.get(end.switch.plane)
+        needed = plane.roce_mtu + ROCE_V2_HEADER_BYTES if plane and plane.roce_mtu else 0
+        if end.far and needed <= mtu < hosts and _mtu(end.far) == mtu:
+            message = f"mtu is {mtu} bytes, but ports to hosts have {hosts} bytes"
+            related = far_end(end, "PORT", "mtu")
+            yield Defect(end.place("PORT", "mtu"), message, f"set mtu to {hosts} at both ends", related)
+
+
+def _mtu(end: End) -> int:
+    return number(end.text("mtu")) or DEFAULT_MTU_BYTES
+
+
+@rule("FG571", Severity.WARNING, "Auto-negotiation is on for an optical link")
+def optical_negotiation(fabric: Fabric) -> Iterator[Defect]:
+    """What: autoneg is not on for a port whose cable is longer than copper cables are, 10 m.
+
+    Why: auto-negotiation and link training of clause 73 exist for copper cables and backplanes only. With optical
+    modules, the port waits for pages that never arrive, and there is no link.
+
+    Example: autoneg on for a port with a cable of 40 m.
+
+    Fix: set autoneg to off, or remove it.
+
+    Source: IEEE 802.3 clause 73; sonic-buildimage sonic-port.yang (default off).
+    """
+    for end in fabric.ends:
+        is_on = end.text("autoneg") == "on" and (end.far is None or end.far.text("autoneg") == "on")  # else FG242
+        if is_on and end.cable_m and end.cable_m > _LONGEST_COPPER_M:
+            message = f"autoneg is on, but the cable is {format_length(end.cable_m)} long and therefore optical"
+            place, related = end.place("PORT", "autoneg"), far_end(end, "PORT", "autoneg")
+            yield Defect(place, message, "set autoneg to off at both ends", related)

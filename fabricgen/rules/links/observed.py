@@ -1,0 +1,113 @@
+"""Rules on the cables that LLDP shows, compared with the planned ones."""
+
+from collections.abc import Iterable, Iterator
+
+from fabricgen.bundle.cables import Fault, Miscabling, Pair
+from fabricgen.bundle.wiring import Endpoint
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric
+
+_TABLE = "DEVICE_NEIGHBOR"
+
+
+@rule("FG260", Severity.ERROR, "A planned cable is not seen by LLDP")
+def dead_cable(fabric: Fabric) -> Iterator[Defect]:
+    """What: with --lldp, a switch with a dump sees a neighbor on each port with a planned cable to another switch,
+    unless the configuration shuts one of the two ports down. The plan is fabric.json; without it, the plan is each link
+    on which the DEVICE_NEIGHBOR rows of both ends agree.
+
+    Why: the cable is missing, broken or in no port, or a transceiver is. The capacity of the link is missing, and after
+    one more failure hosts can be disconnected.
+
+    Example: neither leaf1 Ethernet256 nor spine1 Ethernet0 has a neighbor.
+
+    Fix: plug or replace the cable. Do not shut the port down: that only hides the fault.
+
+    Source: IEEE 802.1AB; SONiC docker-lldp, which sends LLDP on every port that is up.
+    """
+    for one in _miscablings(fabric):
+        if one.kind is not Fault.MISSING:
+            continue
+        near, far = one.expected[0]
+        message = f"LLDP does not show the planned cable from {_named(near)} to {_named(far)}"
+        places = _places(fabric, (near, far))
+        hint = f"plug or replace the cable, or its transceivers; `show interfaces status {near[1]}` on {near[0]}"
+        for place in places[:1]:
+            yield Defect(place, message, hint, tuple((other.device.name, other) for other in places[1:]))
+
+
+@rule("FG261", Severity.ERROR, "A cable is plugged into another port than planned")
+def wrong_cable(fabric: Fabric) -> Iterator[Defect]:
+    """What: with --lldp, each cable that LLDP shows at a port with a planned cable is the planned one. A cable between
+    two ports without a planned cable is a note if the bundle has a fabric.json.
+
+    Why: the two ends of a wrong cable have addresses of different subnets, so no session starts. With unnumbered
+    sessions routes take a path that the plan does not have, which can close a buffer cycle.
+
+    Example: two cables of leaf1 are exchanged: Ethernet256 leads to spine2 instead of spine1.
+
+    Fix: move the cable. Do not change the configuration to fit a wrong cable.
+
+    Source: IEEE 802.1AB; `fabricgen diff` lists the same differences.
+    """
+    for one in _miscablings(fabric):
+        if one.kind is Fault.MISSING or (one.kind is Fault.EXTRA and fabric.bundle.wiring is None):
+            continue
+        ends = (*(end for pair in one.expected for end in pair), *(end for pair in one.seen for end in pair))
+        places = _places(fabric, dict.fromkeys(ends))
+        related = tuple((other.device.name, other) for other in places[1:])
+        found = " and ".join(map(_cable, one.seen))
+        if one.kind is Fault.EXTRA:
+            for place in places[:1]:
+                message, hint = (
+                    f"LLDP shows a cable {found}, which is not planned",
+                    "remove the cable, or add it to the inventory",
+                )
+                yield Defect(place, message, hint, related, Severity.NOTE)
+            continue
+        expected = " and ".join(map(_cable, dict.fromkeys(one.expected)))
+        hint = _exchange(one) if one.kind is Fault.SWAPPED else _move(fabric, one)
+        for place in places[:1]:
+            yield Defect(place, f"LLDP shows the cable {found}, but {expected} is planned", hint, related)
+
+
+def _miscablings(fabric: Fabric) -> tuple[Miscabling, ...]:
+    return fabric.bundle.cabling.miscablings if fabric.bundle.cabling else ()
+
+
+def _places(fabric: Fabric, ends: Iterable[Endpoint]) -> list[Place]:
+    return [fabric.switches[name].place(_TABLE, port) for name, port in ends if name in fabric.switches]
+
+
+def _exchange(one: Miscabling) -> str:
+    """The planned cables are a–c and b–d, and those seen a–b and c–d: the plugs at b and c, or at a and d, change
+    places.
+    """
+    (a, b), (c, d) = one.seen
+    planned = {frozenset(pair) for pair in one.expected}
+    if frozenset((a, c)) not in planned:
+        c, d = d, c
+    first, second = (a, d) if a[0] == d[0] else (b, c)
+    return (
+        f"move the cable at {_named(first)} to {_named(second)}, and the cable at {_named(second)} to {_named(first)}"
+    )
+
+
+def _move(fabric: Fabric, one: Miscabling) -> str:
+    """The plug that moves is at the end whose other end is the lower one of a planned cable, else planned at all."""
+    ends = one.seen[0]
+    links = {end: fabric.bundle.link_at[end] for end in ends if end in fabric.bundle.link_at}
+    fixed = min(links, key=lambda end: (links[end].a != end, ends.index(end)))
+    moved = ends[1] if fixed == ends[0] else ends[0]
+    far = links[fixed].b if links[fixed].a == fixed else links[fixed].a
+    return f"move the end of the cable from {_named(moved)} to {_named(far)}"
+
+
+def _cable(pair: Pair) -> str:
+    return f"from {_named(pair[0])} to {_named(pair[1])}"
+
+
+def _named(end: Endpoint) -> str:
+    return " ".join(end)

@@ -1,0 +1,98 @@
+"""The files of a bundle, compared with its manifest."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricgen.bundle.manifest import NAME, Manifest, read_manifest
+from fabricgen.bundle.read import Bundle, read_bytes
+from fabricgen.findings import Location
+from fabricgen.rules.defects import Place
+from fabricgen.rules.view.derived import derived
+from fabricgen.rules.view.fabric import Fabric
+
+FOLDERS = ("sonic", "hosts", "infiniband")
+_STANDBY = re.compile(r"standby-\d+|mlnx-sm-5")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The owner of a file: a switch, a subnet, a group of hosts, or "" for the bundle. It has the name under which
+    other rules report the owner's files, so that a file is not reported twice.
+    """
+
+    name: str
+    path: str  # of the file, below the bundle
+    root: Path
+
+    def locate(self, *_: str) -> Location:
+        """The line of the manifest that lists the file; the file itself if it is not listed."""
+        before, mark, _rest = read_bytes(self.root / NAME).partition(f'"{self.path}"'.encode())
+        if not mark:
+            return Location(str(self.root / self.path), 0)
+        return Location(str(self.root / NAME), before.count(b"\n") + 1, 1)
+
+
+@dataclass(frozen=True)
+class RenderedFiles:
+    """The paths of files that differ from the manifest, each sorted."""
+
+    manifest: Manifest
+    missing: tuple[str, ...]
+    changed: tuple[str, ...]
+    unlisted: tuple[str, ...]
+
+
+@derived
+def rendered_files(fabric: Fabric) -> RenderedFiles | None:
+    """The comparison; None without a bundle or without a manifest."""
+    return compare(fabric.bundle)
+
+
+def compare(bundle: Bundle) -> RenderedFiles | None:
+    """The comparison of the files on disk. The files of switches that the bundle does not judge are left out."""
+    root = bundle.root
+    manifest = read_manifest(root) if root else None
+    if root is None or manifest is None:
+        return None
+    missing = [path for path in manifest.files if not (root / path).is_file()]
+    present = [path for path in sorted(manifest.files.keys() - set(missing)) if _is_judged(bundle, path)]
+    changed = [path for path in present if _digest(root / path) != manifest.files[path]]
+    unlisted = [path for path in _below(root) if path not in manifest.files]
+    return RenderedFiles(manifest, tuple(sorted(missing)), tuple(changed), tuple(sorted(unlisted)))
+
+
+def _is_judged(bundle: Bundle, path: str) -> bool:
+    folder, *rest = path.split("/")
+    return folder != "sonic" or not rest or rest[0] in bundle.devices
+
+
+def _digest(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _below(root: Path) -> Iterator[str]:
+    """The files in the folders that `render` writes. A link to a folder is a file."""
+    for name in FOLDERS:
+        for base, folders, files in os.walk(root / name):
+            links = [one for one in folders if (Path(base) / one).is_symlink()]
+            for file in (*files, *links):
+                yield (Path(base) / file).relative_to(root).as_posix()
+
+
+def place_of(root: Path, path: str) -> Place:
+    """The place of a file, in the form in which other rules report its owner."""
+    folder, *rest = path.split("/")
+    if folder == "hosts" and len(rest) > 1:
+        return Place(Listed(f"hosts/{rest[0]}", path, root), "/".join(rest[1:]))
+    if folder == "infiniband" and len(rest) > 1:
+        depth = len(rest) - 1 - bool(_STANDBY.fullmatch(rest[-2]))
+        return Place(Listed("/".join(rest[:depth]), path, root), "/".join(rest[depth:]))
+    return Place(Listed(rest[0] if len(rest) > 1 else "", path, root), path)
