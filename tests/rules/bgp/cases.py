@@ -65,6 +65,7 @@ CASES = [
         ERROR,
         "bgp_asn is 4200000077, but 3 of 3 sessions of its peers expect 4200000001",
         "set bgp_asn to 4200000001",
+        also=("FG360",),
     ),
     Case(
         "FG331",
