@@ -149,9 +149,12 @@ class _Pairing:
         """The switch at the far end of a row, "" if it is not judged, and what both rows of the session share."""
         if neighbor.peer is None:
             link = self.bundle.link_at.get((name, neighbor.interface))
-            far = link and (link.b if link.a == (name, neighbor.interface) else link.a)
-            known = far is not None and far[0] in self.speakers
-            return (far[0], frozenset([(name, neighbor.interface), far])) if far and known else ("", frozenset())
+            if link is None:
+                return "", frozenset()
+            far = link.b if link.a == (name, neighbor.interface) else link.a
+            return (
+                (far[0], frozenset([(name, neighbor.interface), far])) if far[0] in self.speakers else ("", frozenset())
+            )
         addresses = [one for one in self.speakers[name].addresses if one.table != "LOOPBACK_INTERFACE"]
         near = next((one for one in addresses if one.network.covers(neighbor.peer)), None)
         session = frozenset([near.host, neighbor.peer]) if near else frozenset()
