@@ -13,7 +13,8 @@ Check = Callable[[Fabric], Iterable[Defect]]
 
 
 class Basis(enum.IntEnum):
-    """What a rule bases its findings on. A place reported on one basis is not reported again on a weaker one."""
+    """What a rule bases its findings on. A place reported on one basis is not reported again on a weaker one. A warning
+    does not hide an error."""
 
     SCHEMA = 0  # the value is not legal
     MEANING = 1  # it is legal, but wrong

@@ -29,22 +29,30 @@ def run(
     fabric = Fabric(bundle, layout_lookup)
     rules = chosen_rules(select, ignore)
     found: list[tuple[Rule, Defect]] = []
-    reported: set[tuple[str, ...]] = set()
-    errors: set[tuple[str, ...]] = set()
+    reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
     for basis in Basis:
-        known = frozenset(errors if basis is Basis.CONSEQUENCE else reported)
+        errors = frozenset(reported[Severity.ERROR])
+        if basis is Basis.CONSEQUENCE:  # an error in a field of the row is enough
+            errors |= {(*place[:3], "") for place in errors}
+        known = errors | reported[Severity.WARNING]
         for rule in (rule for rule in rules if rule.basis is basis):
-            defects = [defect for defect in rule.check(fabric) if known.isdisjoint(_covering(defect))]
+            defects = [
+                defect
+                for defect in rule.check(fabric)
+                if (errors if _severity(rule, defect) is Severity.ERROR else known).isdisjoint(_covering(defect))
+            ]
             if basis is Basis.PEERS:
                 defects = [defect for defect in defects if not _is_intended(bundle, defect)]
-            reported.update(_key(one) for one in defects if (one.severity or rule.severity) is not Severity.NOTE)
-            errors.update(
-                row for one in defects if (one.severity or rule.severity) is Severity.ERROR for row in _rows(one)
-            )
+            for one in defects:
+                reported.setdefault(_severity(rule, one), set()).add(_key(one))
             if suppressions and suppressions.given:
                 defects = [_marked(bundle, rule.code, defect, suppressions) for defect in defects]
             found += [(rule, defect) for defect in grouped(defects)]
     return in_order(defect.finding(rule.code, rule.severity) for rule, defect in found)
+
+
+def _severity(rule: Rule, defect: Defect) -> Severity:
+    return defect.severity or rule.severity
 
 
 def _marked(bundle: Bundle, code: str, defect: Defect, suppressions: Suppressions) -> Defect:
@@ -76,12 +84,6 @@ def _is_override(bundle: Bundle, place: Place | FilePlace) -> bool:
 def _key(defect: Defect) -> tuple[str, ...]:
     place = defect.place
     return (place.device.name, place.table, place.key, place.field)
-
-
-def _rows(defect: Defect) -> tuple[tuple[str, ...], ...]:
-    """The place and its row."""
-    device, table, key, field = _key(defect)
-    return ((device, table, key, field), (device, table, key, ""))
 
 
 def _covering(defect: Defect) -> tuple[tuple[str, ...], ...]:

@@ -6,7 +6,8 @@ from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import End, Fabric, number
+from fabricgen.rules.view.fabric import End, Fabric, Switch, number
+from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.units import format_length, parse_length_m
@@ -24,7 +25,7 @@ def _length_m(text: str) -> float | None:
 
 
 def _place(end: End) -> Place:
-    return end.switch.place("CABLE_LENGTH", end.switch.cable_row, end.port)
+    return end.switch.place("CABLE_LENGTH", end.switch.cable_row(end.port), end.port)
 
 
 def _cable(end: End) -> str:
@@ -36,7 +37,8 @@ def missing_length(fabric: Fabric) -> Iterator[Defect]:
     """What: CABLE_LENGTH has a length above 0m for every wired port that carries lossless traffic.
 
     Why: the switch creates headroom only if it knows speed and cable length. Without the entry buffermgrd retries for
-    ever; "0m" means no headroom. In both cases PFC is enabled and packets drop.
+    ever; "0m" means no headroom. In both cases PFC is enabled and packets drop. On ports that are down and have no
+    cable this is a warning.
 
     Example: CABLE_LENGTH|AZURE has no entry for Ethernet256.
 
@@ -59,7 +61,8 @@ def missing_length(fabric: Fabric) -> Iterator[Defect]:
                     if length_m
                     else "add the length of the cable"
                 )
-                yield Defect(switch.place("CABLE_LENGTH", switch.cable_row, port), message, hint)
+                place = switch.place("CABLE_LENGTH", switch.cable_row(port), port)
+                yield Defect(place, message, hint, (), ports.idle_severity)
 
 
 @rule("FG532", Severity.ERROR, "The cable length is not that of the cable, or differs at the two ends")
@@ -136,18 +139,79 @@ def profile_name(fabric: Fabric) -> Iterator[Defect]:
             cable = switch.cable_text(port)
             expected = f"pg_lossless_{speed}_{cable}_profile"
             for rest, name in headroom if speed and cable else ():
-                if name != expected and not (end and _is_length_doubtful(fabric, end)):
+                is_doubtful = end and _is_length_doubtful(fabric, end)
+                if name != expected and not is_doubtful and not _has_no_row(ports, switch, port):
                     message = f"the headroom profile is {name}, but speed and cable length need {expected}"
-                    related = (("the cable length", switch.place("CABLE_LENGTH", switch.cable_row, port)),)
+                    related = (("the cable length", switch.place("CABLE_LENGTH", switch.cable_row(port), port)),)
                     place = switch.place("BUFFER_PG", f"{port}|{rest}", "profile")
                     yield Defect(place, message, f"bind {expected}", related)
 
 
 def _is_length_doubtful(fabric: Fabric, end: End) -> bool:
     """Whether another rule reports the length: it is shorter than the cable, or unusual."""
+    return _is_too_short(end) or fabric.is_unusual(end, _cable)
+
+
+def _is_too_short(end: End) -> bool:
     configured_m = _length_m(_cable(end))
-    too_short = bool(configured_m and end.cable_m and configured_m < end.cable_m)
-    return too_short or fabric.is_unusual(end, _cable)
+    return bool(configured_m and end.cable_m and configured_m < end.cable_m)
+
+
+@rule("FG539", Severity.ERROR, "The SKU has no headroom for the speed and cable length of a port")
+def no_headroom_row(fabric: Fabric) -> Iterator[Defect]:
+    """What: in the traditional model the SKU's headroom table has a row for the speed and the cable length of each
+    lossless port.
+
+    Why: buffermgrd finds no profile ("No PG profile configured for speed … and cable length …") and leaves the group as
+    it is, with the headroom of another cable or none.
+
+    Example: CABLE_LENGTH has 2000m, the SKU's table ends at 300m.
+
+    Fix: use the next longer length of the table.
+
+    Source: measured with sonic-swss 6079a435; cfgmgr/buffermgr.cpp; sonic-buildimage device/…/pg_profile_lookup.ini.
+    """
+    for ports in port_classes(fabric):
+        for switch, port, end in ports.members if ports.is_used and ports.lossless else ():
+            if _has_no_row(ports, switch, port) and not (end and _is_too_short(end)):
+                length_m, text = _length_m(switch.cable_text(port)) or 0, switch.cable_text(port)
+                lengths = sorted(m for mbps, m in ports.qos.headroom_keys if mbps == switch.speed_mbps(port))
+                longer = next((m for m in lengths if m >= length_m), None)
+                message = f"hwsku {switch.hwsku} has no headroom for a cable of {text} at this speed"
+                hint = f"set the length to {longer}m" if longer else f"use a cable of at most {lengths[-1]}m"
+                yield Defect(switch.place("CABLE_LENGTH", switch.cable_row(port), port), message, hint)
+
+
+def _has_no_row(ports: PortClass, switch: Switch, port: str) -> bool:
+    """Whether the SKU's table has the port's speed, but not with its cable length."""
+    speed, length_m = switch.speed_mbps(port), _length_m(switch.cable_text(port))
+    known = {m for mbps, m in ports.qos.headroom_keys if mbps == speed}
+    return bool(known and length_m and length_m not in known)
+
+
+@rule("FG540", Severity.ERROR, "A port has two cable lengths")
+def two_lengths(fabric: Fabric) -> Iterator[Defect]:
+    """What: all rows of CABLE_LENGTH that have a port have one length for it.
+
+    Why: the daemon applies each row that it reads, and the last one wins: the headroom of the port is that of any of
+    the lengths. In the traditional model buffermgrd also writes another profile into BUFFER_PG.
+
+    Example: CABLE_LENGTH|AZURE has 5m for Ethernet0, CABLE_LENGTH|AZURE2 has 40m.
+
+    Fix: keep one row with the length of the cable.
+
+    Source: measured with sonic-swss 6079a435; cfgmgr/buffermgr.cpp, buffermgrdyn.cpp (doCableTask).
+    """
+    for switch in fabric.switches.values():
+        rows = switch.device.table("CABLE_LENGTH")
+        for key, row in rows.items() if len(rows) > 1 else ():
+            for port, text in row.items():
+                first = switch.cable_row(port)
+                if text != rows[first][port]:
+                    message = f"the cable length is {text}, but {rows[first][port]} in the row {first}"
+                    related = ((f"the row {first}", switch.place("CABLE_LENGTH", first, port)),)
+                    hint = "keep the length of the cable in one row"
+                    yield Defect(switch.place("CABLE_LENGTH", key, port), message, hint, related)
 
 
 @rule("FG534", Severity.ERROR, "Headroom is below the physical minimum")

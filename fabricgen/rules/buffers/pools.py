@@ -10,7 +10,7 @@ from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.qos import QosTables
 from fabricgen.rules.view.qos_classes import port_classes, qos_tables
 
-_POOL, _PROFILE = "BUFFER_POOL", "BUFFER_PROFILE"
+_POOL, _PROFILE, _DEFAULT = "BUFFER_POOL", "BUFFER_PROFILE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 
 
 def _is_voq(qos: QosTables) -> bool:
@@ -86,7 +86,7 @@ def headroom_twice(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-swss pull request 1581, cfgmgr/buffermgrdyn.cpp.
     """
-    table = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
+    table = _DEFAULT
     for qos in qos_tables(fabric):
         xoff = number(qos.row(_POOL, "ingress_lossless_pool").get("xoff"))
         for name in qos.tables[table] if xoff else ():
@@ -149,16 +149,18 @@ def voq_pool(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG538", Severity.ERROR, "A headroom profile is unusable or unused")
 def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
-    """What: a profile with xoff has an xoff above zero and a size of at least its xon. A priority group uses each
-    static profile (else a warning).
+    """What: a profile with xoff has an xoff above zero and a size of at least its xon. In the dynamic model it has xon,
+    and size covers xon and xoff unless a shared headroom is configured. A priority group uses each static profile of
+    the traditional model (else a warning).
 
-    Why: such rows remain from tests. The SAI rejects them, and orchagent retries or stops.
+    Why: such rows remain from tests. The SAI rejects them, and orchagent retries or stops. In the dynamic model a
+    profile without xon keeps all ports down; one with a smaller size turns the shared headroom on for the whole switch.
 
     Example: BUFFER_PROFILE|test_profile with size 0 and xoff 1000000.
 
-    Fix: remove the row.
+    Fix: remove the row, or correct the field in the message.
 
-    Source: sonic-mgmt issue 25395.
+    Source: sonic-mgmt issue 25395; measured with sonic-swss 6079a435 ("stoul", shared headroom of 655360 bytes).
     """
     used: dict[QosTables, set[str]] = defaultdict(set)
     for ports in port_classes(fabric):
@@ -167,15 +169,30 @@ def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
         for name in qos.tables[_PROFILE]:
             row = qos.row(_PROFILE, name)
             xoff, xon, size = (number(row.get(field)) for field in ("xoff", "xon", "size"))
-            is_skus = qos.layout is not None and name.startswith("pg_lossless_")
+            is_skus = qos.layout is not None and not qos.is_dynamic and name.startswith("pg_lossless_")
             if is_skus or "xoff" not in row or (qos.defaults and name in qos.defaults.profiles):
                 continue
             if xoff == 0 or (size is not None and xon is not None and size < xon):
                 field = "xoff" if xoff == 0 else "size"
                 yield from qos.defects(_PROFILE, name, field, f"{field} of {name} is {row[field]}", "remove the row")
+            elif qos.is_dynamic and "xon" not in row:
+                yield from qos.defects(
+                    _PROFILE, name, "xon", f"{name} has xoff, but no xon", "set xon, or remove the row"
+                )
+            elif qos.is_dynamic and size is not None and size < (needed := (xon or 0) + (xoff or 0)):
+                if not _shares_headroom(qos):
+                    message = f"size of {name} is {size} bytes, its xon and xoff need {needed}"
+                    yield from qos.defects(_PROFILE, name, "size", message, f"set size to {needed}")
             elif name not in used[qos] and not qos.is_dynamic:
                 message = f"no priority group uses {name}"
                 yield from qos.defects(_PROFILE, name, "", message, "remove the row", (), Severity.WARNING)
+
+
+def _shares_headroom(qos: QosTables) -> bool:
+    """Whether a dynamic switch has a shared headroom, so that size of a profile may leave xoff out."""
+    rows = (qos.row(_DEFAULT, name) for name in qos.tables[_DEFAULT])
+    ratios = any(number(row.get("over_subscribe_ratio")) for row in rows)
+    return ratios or bool(number(qos.row(_POOL, "ingress_lossless_pool").get("xoff")))
 
 
 @rule("FG517", Severity.ERROR, "A profile of lossless traffic trims packets")

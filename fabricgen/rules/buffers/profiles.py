@@ -209,11 +209,11 @@ def profile_lists(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG526", Severity.WARNING, "The dynamic model assumes RoCE packets that are too small")
 def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, its small_packet_percentage at
-    least that of SONiC's templates, and DEFAULT_LOSSLESS_BUFFER_PARAMETER exists.
+    """What: on a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, and its small_packet_percentage
+    at least that of SONiC's templates.
 
-    Why: the vendor's Lua script uses this size for packets in flight; a smaller size gives too little headroom. Without
-    the default parameter buffermgrd creates no lossless profile.
+    Why: the vendor's Lua script uses this size for packets in flight; a smaller size gives too little headroom. FG587
+    covers a missing row.
 
     Example: mtu 1024 (SONiC's template) with a RoCE MTU of 4096.
 
@@ -236,7 +236,3 @@ def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
                 yield from qos.defects(
                     "LOSSLESS_TRAFFIC_PATTERN", name, "mtu", message, _hint("mtu", qos.plane.roce_mtu)
                 )
-        for table in ("LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
-            if not qos.tables[table]:
-                message = f"{table} has no row, so the dynamic model cannot compute headroom"
-                yield from qos.defects(table, "AZURE", "", message, "add the row")

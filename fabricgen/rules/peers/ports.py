@@ -107,10 +107,10 @@ def _own_row_deviations(members: Sequence[tuple[Switch, str]], table: str, peers
     found = []
     for index, odd in deviating_fields("", rows, skip, 3):
         switch, port = members[index]
-        place = switch.place(table, *((port, odd.field) if table == "PORT" else (switch.cable_row, port)))
+        place = switch.place(table, *((port, odd.field) if table == "PORT" else (switch.cable_row(port), port)))
         same = (n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
         other, other_port = members[next(same)]
-        example = other.place(table, other_port if table == "PORT" else other.cable_row, odd.field)
+        example = other.place(table, other_port if table == "PORT" else other.cable_row(other_port), odd.field)
         found.append(Candidate(switch, odd, place, example))
     yield from deviation_defects(found, dict.fromkeys(switch for switch, _ in members), peers)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
-from fabricgen.platforms.model import PlatformPort
+from fabricgen.platforms.model import PlatformPort, SwitchPlatform
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, Switch, number
@@ -119,25 +119,44 @@ _ETHERNET_MBPS = frozenset({
 })  # fmt: skip
 
 
-@rule("FG238", Severity.ERROR, "The speed does not exist in Ethernet")
+_MOST_LANE_MBPS = 200_000  # IEEE 802.3dj, for a switch that the catalog does not have
+
+
+@rule("FG238", Severity.ERROR, "The speed does not exist in Ethernet, or its lanes cannot carry it")
 def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
-    """What: the speed of a port is a speed of Ethernet.
+    """What: the speed of a port is a speed of Ethernet, and not above what its lanes carry on this model.
 
-    Why: YANG accepts any number up to 1600000. orchagent rejects other speeds, and the port keeps its old speed.
+    Why: YANG accepts any number up to 1600000. orchagent hands it to the SAI, which refuses it or not; buffermgrd finds
+    no headroom for it.
 
-    Example: speed 850000.
+    Example: speed 850000; speed 800000 on four lanes of 100 Gb/s.
 
-    Fix: set the speed of the link.
+    Fix: set the speed of the link, or give the port the lanes of the SKU for this speed.
 
-    Source: IEEE 802.3; sonic-swss orchagent/portsorch.cpp (supported speeds of the port).
+    Source: IEEE 802.3; sonic-swss orchagent/portsorch.cpp (supported speeds of the port); measured with sonic-swss
+    6079a435 (programmed as written).
     """
+    lane_mbps: dict[str, int] = {}  # by hwsku
     for switch in fabric.switches.values():
+        if switch.hwsku not in lane_mbps:
+            lane_mbps[switch.hwsku] = _lane_mbps(switch.platform)
+        fastest = lane_mbps[switch.hwsku]
         for name, row in switch.device.table("PORT").items():
-            speed = number(row.get("speed")) if isinstance(row, dict) else None
+            speed, given = number(row.get("speed")), row.get("lanes")
+            lanes = len(given.split(",")) if isinstance(given, str) else 0
             if speed and speed not in _ETHERNET_MBPS:
-                hint = "set speed to that of the link"
-                hint = f"speed is {speed}, which is not an Ethernet speed"
-                yield Defect(switch.place("PORT", name, "speed"), hint, hint)
+                message = f"speed is {speed}, which is not an Ethernet speed"
+                yield Defect(switch.place("PORT", name, "speed"), message, "set speed to that of the link")
+            elif speed and lanes and speed > lanes * fastest:
+                message = f"speed is {speed}, but {lanes} lanes of this switch carry at most {lanes * fastest}"
+                yield Defect(switch.place("PORT", name, "speed"), message, "set speed to that of the link")
+
+
+def _lane_mbps(platform: SwitchPlatform | None) -> int:
+    """The fastest lane of any layout of a platform."""
+    layouts = platform.layouts if platform else ()
+    rates = (port.speed_mbps // len(port.lanes) for layout in layouts for port in layout.ports)
+    return max(rates, default=_MOST_LANE_MBPS)
 
 
 @rule("FG235", Severity.ERROR, "The FEC is wrong for the port")

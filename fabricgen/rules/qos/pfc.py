@@ -90,7 +90,8 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     """What: exactly the priority groups of lossless classes have a profile with headroom in BUFFER_PG.
 
     Why: a group without headroom cannot store the packets that arrive after the pause frame was sent: it drops them
-    even with PFC. A lossy group with headroom wastes buffer and hides a wrong map.
+    even with PFC. A lossy group with headroom wastes buffer and hides a wrong map. On ports that are down and have no
+    cable the fault has no effect yet (a warning).
 
     Example: pfc_enable is "3,4", BUFFER_PG has Ethernet0|3 with pg_lossless_400000_40m_profile and no row for 4.
 
@@ -108,7 +109,8 @@ def lossless_queues(fabric: Fabric) -> Iterator[Defect]:
     """What: exactly the queues of lossless classes have the lossless egress profile in BUFFER_QUEUE.
 
     Why: a lossless queue with a lossy profile drops packets at egress before the switch pauses its neighbor. A lossy
-    queue with the lossless profile can use the buffer that lossless traffic needs.
+    queue with the lossless profile can use the buffer that lossless traffic needs. On ports that are down and have no
+    cable this is a warning.
 
     Example: TC 3 uses queue 3, but BUFFER_QUEUE|Ethernet0|3 has egress_lossy_profile.
 
@@ -133,20 +135,20 @@ def _set(name: str, ports: PortClass) -> str:
 def _compare(
     ports: PortClass, table: str, wanted: frozenset[int], found: frozenset[int], what: str, quality: str
 ) -> Iterator[Defect]:
-    missing = wanted - found
+    missing, severity = wanted - found, ports.idle_severity
     covered = {number: rest for rest in ports.rows[table] for number in parse_priorities(rest)}
     for rest in format_ranges(missing - covered.keys()):
         message = f"lossless {what} {rest} has no {quality.removeprefix('the ')}: its {table} row is missing"
-        yield from ports.defects(table, rest, "", message, f"add the row {table}|<port>|{rest}")
+        yield from ports.defects(table, rest, "", message, f"add the row {table}|<port>|{rest}", (), severity)
     for rest in sorted({covered[number] for number in missing & covered.keys()}):
         profile = str(ports.rows[table][rest].get("profile"))
         message = f"lossless {what} {rest} has no {quality.removeprefix('the ')}: its profile is {profile}"
         related = (("the profile bound to it", "BUFFER_PROFILE", profile),)
-        yield from ports.defects(table, rest, "profile", message, "bind the lossless profile", related)
+        yield from ports.defects(table, rest, "profile", message, "bind the lossless profile", related, severity)
     for rest in sorted({covered[number] for number in found - wanted}):
         surplus = priorities(parse_priorities(rest) & (found - wanted))
         message = f"{what} {surplus} has {quality}, but no lossless class uses it"
-        yield from ports.defects(table, rest, "profile", message, "bind the lossy profile")
+        yield from ports.defects(table, rest, "profile", message, "bind the lossy profile", (), severity)
 
 
 @rule("FG626", Severity.WARNING, "PFC is asymmetric")

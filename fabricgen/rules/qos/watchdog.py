@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, majority, number
+from fabricgen.rules.view.fabric import Fabric, Switch, majority, number
 from fabricgen.rules.view.qos_classes import port_classes
 
 # sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports begun; the poll interval is at most 1 s.
@@ -22,17 +22,30 @@ def scaled_ms(ports: int) -> int:
     return _BASE_MS * max(1, (ports - 1) // _PORTS_PER_STEP + 1)
 
 
+def is_action_of_queue(switch: Switch) -> bool:
+    """Whether each queue has its own action. Other chips recover by themselves and have one for the switch.
+
+    For a switch that the catalog does not have, the buffer model shows it: only NVIDIA uses the dynamic one.
+    """
+    vendor = switch.platform.asic_vendor if switch.platform else None
+    return vendor == "nvidia" if vendor else switch.is_dynamic
+
+
 @rule("FG561", Severity.ERROR, "A lossless port has no watchdog")
 def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
     """What: every wired port with lossless classes has a PFC_WD row with action, detection_time and restoration_time.
 
-    Why: one broken NIC that pauses without end stops the queues of a whole fabric. Only the watchdog ends this.
+    Why: one broken NIC that pauses without end stops the queues of a whole fabric. Only the watchdog ends this. A row
+    without detection_time is refused, and one without restoration_time never restores the queue. A missing action is
+    drop where each queue has its own action (NVIDIA; a warning). On other chips it makes the daemon refuse the rows of
+    all other ports.
 
     Example: PFC_WD has no row for Ethernet4.
 
     Fix: add the row with the values of the other ports.
 
-    Source: Guo et al., SIGCOMM 2016 (NIC PFC storm); sonic-swss orchagent/pfcwdorch.cpp.
+    Source: Guo et al., SIGCOMM 2016 (NIC PFC storm); sonic-swss orchagent/pfcwdorch.cpp; measured with sonic-swss
+    6079a435.
     """
     for ports in port_classes(fabric):
         if not ports.is_wired or not ports.lossless or not ports.port_map:
@@ -46,7 +59,10 @@ def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
         for field in ("action", "detection_time", "restoration_time"):
             if field not in row:
                 message = f"{field} of the watchdog is missing"
-                yield from ports.defects("PFC_WD", "", field, message, f"set {field} to the value of the other ports")
+                has_default = field == "action" and is_action_of_queue(ports.members[0][0])
+                severity = Severity.WARNING if has_default else None
+                hint = f"set {field} to the value of the other ports"
+                yield from ports.defects("PFC_WD", "", field, message, hint, (), severity)
 
 
 @rule("FG562", Severity.WARNING, "The watchdog times are too short for the switch, or too long")
@@ -112,19 +128,23 @@ def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
     """What: all ports of a switch have the same action, and the platform supports it. The action is not alert (a
     warning).
 
-    Why: some chips have one action for the whole switch and reject a second one. With alert, the switch only logs a
-    storm: the queues stay stopped, and the storm spreads as without a watchdog.
+    Why: where the chip recovers from a storm by itself (Broadcom), the switch has one action. The daemon takes that of
+    the first row and refuses the rows with another one: these ports have no watchdog. On NVIDIA switches each port has
+    its action, and the finding is a warning. With alert, the switch only logs a storm: the queues stay stopped, and
+    the storm spreads as without a watchdog.
 
     Example: Ethernet0 to Ethernet504 drop, Ethernet508 forwards.
 
     Fix: use one action, drop unless there is a reason against it.
 
-    Source: sonic-swss orchagent/pfcwdorch.cpp (one action where the chip recovers by itself).
+    Source: sonic-swss orchagent/pfcwdorch.cpp (one action where the chip recovers by itself); measured with sonic-swss
+    6079a435 ("Invalid PFC Watchdog action drop as switch level action forward is set").
     """
     for switch in fabric.switches.values():
         actions = {key: row["action"] for key, row in switch.device.table("PFC_WD").items() if "action" in row}
         known = switch.platform.capabilities.get("watchdog_actions", ()) if switch.platform else ()
         usual = majority(actions.values())
+        is_mixed, severity = len(set(actions.values())) > 1, Severity.WARNING if is_action_of_queue(switch) else None
         for key, action in actions.items():
             place = switch.place("PFC_WD", key, "action")
             if known and action not in known:
@@ -133,7 +153,10 @@ def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
                 )
             elif usual is not None and action != usual:
                 message = f"the watchdog action is {action}, the other ports of the switch have {usual}"
-                yield Defect(place, message, f"set action to {usual}", (), Severity.WARNING)
+                yield Defect(place, message, f"set action to {usual}", (), severity)
+            elif usual is None and is_mixed and action != "drop":
+                message = f"the watchdog action is {action}, other ports of the switch have another one"
+                yield Defect(place, message, "set action to drop on all ports", (), severity)
             elif action == "alert":
                 message = "the watchdog action is alert, which ends no storm"
                 yield Defect(place, message, "set action to drop", (), Severity.WARNING)
@@ -143,14 +166,16 @@ def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
 def flex_counters(fabric: Fabric) -> Iterator[Defect]:
     """What: FLEX_COUNTER_TABLE has PFCWD, PORT, QUEUE and PG_WATERMARK enabled where ports have a watchdog.
 
-    Why: the watchdog reads PFCWD and queue counters; without them it detects nothing. The other counters are needed to
-    troubleshoot.
+    Why: while PFCWD is disabled, the watchdog detects nothing. Without its row the watchdog polls all the same, but no
+    tool shows this (a warning). The other counters are needed to troubleshoot; without their rows the image's defaults
+    hold (a warning).
 
     Example: FLEX_COUNTER_TABLE|PFCWD with FLEX_COUNTER_STATUS disable.
 
     Fix: set FLEX_COUNTER_STATUS to enable.
 
-    Source: sonic-utilities counterpoll, pfcwd/main.py; sonic-buildimage sonic-flex_counter.yang.
+    Source: sonic-utilities counterpoll, pfcwd/main.py; sonic-buildimage sonic-flex_counter.yang; measured with
+    sonic-swss 6079a435.
     """
     table, field = "FLEX_COUNTER_TABLE", "FLEX_COUNTER_STATUS"
     for switch in fabric.switches.values():
@@ -158,7 +183,7 @@ def flex_counters(fabric: Fabric) -> Iterator[Defect]:
             status = switch.device.text_of(table, name, field)
             if status != "enable":
                 message = f"counter {name} is {status or 'missing'}"
-                severity = None if name == "PFCWD" or status else Severity.WARNING
+                severity = None if status else Severity.WARNING
                 has_row = name in switch.device.table(table)
                 yield Defect(
                     switch.place(table, name, field if has_row else ""), message, f"set {field} to enable", (), severity

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Severity
-from fabricgen.rules.defects import Defect
+from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.fabric import Fabric, Switch
 from fabricgen.rules.view.shape import OLD_REFERENCE, with_current_references
 from fabricgen.sonic.references import SINCE, old_references
 from fabricgen.sonic.schema import Clean, Violation, check
@@ -22,6 +22,10 @@ def _check(device: ObservedDevice, clean: Clean) -> list[Violation]:
     """
     config = with_current_references(device)
     return check(config, clean if config is device.config else None)
+
+
+# Tables whose daemon applies a row to each port that its key lists (sonic-swss orchagent/qosorch.cpp, bufferorch.cpp).
+_LISTS_PORTS = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"})
 
 
 @derived
@@ -159,13 +163,33 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
 
     Why: orchagent waits for the row for ever and logs no error. One such priority group can stop all QoS of a switch.
 
+    A key of PORT_QOS_MAP, QUEUE, BUFFER_PG or BUFFER_QUEUE that lists existing ports is a warning: the daemons apply
+    the row to each of them, but the YANG models know only keys of one port.
+
     Example: QUEUE|Ethernet0|3 has scheduler "scheduler.9", which does not exist.
 
-    Fix: write the bare name of an existing row, or add the row.
+    Fix: write the bare name of an existing row, or add the row. Split a list of ports into one row for each port.
 
-    Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry).
+    Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry); measured
+    with sonic-swss 6079a435 (a key with two ports makes no difference).
     """
-    return _of_kind(fabric, "dangling-reference")
+    for defect in _of_kind(fabric, "dangling-reference"):
+        if isinstance(defect.place, Place) and _lists_ports(fabric.switches[defect.place.device.name], defect.place):
+            yield replace(
+                defect,
+                severity=Severity.WARNING,
+                message="the key lists several ports: the daemons accept it, SONiC's YANG models do not",
+                hint="write one row for each port",
+            )
+        else:
+            yield defect
+
+
+def _lists_ports(switch: Switch, place: Place) -> bool:
+    """Whether a key lists ports, all of them in PORT, in a table whose daemon accepts a list."""
+    ports = place.key.partition("|")[0].split(",")
+    known = switch.device.table("PORT")
+    return not place.field and place.table in _LISTS_PORTS and len(ports) > 1 and all(port in known for port in ports)
 
 
 @rule("FG409", Severity.ERROR, "Values contradict each other", Basis.SCHEMA)
@@ -184,19 +208,22 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
     return _of_kind(fabric, "must")
 
 
-@rule("FG411", Severity.WARNING, "A reference is written in the old form", Basis.FORM)
+@rule("FG411", Severity.ERROR, "A reference is written in the old form", Basis.FORM)
 def old_reference(fabric: Fabric) -> Iterator[Defect]:
     """What: references to rows do not have the form [TABLE|name]. The other rules read such a reference as the bare
     name.
 
-    Why: since 202111 the daemons look for a row with the name "[TABLE|name]", and YANG rejects it. The database
-    migration of an upgraded switch rewrites references, but not in files that are loaded later.
+    Why: since 202111 the daemons refuse such a row, and YANG rejects it. One priority group or profile in this form
+    keeps all ports down: orchagent retries "malformed reference" without end. In PORT_QOS_MAP or QUEUE the port or the
+    queue has no maps, PFC, scheduler and WRED. The database migration of an upgraded switch rewrites references, but
+    not in files that are loaded later.
 
     Example: BUFFER_PG|Ethernet0|3-4 has profile "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]".
 
-    Fix: write the bare name, unless every switch runs a release before 202111.
+    Fix: write the bare name. If every switch runs a release before 202111, suppress the finding with this reason.
 
-    Source: sonic-swss pull request 1754; sonic-utilities pull request 1626, scripts/db_migrator.py.
+    Source: measured with sonic-swss 6079a435; sonic-swss pull request 1754; sonic-utilities pull request 1626,
+    scripts/db_migrator.py.
     """
     for name, device in fabric.bundle.devices.items():
         for table, key, field, _ in old_references(device.config) if OLD_REFERENCE in device.text else ():

@@ -99,18 +99,21 @@ class Switch:
         return number(self.device.row("PORT", port).get("speed"))
 
     @cached_property
-    def cable_row(self) -> str:
-        """The key of the only row of CABLE_LENGTH, usually AZURE."""
-        return next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
+    def _row_of_cable(self) -> Mapping[str, str]:
+        """Port -> the key of the first row of CABLE_LENGTH that has it."""
+        found: dict[str, str] = {}
+        for key, row in self.device.table("CABLE_LENGTH").items():
+            for port in row:
+                found.setdefault(port, key)
+        return found
 
-    @cached_property
-    def _cables(self) -> Row:
-        return self.device.row("CABLE_LENGTH", self.cable_row)
+    def cable_row(self, port: str) -> str:
+        """The key of the row of CABLE_LENGTH that has a port, else of the first row, usually AZURE."""
+        return self._row_of_cable.get(port) or next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
 
     def cable_text(self, port: str) -> str:
         """CABLE_LENGTH of a port, or ""."""
-        value = self._cables.get(port)
-        return value if isinstance(value, str) else ""
+        return self.device.text_of("CABLE_LENGTH", self.cable_row(port), port)
 
     @cached_property
     def addresses(self) -> tuple[HeldAddress, ...]:

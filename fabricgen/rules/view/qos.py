@@ -5,7 +5,7 @@ profiles and schedulers with the switches that carry it; `PortClass` is one dist
 set, with the ports that have it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -46,6 +46,11 @@ class QosTables:
     def defaults(self) -> BufferDefaults | None:
         """The buffer defaults of the SKU's own template for this role."""
         return self.layout.buffers.get(self.role) if self.layout else None
+
+    @cached_property
+    def headroom_keys(self) -> Collection[tuple[int, int]]:
+        """(Mb/s, metres) of each row of the SKU's headroom table; empty if none is known or the model is dynamic."""
+        return self.layout.headroom_by_key.keys() if self.layout and not self.is_dynamic else ()
 
     def row(self, table: str, key: str) -> Row:
         """A definition's fields; empty if it is missing."""
@@ -109,6 +114,14 @@ class PortClass(PortQos):
         """Whether the port carries traffic: it has a cable or priorities with PFC."""
         return self.is_wired or bool(self.pfc)
 
+    @property
+    def idle_severity(self) -> Severity | None:
+        """WARNING for a fault without effect until somebody uses the ports: they have no cable and are down."""
+        is_idle = not self.is_wired and all(
+            switch.device.text_of("PORT", port, "admin_status") == "down" for switch, port, _ in self.members
+        )
+        return Severity.WARNING if is_idle else None
+
     @cached_property
     def lossless_pgs(self) -> frozenset[int]:
         """The priority groups that keep headroom."""
@@ -130,7 +143,7 @@ class PortClass(PortQos):
         if self.qos.plane:
             return frozenset(self.qos.plane.lossless)
         said = [self.pfc, self.lossless_pgs, self.lossless_queues, self.watchdog]
-        return max(said, key=said.count)
+        return max(said, key=lambda one: (said.count(one), bool(one)))  # of two, the one that needs more
 
     def group_of(self, priority: int) -> int:
         """The priority group of a lossless class: the one that most of its maps and its own number give."""

@@ -52,7 +52,16 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ..
         ends = fabric.ends_of[switch.name]
         for port in dict.fromkeys([*ends, *rows_of]):
             rows, digest = rows_of.get(port, _NO_ROWS)
-            use = "" if port not in ends else "external" if ends[port].far_role == OUTSIDE_ROLE else "wired"
+            is_down = port not in ends and switch.device.text_of("PORT", port, "admin_status") == "down"
+            use = (
+                "down"
+                if is_down
+                else ""
+                if port not in ends
+                else "external"
+                if ends[port].far_role == OUTSIDE_ROLE
+                else "wired"
+            )
             ports = classes.get((qos, use, digest))
             if ports is None:
                 ports = classes[qos, use, digest] = PortClass(qos.tables, rows, qos)

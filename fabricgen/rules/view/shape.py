@@ -12,8 +12,8 @@ Shapes = dict[SameTable, Table | None]  # table -> its plain form; None if it is
 
 
 def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
-    """The device with rows of text only: other values are left out, lists are joined by commas, and references in the
-    old form [TABLE|name] become bare names.
+    """The device with rows of text only: whole numbers become text, lists are joined by commas, references in the old
+    form [TABLE|name] become bare names, and other values are left out.
 
     Places remain those of the file. A device whose file needs no change is returned unchanged. `known` contains the
     tables of earlier devices, because devices share equal tables.
@@ -52,6 +52,8 @@ def _plain_row(row: Mapping[str, object]) -> dict[str, str]:
     for name, value in row.items():
         if isinstance(value, str):
             plain[name] = value
+        elif type(value) is int:  # as SONiC's loader does; the schema rules report it
+            plain[name] = str(value)
         elif isinstance(value, list) and all(isinstance(item, str) for item in value):
             plain[name] = ",".join(value)
     return plain

@@ -15,7 +15,7 @@ CASES = [
     ),
     Case(
         "FG231",
-        put({"lanes": "600", "speed": "400000"}, "leaf1", "PORT", "Ethernet900"),
+        put({"lanes": "597,598,599,600", "speed": "400000"}, "leaf1", "PORT", "Ethernet900"),
         "leaf1:PORT|Ethernet900",
         ERROR,
         "port Ethernet900 is unknown to hwsku Arista-7060X6-64PE-O128S2",
@@ -128,7 +128,16 @@ CASES = [
         "leaf1:PORT|Ethernet0|speed",
         ERROR,
         "speed is 850000, which is not an Ethernet speed",
-        "speed is 850000, which is not an Ethernet speed",
+        "set speed to that of the link",
+        also=("FG241",),
+    ),
+    Case(
+        "FG238",
+        put("800000", "leaf1", "PORT", "Ethernet0", "speed"),
+        "leaf1:PORT|Ethernet0|speed",
+        ERROR,
+        "speed is 800000, but 4 lanes of this switch carry at most 400000",
+        "set speed to that of the link",
         also=("FG241",),
     ),
 ]

@@ -1,7 +1,7 @@
 """Bad cases of the rules in fabricgen/rules/schema."""
 
-from tests.rules.case import ERROR, NOTE, WARNING, Case
-from tests.rules.changes import drop, put
+from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
+from tests.rules.changes import both, drop, put, rekey
 
 CASES = [
     Case(
@@ -83,8 +83,61 @@ CASES = [
         "FG411",
         put("[BUFFER_PROFILE|egress_lossless_profile]", "leaf1", "BUFFER_QUEUE", "Ethernet0|3-4", "profile"),
         "leaf1:BUFFER_QUEUE|Ethernet0|3-4|profile",
-        WARNING,
+        ERROR,
         "profile has the form [TABLE|name], which SONiC does not accept since 202111",
         "write the bare name of the row",
+    ),
+    Case(
+        "FG408",
+        both(
+            rekey("leaf1", "PORT_QOS_MAP", "Ethernet0", "Ethernet0,Ethernet4"),
+            drop("leaf1", "PORT_QOS_MAP", "Ethernet4"),
+        ),
+        "leaf1:PORT_QOS_MAP|Ethernet0,Ethernet4",
+        WARNING,
+        "the key lists several ports: the daemons accept it, SONiC's YANG models do not",
+        "write one row for each port",
+    ),
+    Case(
+        "FG412",
+        put("3", "leaf1", "SCHEDULER", "scheduler.1", "priority"),
+        "leaf1:SCHEDULER|scheduler.1|priority",
+        ERROR,
+        "orchagent does not know the field priority and refuses the row",
+        "remove priority",
+    ),
+    Case(
+        "FG412",
+        put("2147483648", "leaf1", "WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"),
+        "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",
+        ERROR,
+        "green_max_threshold is 2147483648: orchagent reads at most 2147483647 and refuses the row",
+        "set green_max_threshold to at most 2147483647",
+    ),
+    Case(
+        "FG413",
+        put({"profile": "ingress_lossy_profile"}, "leaf1", "BUFFER_PG", "Ethernet0|3"),
+        "leaf1:BUFFER_PG|Ethernet0|3",
+        ERROR,
+        "priority group 3 is also in the row 3-4, which differs",
+        "keep one of the two rows",
+    ),
+    Case(
+        "FG413",
+        put({"profile": "NULL"}, "leaf1", "BUFFER_PG", "Ethernet0|3"),
+        "leaf1:BUFFER_PG|Ethernet0|3",
+        ERROR,
+        "priority group 3 is also in the row 3-4, which is equal",
+        "keep one of the two rows",
+        clean=Switches("dynamic"),
+    ),
+    Case(
+        "FG413",
+        put({"scheduler": "scheduler.2"}, "leaf1", "QUEUE", "Ethernet0|6-7"),
+        "leaf1:QUEUE|Ethernet0|6",
+        WARNING,
+        "queue 6 is also in the row 6-7, which is equal",
+        "keep one of the two rows",
+        lenient=True,
     ),
 ]

@@ -41,7 +41,7 @@ def test_only_old_references_are_reported() -> None:
             in_old_form(config)
         found = fabric.judge()
         assert {one.code for one in found} == {"FG411"} and {one.device for one in found} == set(fabric.configs)
-        assert all(one.severity == "warning" and "202111" in one.message for one in found)
+        assert all(one.severity == "error" and "202111" in one.message for one in found)
 
 
 def test_what_is_wrong_behind_an_old_reference_is_found() -> None:
