@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabricgen.api.coverage import add_coverage
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.atomic.folder import write_files
 from fabricgen.report.summary import Counts
@@ -96,7 +97,9 @@ def analyse(
     """The results of the planes, worst first; their findings are added to `judging`."""
     from fabricgen.simulate.congestion.analysis import analyse_congestion
     from fabricgen.simulate.congestion.findings import congestion_findings
+    from fabricgen.simulate.patterns import uses_storage
 
+    add_coverage(judging, plane, to_storage=uses_storage(options.pattern))
     results = analyse_congestion(judging.bundle, options, plane, judging.routed)
     reported = [one for one in results if report_skipped or one.model is not CongestionModel.SKIPPED]
     judging.findings += congestion_findings(judging.bundle, reported)

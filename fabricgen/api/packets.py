@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabricgen.api.coverage import add_coverage
 from fabricgen.api.judgement import (
     DEFAULT_POLICY,
     SILENT,
@@ -59,7 +60,7 @@ def simulate_packets(
     arguments. Raises UsageError if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
-    from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern
+    from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern, uses_storage
 
     prepare(progress.note)
     judging = open_judging(paths, links, lldp, policy)
@@ -69,6 +70,7 @@ def simulate_packets(
     from fabricgen.simulate.packets.findings import left_out, packet_findings
     from fabricgen.simulate.packets.probes import probe
 
+    add_coverage(judging, plane, to_storage=uses_storage(name))
     watch = _watching(progress, series, svg)
     runs = simulate_bundle(judging.bundle, name, size_bytes, plane, seed, watch, priorities)
     results = [run.result for run in runs]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.sonic.bgpcfgd import speaker
 from fabricgen.sonic.frr_framework import DEFAULTS, framework_announcements, framework_speaker
 from fabricgen.sonic.image import (
     Announcement,
@@ -10,7 +11,6 @@ from fabricgen.sonic.image import (
     Speaker,
     announcements,
     interface_addresses,
-    speaker,
     uses_frr_framework,
 )
 from fabricgen.sonic.tables import ConfigDb

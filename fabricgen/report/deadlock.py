@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fabricgen.report.planes import of_planes
-from fabricgen.results import DeadlockResult, FailureSummary, Verdict
+from fabricgen.results import Covers, DeadlockResult, FailureSummary, Verdict
 
 
 def deadlock_object(results: Sequence[DeadlockResult]) -> dict[str, Any]:
@@ -18,6 +18,9 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
         name = f"plane {result.name}: " if result.name else ""
         if result.model != "bgp":
             yield _subnet_line(result, name)
+            continue
+        if result.verdict == Verdict.UNKNOWN and result.covers is not None:
+            yield f"deadlock  {name}UNKNOWN: {_left_out(result.covers)}"
             continue
         if not result.priorities:
             nothing = "no link between switches is lossless, so no buffer waits for another"
@@ -33,6 +36,15 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
         if result.failures.depth:
             yield f"deadlock  {name}{_failures(result.failures)}"
             yield from (f"deadlock  {name}{line}" for line in _orbits(result.failures))
+
+
+def _left_out(covers: Covers) -> str:
+    """What the verdict does not cover."""
+    sessions = f"{covers.left_out} of {covers.sessions} sessions left out"
+    if covers.left_out == covers.sessions:
+        return f"{sessions}: nothing was judged" if covers.sessions else "there is no BGP session: nothing was judged"
+    links = f"{covers.without_routes} of {covers.lossless_links} lossless links between switches carry no route"
+    return f"{sessions}, {links} and were not judged"
 
 
 def _failures(failures: FailureSummary) -> str:
@@ -91,6 +103,7 @@ def _plane(result: DeadlockResult) -> dict[str, Any]:
         "priorities": list(result.priorities),
         "channels": result.channels,
         "dependencies": result.dependencies,
+        **_covers(result.covers),
         "failures": {
             "depth": failures.depth,
             "sets": failures.sets,
@@ -109,6 +122,20 @@ def _plane(result: DeadlockResult) -> dict[str, Any]:
             }
             for cycle in result.cycles
         ],
+    }
+
+
+def _covers(covers: Covers | None) -> dict[str, Any]:
+    """What the routes cover; InfiniBand planes have no sessions."""
+    if covers is None:
+        return {}
+    return {
+        "covers": {
+            "sessions": covers.sessions,
+            "left_out": covers.left_out,
+            "lossless_links": covers.lossless_links,
+            "without_routes": covers.without_routes,
+        }
     }
 
 

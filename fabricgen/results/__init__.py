@@ -12,6 +12,7 @@ from fabricgen.results.congestion import (
 )
 from fabricgen.results.deadlock import (
     Claim,
+    Covers,
     Cycle,
     DeadlockResult,
     FailureOrbit,
@@ -40,6 +41,7 @@ __all__ = [
     "CongestionModel",
     "CongestionResult",
     "CongestionTree",
+    "Covers",
     "Cycle",
     "DeadlockResult",
     "FailureOrbit",

@@ -73,6 +73,26 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
+class Covers:
+    """What the routes of a verdict cover.
+
+    `left_out` of the `sessions` between judged switches cannot come up. `without_routes` of the `lossless_links`
+    between switches (cables, both ends up) carry no route in either direction; `example` is one of them.
+    """
+
+    sessions: int = 0
+    left_out: int = 0
+    lossless_links: int = 0
+    without_routes: int = 0
+    example: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the verdict covers every lossless link, and at least one session if there are any."""
+        return not self.without_routes and (not self.sessions or self.left_out < self.sessions)
+
+
+@dataclass(frozen=True, slots=True)
 class DeadlockResult:
     """The verdict on one plane, whose name is `name`."""
 
@@ -85,3 +105,4 @@ class DeadlockResult:
     failures: FailureSummary = field(default_factory=FailureSummary)
     cycles: tuple[Cycle, ...] = ()
     name: str = ""
+    covers: Covers | None = None  # of planes with BGP

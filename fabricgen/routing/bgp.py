@@ -29,8 +29,9 @@ WORDS_PER_PASS = 8
 @dataclass(frozen=True)
 class Policy:
     """The configuration that determines routes, other than the wiring. Per switch: ASN, TSA, multipath-relax and the
-    largest next-hop set. Per directed link u to v: the families that u learns from v (bit 0: IPv4, bit 1: IPv6), and
-    the allowas-in of u on this session."""
+    largest next-hop set. Per directed link u to v: the families that u learns from v (bit 0: IPv4, bit 1: IPv6), the
+    allowas-in of u on this session, and the number of the filter that v's routes pass (0: none); None without filters.
+    """
 
     asn: NDArray[np.int64]
     isolated: Flags
@@ -38,6 +39,16 @@ class Policy:
     maximum_paths: NDArray[np.int64]
     hears: NDArray[np.uint8]
     allowas_in: NDArray[np.int64]
+    filters: NDArray[np.int64] | None = None
+
+    def filter_words(self, destinations: tuple[Destination, ...]) -> Words | None:
+        """The destinations that each filter permits (filters x words); None without filters."""
+        if self.filters is None:
+            return None
+        count = int(self.filters.max(initial=0)) + 1
+        pairs = [(one, column) for column, each in enumerate(destinations) for one in each.barred if one < count]
+        row, column = np.array(pairs, np.int64).reshape(-1, 2).T
+        return ~bits.set_bits(count, len(destinations), row, column)
 
 
 def solve(
@@ -100,6 +111,7 @@ class _Solver:
         self.origins = bits.set_bits(network.switches, len(destinations), row, column)
         self.valid = bits.ones(len(destinations))
         self.families = self._family_words(destinations)
+        self.permitted = policy.filter_words(destinations)
         loopback = np.array([one.loopback for one in destinations], bool)
         self.loopbacks = bits.row_of(loopback.nonzero()[0], len(destinations))
         self.asns, self.asn_index = np.unique(policy.asn, return_inverse=True)
@@ -136,6 +148,8 @@ class _Solver:
             offer &= unsettled[net.source[candidates]]
             if self.families is not None:
                 offer &= self.families[:, columns][self.policy.hears[candidates]]
+            if self.permitted is not None and self.policy.filters is not None:
+                offer &= self.permitted[:, columns][self.policy.filters[candidates]]
             if not run.advance(candidates, offer):
                 break
         run.suspects[tracked] = False

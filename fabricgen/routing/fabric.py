@@ -1,7 +1,7 @@
 """The config_db files of one plane to the arrays from which routes are computed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from fabricgen.bundle.outside import default_routes
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.bgp import Policy, solve
+from fabricgen.routing.filters import LinkFilters
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination, Routes
 from fabricgen.routing.sessions import Session, SpokenFabric, find_sessions
@@ -50,6 +51,16 @@ class RoutedFabric:
         """The prefixes that each switch drops if it has no longer prefix."""
         return tuple(self.spoken.speakers[name].discards for name in self.names)
 
+    @cached_property
+    def vrfs(self) -> Mapping[tuple[str, str], tuple[str, str]]:
+        """(switch, interface) -> (interface, VRF) of the interfaces outside the default VRF."""
+        return {
+            (name, entry.interface): (entry.interface, entry.vrf)
+            for name, one in self.spoken.speakers.items()
+            for entry in one.addresses
+            if entry.vrf
+        }
+
     def routes(self) -> Routes:
         """The next hops of every switch to every destination."""
         return solve(self.network, self.policy, self.destinations)
@@ -65,11 +76,14 @@ def read_fabric(bundle: Bundle, switches: list[str]) -> RoutedFabric:
     names = tuple(switches)
     number = {name: index for index, name in enumerate(names)}
     sessions, cable = _by_cable(spoken.sessions)
+    filters = LinkFilters(spoken, cable, len(sessions))
     network = build_network(
         len(names), [number[a.switch] for a, _ in sessions], [number[b.switch] for _, b in sessions]
     )
-    destinations, announced = _destinations(bundle, spoken, number)
+    destinations, announced = _destinations(bundle, spoken, number, filters)
     policy = _policy(spoken, cable, names, network)
+    if filters.exist:
+        policy = replace(policy, filters=filters.numbers[network.order])
     return RoutedFabric(names, spoken, sessions, network, policy, destinations, announced)
 
 
@@ -115,10 +129,10 @@ def _families(accepted: frozenset[int], sent: frozenset[int]) -> int:
 
 
 def _destinations(
-    bundle: Bundle, spoken: SpokenFabric, number: Mapping[str, int]
+    bundle: Bundle, spoken: SpokenFabric, number: Mapping[str, int], filters: LinkFilters
 ) -> tuple[tuple[Destination, ...], dict[tuple[str, str], tuple[str, str]]]:
-    """Announced prefixes in classes of equal origins. Loopbacks have their own classes only where TSA treats them
-    differently.
+    """Announced prefixes in classes of equal origins, which pass the same filters. Loopbacks have their own classes
+    only where TSA treats them differently.
 
     The origins of a default route from outside are the border switches: the path begins there, one AS longer.
     """
@@ -130,9 +144,10 @@ def _destinations(
         for entry in (*one.announcements, *default_routes(bundle, name, one)):
             announced.setdefault((name, entry.prefix), entry.row)
             origins.setdefault(entry.prefix, {}).setdefault(number[name], entry.loopback and one.isolated)
-    classes: dict[tuple[tuple[int, ...], int, bool], list[str]] = {}
+    classes: dict[tuple[tuple[int, ...], int, bool, frozenset[int]], list[str]] = {}
     for prefix, by_switch in origins.items():
-        key = (tuple(sorted(by_switch)), 6 if ":" in prefix else 4, any(by_switch.values()))
+        origin, family = tuple(sorted(by_switch)), 6 if ":" in prefix else 4
+        key = (origin, family, any(by_switch.values()), filters.barring(prefix))
         classes.setdefault(key, []).append(prefix)
     found = (Destination(tuple(prefixes), *key) for key, prefixes in classes.items())
     return tuple(found), announced

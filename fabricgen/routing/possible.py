@@ -47,6 +47,9 @@ def possible_routes(network: Network, policy: Policy, destinations: tuple[Destin
         other = np.flatnonzero([one.family == family for one in destinations])
         deaf = (policy.hears & bit == 0).nonzero()[0]
         nexthops[deaf] &= ~bits.row_of(other, len(destinations))
+    permitted = policy.filter_words(destinations)
+    if permitted is not None and policy.filters is not None:
+        nexthops &= permitted[policy.filters]
     return Routes(destinations, nexthops, reached, ambiguous=reached & ~origins)
 
 

@@ -16,6 +16,7 @@ class Destination:
     origins: tuple[int, ...]
     family: int  # 4 | 6
     loopback: bool = False  # a switch under TSA still announces it
+    barred: frozenset[int] = frozenset()  # the numbers of the filters that deny it
 
 
 @dataclass(frozen=True)

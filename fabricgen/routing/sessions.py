@@ -5,13 +5,15 @@ session that cannot come up is left out of the routing model and reported, becau
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fabricgen.bundle.outside import outside_sessions, read_speaker
 from fabricgen.bundle.read import Bundle
+from fabricgen.sonic.acl import dropped_bgp
 from fabricgen.sonic.addresses import Address
-from fabricgen.sonic.image import InterfaceAddress, Neighbor, Speaker, rows
+from fabricgen.sonic.admin import shut_interfaces
+from fabricgen.sonic.image import InterfaceAddress, Neighbor, Speaker
 from fabricgen.sonic.tables import ConfigDb
 
 _LOSSLESS_TABLES = (
@@ -19,6 +21,7 @@ _LOSSLESS_TABLES = (
     "PORTCHANNEL_MEMBER", "VLAN_MEMBER",
 )  # fmt: skip
 _FAR_END = "held down by the far end"
+_NEIGHBORS = "BGP_NEIGHBOR"
 
 
 class SessionEnd(NamedTuple):
@@ -40,29 +43,49 @@ class Session(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class AbsentSession:
     """A BGP_NEIGHBOR row whose session cannot come up. `inside`: the far end is one of the judged switches. `follows`:
-    this row is right, and the row at the far end is wrong."""
+    this row is right, and the row at the far end is wrong. `far` is the switch at the far end, "" if it is not judged.
+    `cause` are the switch and the (table, key, field) that the reason is about. The rows of one session have the same
+    `session`."""
 
     switch: str
     key: str
     reason: str
     inside: bool
     follows: bool = False
+    far: str = field(default="", compare=False)
+    cause: tuple[str, tuple[str, ...]] = field(default=("", ()), compare=False)
+    session: frozenset[object] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True)
 class SpokenFabric:
     """The BGP speakers of one plane by switch, the sessions, and the rows whose sessions stay down. `tables` are the
-    QoS tables of each switch, kept so that each file is read once."""
+    QoS tables of each switch, kept so that each file is read once. `down` are the (switch, interface) that are shut
+    down."""
 
     speakers: Mapping[str, Speaker]
     sessions: tuple[Session, ...]
     absent: tuple[AbsentSession, ...]
     tables: Mapping[str, ConfigDb]
+    down: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def left_out(self) -> int:
+        """The number of sessions between judged switches that cannot come up."""
+        return len({one.session or (one.switch, one.key) for one in self.absent if one.inside})
 
 
 def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
     """The sessions among `switches`. Raises UnreadableInputError if a file is not JSON."""
     return _Pairing(bundle, switches).run()
+
+
+class _Failure(NamedTuple):
+    """Why a session stays down, and the switch and (table, key, field) of the cause; () is the row itself."""
+
+    reason: str
+    switch: str
+    place: tuple[str, ...] = ()
 
 
 class _Pairing:
@@ -71,13 +94,14 @@ class _Pairing:
     def __init__(self, bundle: Bundle, switches: list[str]) -> None:
         self.bundle = bundle
         self.speakers: dict[str, Speaker] = {}
-        self.ports_down: dict[str, set[str]] = {}
+        self.ports_down: dict[str, dict[str, tuple[str, ...]]] = {}  # interface -> the field that shuts it down
+        self.acl: dict[str, dict[tuple[str, str, int, bool], str]] = {}
         self.tables: dict[str, ConfigDb] = {}
         for name in switches:
             config = bundle.devices[name].content.peek()
             self.speakers[name] = read_speaker(config)
-            ports = rows(config, "PORT").items()
-            self.ports_down[name] = {port for port, row in ports if row.get("admin_status") == "down"}
+            self.ports_down[name] = shut_interfaces(config)
+            self.acl[name] = dropped_bgp(config)
             self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
         speakers = self.speakers
         self.by_peer = {name: {n.peer: n for n in one.neighbors if n.peer} for name, one in speakers.items()}
@@ -85,10 +109,12 @@ class _Pairing:
             name: {n.interface: n for n in one.neighbors if n.interface} for name, one in speakers.items()
         }
         self.owner: dict[Address, tuple[str, InterfaceAddress]] = {}
+        self.in_vrf: dict[Address, tuple[str, InterfaceAddress]] = {}
         self.by_subnet: dict[str, dict[Address, InterfaceAddress]] = {}
         for name, one in speakers.items():
             usable = [entry for entry in one.addresses if not entry.vrf]
             self.owner.update([(entry.host, (name, entry)) for entry in usable])
+            self.in_vrf.update([(entry.host, (name, entry)) for entry in one.addresses if entry.vrf])
             routed = [entry for entry in usable if entry.bound and entry.table != "LOOPBACK_INTERFACE"]
             self.by_subnet[name] = {entry.network: entry for entry in routed}
 
@@ -103,62 +129,132 @@ class _Pairing:
                 if neighbor.key in done or (neighbor.key in beyond and not neighbor.obstacle):
                     continue
                 far = self._far_end(name, neighbor)
-                if isinstance(far, str):
-                    inside = neighbor.peer in self.owner or (name, neighbor.interface) in self.bundle.link_at
-                    absent.append(AbsentSession(name, neighbor.key, far, inside, far.startswith(_FAR_END)))
+                if isinstance(far, _Failure):
+                    absent.append(self._absent(name, neighbor, far))
                     continue
                 near, other = SessionEnd(name, far[0], neighbor), far[1]
                 answered[other.switch].add(other.neighbor.key)
                 sessions.append(Session(near, other) if name < other.switch else Session(other, near))
-        return SpokenFabric(self.speakers, tuple(sessions), tuple(absent), self.tables)
+        down = frozenset((name, port) for name, ports in self.ports_down.items() for port in ports)
+        return SpokenFabric(self.speakers, tuple(sessions), tuple(absent), self.tables, down)
 
-    def _far_end(self, name: str, neighbor: Neighbor) -> tuple[str, SessionEnd] | str:
+    def _absent(self, name: str, neighbor: Neighbor, why: "_Failure") -> AbsentSession:
+        far, session = self._ends(name, neighbor)
+        is_known = neighbor.peer in self.owner or (name, neighbor.interface) in self.bundle.link_at
+        cause = (why.switch or name, why.place or (_NEIGHBORS, neighbor.key))
+        follows = why.reason.startswith(_FAR_END)
+        return AbsentSession(name, neighbor.key, why.reason, is_known or bool(far), follows, far, cause, session)
+
+    def _ends(self, name: str, neighbor: Neighbor) -> tuple[str, frozenset[object]]:
+        """The switch at the far end of a row, "" if it is not judged, and what both rows of the session share."""
+        if neighbor.peer is None:
+            link = self.bundle.link_at.get((name, neighbor.interface))
+            if link is None:
+                return "", frozenset()
+            far = link.b if link.a == (name, neighbor.interface) else link.a
+            return (
+                (far[0], frozenset([(name, neighbor.interface), far])) if far[0] in self.speakers else ("", frozenset())
+            )
+        addresses = [one for one in self.speakers[name].addresses if one.table != "LOOPBACK_INTERFACE"]
+        near = next((one for one in addresses if one.network.covers(neighbor.peer)), None)
+        session = frozenset([near.host, neighbor.peer]) if near else frozenset()
+        owner = self.owner.get(neighbor.peer) or self.in_vrf.get(neighbor.peer)
+        if owner is not None:
+            return ("" if owner[0] == name else owner[0]), session
+        link = self.bundle.link_at.get((name, near.interface)) if near else None
+        beyond = "" if link is None else link.b[0] if link.a[0] == name else link.a[0]
+        return (beyond if beyond in self.speakers and beyond != name else ""), session
+
+    def _far_end(self, name: str, neighbor: Neighbor) -> "tuple[str, SessionEnd] | _Failure":
         """(own interface, far end), or the reason why the session stays down."""
         if neighbor.obstacle:
-            return neighbor.obstacle
+            return _Failure(neighbor.obstacle, name, neighbor.cause)
         found = self._by_address(name, neighbor.peer) if neighbor.peer else self._by_link(name, neighbor.interface)
-        if isinstance(found, str):
+        if isinstance(found, _Failure):
             return found
         near, far = found
         answer = far.neighbor
         if answer.obstacle:
-            return f"{_FAR_END} {far.switch}: {answer.obstacle}"
-        return self._disagreement(name, neighbor, far) or self._port_down(name, near, far) or (near, far)
+            return _Failure(f"{_FAR_END} {far.switch}: {answer.obstacle}", far.switch, answer.cause)
+        version = neighbor.peer.version if neighbor.peer else 6  # unnumbered sessions use link-local addresses
+        ends = (name, near), (far.switch, far.interface)
+        down = self._port_down(name, near, far) or self._filtered(version, *ends)
+        return self._disagreement(name, neighbor, far) or down or (near, far)
 
-    def _disagreement(self, name: str, neighbor: Neighbor, far: SessionEnd) -> str:
+    def _filtered(self, version: int, near: tuple[str, str], far: tuple[str, str]) -> "_Failure | None":
+        """ACLs must stop the connections that each of the two ends opens."""
+        found = []
+        for opener, other in ((near, far), (far, near)):
+            stops = (
+                (opener, "egress", True),
+                (other, "ingress", True),
+                (other, "egress", False),
+                (opener, "ingress", False),
+            )
+            rules = [
+                (switch, key)
+                for (switch, port), stage, is_request in stops
+                if (key := self.acl[switch].get((port, stage, version, is_request)))
+            ]
+            if not rules:
+                return None
+            found += rules
+        switch, key = found[0]
+        return _Failure(f"ACL_RULE|{key} of {switch} drops the packets of BGP", switch, ("ACL_RULE", key))
+
+    def _disagreement(self, name: str, neighbor: Neighbor, far: SessionEnd) -> "_Failure | None":
         own, other = self.speakers[name], self.speakers[far.switch]
         if own.asn == other.asn:
-            return f"{far.switch} has the same ASN {own.asn}: internal sessions are not modelled"
+            reason = f"{far.switch} has the same ASN {own.asn}: internal sessions are not modelled"
+            return _Failure(reason, name, ("DEVICE_METADATA", "localhost", "bgp_asn"))
         if neighbor.asn not in (None, other.asn):
-            return f"the row has ASN {neighbor.asn}, {far.switch} has {other.asn}"
+            return _Failure(f"the row has ASN {neighbor.asn}, {far.switch} has {other.asn}", name)
         if far.neighbor.asn not in (None, own.asn):
-            return f"the row at {far.switch} has ASN {far.neighbor.asn}, this switch has {own.asn}"
+            reason = f"the row at {far.switch} has ASN {far.neighbor.asn}, this switch has {own.asn}"
+            return _Failure(reason, far.switch, (_NEIGHBORS, far.neighbor.key))
         if own.router_id and own.router_id == other.router_id:
-            return f"{far.switch} has the same router id {own.router_id}"
-        return ""
+            reason = f"{far.switch} has the same router id {own.router_id}"
+            return _Failure(reason, name, ("DEVICE_METADATA", "localhost", "bgp_router_id"))
+        return None
 
-    def _port_down(self, name: str, near: str, far: SessionEnd) -> str:
-        if near in self.ports_down[name]:
-            return f"{name} {near} is shut down"
-        if far.interface in self.ports_down[far.switch]:
-            return f"{far.switch} {far.interface} is shut down"
-        return ""
+    def _port_down(self, name: str, near: str, far: SessionEnd) -> "_Failure | None":
+        for switch, interface in ((name, near), (far.switch, far.interface)):
+            if interface in self.ports_down[switch]:
+                return _Failure(f"{switch} {interface} is shut down", switch, self.ports_down[switch][interface])
+        return None
 
-    def _by_address(self, name: str, peer: Address) -> tuple[str, SessionEnd] | str:
+    def _by_address(self, name: str, peer: Address) -> "tuple[str, SessionEnd] | _Failure":
         owner = self.owner.get(peer)
         if owner is None or owner[0] == name:
-            return f"no other judged switch has the address {peer.ip}"
+            if owner is None and peer in self.in_vrf and self.in_vrf[peer][0] != name:
+                other, entry = self.in_vrf[peer]
+                reason = f"{other} {entry.interface} has {peer.ip} in VRF {entry.vrf}, not in the default VRF"
+                return _Failure(reason, other, (entry.table, entry.interface))
+            return _Failure(f"no other judged switch has the address {peer.ip}", name)
         other, entry = owner
         if not entry.bound:
-            return f"{other} {entry.interface} has {peer.ip} but no base row"
+            reason = f"{other} {entry.interface} has {peer.ip} but no base row"
+            return _Failure(reason, other, (entry.table, entry.interface))
         near = self._interface_towards(name, entry)
         if near is None:
-            return f"no interface shares a subnet with {peer.ip}"
+            return _Failure(f"no interface shares a subnet with {peer.ip}", name)
         answer = self.by_peer[other].get(near.host)
         if answer is None:
-            return f"{other} has no BGP_NEIGHBOR {near.host.ip}"
+            return self._unanswered(other, near.host)
         unplugged = self._unplugged((name, near.interface), (other, entry.interface))
-        return unplugged or (near.interface, SessionEnd(other, entry.interface, answer))
+        if unplugged:
+            return _Failure(unplugged, name)
+        return near.interface, SessionEnd(other, entry.interface, answer)
+
+    def _unanswered(self, other: str, address: Address) -> "_Failure":
+        """Why the switch that has the peer address does not answer this address."""
+        one = self.speakers[other]
+        if one.obstacle:
+            return _Failure(f"{_FAR_END} {other}: {one.obstacle.reason}", other, one.obstacle.place)
+        row = next((row for subnet, row in one.listens if subnet.covers(address)), None)
+        if row is not None:
+            return _Failure(f"{other} answers {address.ip} by {'|'.join(row)}, which sends no routes", other, row)
+        return _Failure(f"{other} has no BGP_NEIGHBOR {address.ip}", other, (_NEIGHBORS, address.ip))
 
     def _interface_towards(self, name: str, far: InterfaceAddress) -> InterfaceAddress | None:
         """The interface whose subnet contains the far address; FRR takes its source address from it."""
@@ -176,14 +272,17 @@ class _Pairing:
         plugged = link.b if link.a == near else link.a
         return "" if plugged == far else f"{near[1]} is cabled to {' '.join(plugged)}, not to {' '.join(far)}"
 
-    def _by_link(self, name: str, interface: str) -> tuple[str, SessionEnd] | str:
+    def _by_link(self, name: str, interface: str) -> "tuple[str, SessionEnd] | _Failure":
         link = self.bundle.link_at.get((name, interface))
         if link is None:
-            return f"no cable of {interface} is known"
+            return _Failure(f"no cable of {interface} is known", name)
         switch, port = link.b if link.a == (name, interface) else link.a
         if switch not in self.speakers:
-            return f"{interface} is cabled to {switch}, which is not a judged switch"
+            return _Failure(f"{interface} is cabled to {switch}, which is not a judged switch", name)
         answer = self.by_interface[switch].get(port)
         if answer is None:
-            return f"{switch} has no unnumbered BGP_NEIGHBOR on {port}"
+            if obstacle := self.speakers[switch].obstacle:
+                return _Failure(f"{_FAR_END} {switch}: {obstacle.reason}", switch, obstacle.place)
+            reason = f"{switch} has no unnumbered BGP_NEIGHBOR on {port}"
+            return _Failure(reason, switch, (_NEIGHBORS, f"default|{port}"))
         return interface, SessionEnd(switch, port, answer)

@@ -34,4 +34,5 @@ def without_links(network: Network, policy: Policy, dead: Indices) -> tuple[Netw
         ),
         order=network.order[kept],
     )
-    return left, replace(policy, hears=policy.hears[kept], allowas_in=policy.allowas_in[kept]), kept
+    filters = None if policy.filters is None else policy.filters[kept]
+    return left, replace(policy, hears=policy.hears[kept], allowas_in=policy.allowas_in[kept], filters=filters), kept

@@ -21,6 +21,7 @@ class Basis(enum.IntEnum):
     PEERS = 2  # it differs from its peers; nothing else is known
     AGREEMENT = 3  # it disagrees with another kind of file, and either may be wrong
     FORM = 4  # it has the right meaning in a form that SONiC does not accept
+    CONSEQUENCE = 5  # what the fabric cannot do because of it; left out where an error is at the same row
 
 
 @dataclass(frozen=True, slots=True)

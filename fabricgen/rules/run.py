@@ -32,6 +32,8 @@ def run(
     reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
     for basis in Basis:
         errors = frozenset(reported[Severity.ERROR])
+        if basis is Basis.CONSEQUENCE:  # an error in a field of the row is enough
+            errors |= {(*place[:3], "") for place in errors}
         known = errors | reported[Severity.WARNING]
         for rule in (rule for rule in rules if rule.basis is basis):
             defects = [

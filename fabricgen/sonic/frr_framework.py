@@ -1,12 +1,13 @@
 """BGP with frr_mgmt_framework_config "true". The image adds nothing: the configuration must contain every setting.
 
 Source: sonic-buildimage @086b03bd70f9, src/sonic-frr-mgmt-framework/{templates/bgpd/*.j2, frrcfgd/frrcfgd.py}. Route
-maps are evaluated only for the default route (`policy`). For other routes a policy must exist in each direction:
-without a policy FRR's ebgp-requires-policy, which no field can disable, permits no prefix. Not modelled:
+maps and prefix lists are evaluated for each prefix (`policy`). A policy must exist in each direction: without a policy
+FRR's ebgp-requires-policy, which no field can disable, permits no prefix. Not modelled:
 confederations, route servers, per-neighbor local AS, remove-private-AS, VRFs other than default.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import (
@@ -14,17 +15,20 @@ from fabricgen.sonic.image import (
     Announcement,
     InterfaceAddress,
     Neighbor,
+    Obstacle,
     Speaker,
     Terms,
+    daemon_obstacle,
     discards,
     interface_addresses,
     parse_asn,
     rows,
+    static_paths,
     static_routes,
     text,
 )
-from fabricgen.sonic.policy import is_open, passes
-from fabricgen.sonic.tables import ConfigDb, Row, split_key
+from fabricgen.sonic.policy import TABLES, Policies, RouteFilter
+from fabricgen.sonic.tables import ConfigDb, Row, SameTable, split_key
 
 FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
 DEFAULTS = {4: Address(4, 0, 0), 6: Address(6, 0, 0)}
@@ -38,16 +42,30 @@ def framework_speaker(config: ConfigDb) -> Speaker:
     addresses = interface_addresses(config)
     family = rows(config, "BGP_GLOBALS_AF").get("default|ipv4_unicast", {})
     width = text(family, "max_ebgp_paths")
+    shared = daemon_obstacle(config)
+    if shared is None and asn is None:
+        reason = "BGP_GLOBALS|default has no local_asn: frrcfgd does not start BGP"
+        shared = Obstacle(reason, ("BGP_GLOBALS", "default", "local_asn"))
+    policies = _policies(*(SameTable(config.get(name)) for name in TABLES))
     return Speaker(
-        asn=asn,
+        asn=None if shared else asn,
         router_id=text(instance, "router_id"),
-        neighbors=tuple(_neighbors(config, instance, asn)),
+        neighbors=tuple(_Neighbors(config, instance, shared, policies).all()),
         announcements=tuple(dict.fromkeys(framework_announcements(config, addresses))),
         addresses=addresses,
         multipath_relax=text(instance, "load_balance_mp_relax") == "true",
         maximum_paths=int(width) if width.isdecimal() and int(width) else MAXIMUM_PATHS,
         discards=discards(config),
+        statics=tuple(static_paths(config)),
+        obstacle=shared,
+        policies=policies,
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _policies(*tables: SameTable) -> Policies:
+    """The policies of switches whose tables are equal; files share equal tables."""
+    return Policies({name: one.table for name, one in zip(TABLES, tables, strict=True) if isinstance(one.table, dict)})
 
 
 def framework_announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
@@ -69,60 +87,96 @@ def framework_announcements(config: ConfigDb, addresses: tuple[InterfaceAddress,
             yield from (route for route in static_routes(config) if (":" in route.prefix) == (version == 6))
 
 
-def _neighbors(config: ConfigDb, instance: Row, asn: int | None) -> Iterator[Neighbor]:
-    groups = rows(config, "BGP_PEER_GROUP")
-    group_families = rows(config, "BGP_PEER_GROUP_AF")
-    own_families = rows(config, "BGP_NEIGHBOR_AF")
-    ports = rows(config, "INTERFACE").items()
-    link_local = {key for key, row in ports if text(row, "ipv6_use_link_local_only") == "enable"}
-    known: dict[tuple[str, int], tuple[bool, bool]] = {}  # most neighbors have the same route maps
+class _Neighbors:
+    """The neighbors of a switch. Most of them have the same route maps, so filters are evaluated once."""
 
-    def inbound(family: Row, version: int) -> tuple[bool, bool]:
-        """Whether the default route is accepted, and whether every route is."""
-        maps = _inbound(family)
-        key = (",".join(maps), version)
-        if key not in known:
-            known[key] = passes(config, maps, DEFAULTS[version]), is_open(config, maps)
-        return known[key]
+    def __init__(self, config: ConfigDb, instance: Row, shared: Obstacle | None, policies: Policies) -> None:
+        self._instance, self._shared, self._policies = instance, shared, policies
+        self._rows = rows(config, "BGP_NEIGHBOR")
+        self._groups = rows(config, "BGP_PEER_GROUP")
+        self._group_families = rows(config, "BGP_PEER_GROUP_AF")
+        self._own_families = rows(config, "BGP_NEIGHBOR_AF")
+        self._ports = rows(config, "INTERFACE")
+        self._is_open: dict[RouteFilter, tuple[bool, bool]] = {}
+        self._takes_default: dict[tuple[RouteFilter, int], bool] = {}
 
-    for key, row in rows(config, "BGP_NEIGHBOR").items():
-        vrf, _, peer = key.partition("|")
-        if vrf != "default" or not peer:  # frrcfgd ignores rows without a VRF, which are for bgpcfgd
-            continue
-        group_name = text(row, "peer_group_name")
-        merged: Row = {**groups.get(f"default|{group_name}", {}), **row}
-        families: dict[int, Row] = {}
-        for version, name in FAMILIES.items():
-            group = group_families.get(f"default|{group_name}|{name}", {})
-            families[version] = {**group, **own_families.get(f"{key}|{name}", {})}
-        address = parse_address(peer)
-        remote = parse_asn(text(merged, "asn"))
-        obstacle = ""
-        if asn is None:
-            obstacle = "BGP_GLOBALS|default has no local_asn: frrcfgd does not start BGP"
-        elif text(merged, "admin_status") in ("down", "false"):
-            obstacle = "the neighbor is shut down"
-        elif remote is None and text(merged, "peer_type") != "external":
-            obstacle = "the row has no asn and no peer_type external"
-        elif address is None and peer not in link_local:
-            obstacle = f"INTERFACE|{peer} has no ipv6_use_link_local_only enable: an unnumbered neighbor needs it"
-        allowed = [_allowas_in(family) for family in families.values()]
-        active = {version for version, family in families.items() if _active(version, family, instance)}
-        yield Neighbor(
+    def all(self) -> Iterator[Neighbor]:
+        """The neighbors of the default VRF. frrcfgd ignores rows without a VRF, which are for bgpcfgd."""
+        for key, row in self._rows.items():
+            vrf, _, peer = key.partition("|")
+            if vrf == "default" and peer:
+                yield self._neighbor(key, row, peer)
+
+    def _neighbor(self, key: str, row: Row, peer: str) -> Neighbor:
+        group = f"default|{text(row, 'peer_group_name')}"
+        merged: Row = {**self._groups.get(group, {}), **row}
+        address, remote = parse_address(peer), parse_asn(text(merged, "asn"))
+        found = self._shared or self._obstacle(key, row, merged, address)
+        return Neighbor(
             key=key,
             peer=address,
             interface="" if address else peer,
             asn=remote,
-            terms=Terms(
-                allowas_in=max(allowed),
-                accepts=frozenset(v for v in active if families[v].get("route_map_in")),
-                sends=frozenset(v for v in active if families[v].get("route_map_out")),
-                defaults=frozenset(v for v in active if inbound(families[v], v)[0]),
-                unfiltered=frozenset(v for v in active if inbound(families[v], v)[1]),
-                inbound=tuple((v, tuple(_inbound(families[v]))) for v in sorted(active)),
-            ),
-            obstacle=obstacle,
+            terms=self._terms(key, group),
+            obstacle=found.reason if found else "",
+            cause=found.place if found else (),
         )
+
+    def _obstacle(self, key: str, row: Row, merged: Row, address: Address | None) -> Obstacle | None:
+        peer = key.partition("|")[2]
+        port = self._ports.get(peer, {})
+        if text(merged, "admin_status") in ("down", "false"):
+            group = f"default|{text(row, 'peer_group_name')}"
+            own = text(row, "admin_status")
+            table = ("BGP_NEIGHBOR", key) if own else ("BGP_PEER_GROUP", group)
+            return Obstacle("the neighbor is shut down", (*table, "admin_status"))
+        if parse_asn(text(merged, "asn")) is None and text(merged, "peer_type") != "external":
+            return Obstacle("the row has no asn and no peer_type external", ("BGP_NEIGHBOR", key))
+        if address is None and text(port, "ipv6_use_link_local_only") != "enable":
+            reason = f"INTERFACE|{peer} has no ipv6_use_link_local_only enable: an unnumbered neighbor needs it"
+            return Obstacle(reason, ("INTERFACE", peer))
+        if address is None and (vrf := text(port, "vrf_name")):
+            return Obstacle(f"{peer} is in VRF {vrf}", ("INTERFACE", peer, "vrf_name"))
+        return None
+
+    def _terms(self, key: str, group: str) -> Terms:
+        families: dict[int, Row] = {
+            version: {
+                **self._group_families.get(f"{group}|{name}", {}),
+                **self._own_families.get(f"{key}|{name}", {}),
+            }
+            for version, name in FAMILIES.items()
+        }
+        active = [version for version, family in families.items() if _active(version, family, self._instance)]
+        inbound = {version: _filter(families[version], "in") for version in active}
+        outbound = {version: _filter(families[version], "out") for version in active}
+        return Terms(
+            allowas_in=max(map(_allowas_in, families.values())),
+            accepts=frozenset(version for version in active if any(inbound[version])),
+            sends=frozenset(version for version in active if any(outbound[version])),
+            defaults=frozenset(version for version in active if self._default_passes(inbound[version], version)),
+            unfiltered=frozenset(version for version in active if self._openness(inbound[version])[0]),
+            inbound=tuple((version, inbound[version].maps or ("",)) for version in active),
+            filters_in=self._closed(inbound),
+            filters_out=self._closed(outbound),
+        )
+
+    def _closed(self, filters: Mapping[int, RouteFilter]) -> tuple[tuple[int, RouteFilter], ...]:
+        """The filters that do not permit everything."""
+        return tuple((version, one) for version, one in filters.items() if not self._openness(one)[1])
+
+    def _openness(self, one: RouteFilter) -> tuple[bool, bool]:
+        """Whether it has an entry that permits every prefix, and whether every prefix reaches this entry."""
+        if one not in self._is_open:
+            has_entry = self._policies.has_open_entry(one.maps) and not one.lists
+            self._is_open[one] = has_entry, self._policies.is_open(one)
+        return self._is_open[one]
+
+    def _default_passes(self, one: RouteFilter, version: int) -> bool:
+        key = (one, version)
+        if key not in self._takes_default:
+            self._takes_default[key] = any(one) and self._policies.permits(one, DEFAULTS[version])
+        return self._takes_default[key]
 
 
 def _active(version: int, family: Row, instance: Row) -> bool:
@@ -133,11 +187,14 @@ def _active(version: int, family: Row, instance: Row) -> bool:
     )
 
 
-def _inbound(family: Row) -> list[str]:
-    """The inbound route maps; [""], which permits nothing, when no map is configured."""
-    found: object = family.get("route_map_in")
+def _filter(family: Row, way: str) -> RouteFilter:
+    """The route maps and the prefix list of one direction; without any, no route passes."""
+    return RouteFilter(_names(family.get(f"route_map_{way}")), _names(family.get(f"prefix_list_{way}")))
+
+
+def _names(found: object) -> tuple[str, ...]:
     names = found.split(",") if isinstance(found, str) else found
-    return [str(name) for name in names] if isinstance(names, list) and names else [""]
+    return tuple(str(name) for name in names if name) if isinstance(names, list) else ()
 
 
 def _allowas_in(family: Row) -> int:

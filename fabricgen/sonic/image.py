@@ -1,22 +1,25 @@
 """The BGP configuration that the SONiC image derives from a config_db: neighbors, announced and accepted routes.
 
 The image adds settings that no configuration file contains. Each of them has a comment with its source file in
-sonic-buildimage @086b03bd70f9. `speaker` covers the default mode (bgpcfgd). With frr_mgmt_framework_config "true" the
-rows have another meaning; `fabricgen.sonic.frr_framework` reads them.
+sonic-buildimage @086b03bd70f9. `fabricgen.sonic.bgpcfgd` reads the default mode. With frr_mgmt_framework_config "true"
+the rows have another meaning; `fabricgen.sonic.frr_framework` reads them.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address, read_address
+from fabricgen.sonic.policy import Policies, RouteFilter
 from fabricgen.sonic.tables import ConfigDb, Row
 
 # files/build_templates/constants.yml.j2: bgp.maximum_paths 514 for both families, bgp.multipath_relax enabled; no
 # config_db field changes either in the default mode. FRR is built with --enable-multipath=514, the limit elsewhere.
 MAXIMUM_PATHS = 514
 MULTIPATH_RELAX = True
+
+ROUTING_MODE = "docker_routing_config_mode"
 
 INTERFACE_TABLES = (
     "INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VLAN_SUB_INTERFACE",
@@ -44,12 +47,23 @@ class Announcement(NamedTuple):
     loopback: bool = False
 
 
+class StaticPath(NamedTuple):
+    """A static route: its prefix, its key, whether it drops packets, and its administrative distance (0: the default,
+    which is better than that of BGP)."""
+
+    prefix: Address
+    key: str
+    is_blackhole: bool
+    distance: int
+
+
 class Terms(NamedTuple):
     """What a switch accepts from a neighbor and sends to it; the same for most of its neighbors.
 
     `allowas_in` is how often a path may contain its own ASN. `accepts` and `sends` are the address families (4, 6) of
     inbound and outbound routes. `defaults` are the families whose default route is accepted, `unfiltered` those whose
-    routes are all accepted. `inbound` has the route maps of the other families; none in the default mode.
+    routes are all accepted. `inbound` has the route maps of the other families; none in the default mode. `filters_in`
+    and `filters_out` are the filters of the families whose routes do not all pass.
     """
 
     allowas_in: int
@@ -58,13 +72,24 @@ class Terms(NamedTuple):
     defaults: frozenset[int]
     unfiltered: frozenset[int]
     inbound: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    filters_in: tuple[tuple[int, RouteFilter], ...] = ()
+    filters_out: tuple[tuple[int, RouteFilter], ...] = ()
+
+
+class Obstacle(NamedTuple):
+    """Why no session of a switch, or one of its sessions, can be established, and the (table, key, field) of the
+    cause."""
+
+    reason: str
+    place: tuple[str, ...]
 
 
 class Neighbor(NamedTuple):
     """One BGP_NEIGHBOR row of the default VRF, in either mode.
 
     `peer` is None when the key is a port (`interface`, unnumbered) or not valid. `asn` is None for "external".
-    `obstacle` is why the session cannot be established, from this file only; "" when nothing prevents it.
+    `obstacle` is why the session cannot be established, from this file only; "" when nothing prevents it. `cause` is
+    the (table, key, field) of the obstacle.
     """
 
     key: str
@@ -73,12 +98,14 @@ class Neighbor(NamedTuple):
     asn: int | None
     terms: Terms
     obstacle: str = ""
+    cause: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A switch as a BGP speaker. `asn` is None when the image does not start BGP. `isolated` is TSA: the switch
-    announces only its loopbacks, and still receives routes and forwards packets."""
+    """A switch as a BGP speaker. `asn` is None when the image does not start BGP; `obstacle` is why no session of the
+    switch can be established. `isolated` is TSA: the switch announces only its loopbacks, and still receives routes and
+    forwards packets. `listens` are the subnets of dynamic neighbors with their rows."""
 
     asn: int | None
     router_id: str
@@ -89,6 +116,10 @@ class Speaker:
     maximum_paths: int = MAXIMUM_PATHS
     isolated: bool = False
     discards: tuple[Address, ...] = ()  # the switch drops packets to these prefixes unless a longer one is known
+    statics: tuple[StaticPath, ...] = ()
+    obstacle: Obstacle | None = None
+    listens: tuple[tuple[Address, tuple[str, str]], ...] = ()
+    policies: Policies | None = None  # of the management framework
 
 
 def rows(config: ConfigDb, table: str) -> Mapping[str, Row]:
@@ -174,96 +205,33 @@ def static_routes(config: ConfigDb) -> Iterator[Announcement]:
             yield Announcement(str(route.network), ("STATIC_ROUTE", key))
 
 
-def discards(config: ConfigDb) -> tuple[Address, ...]:
-    """The prefixes of blackhole routes of the default VRF, announced or not. Their packets are dropped, even if a
-    shorter prefix has a route. The administrative distance to a BGP route for the same prefix is not considered."""
-    found = []
+def static_paths(config: ConfigDb) -> Iterator[StaticPath]:
+    """The static routes of the default VRF that staticd can install, announced or not."""
     for key, row in rows(config, "STATIC_ROUTE").items():
         vrf, prefix = key.split("|", 1) if "|" in key else ("default", key)
         route = parse_address(prefix)
-        if vrf == "default" and route is not None and text(row, "blackhole") == "true":
-            found.append(route.network)
-    return tuple(found)
+        is_blackhole = text(row, "blackhole") == "true"
+        if vrf == "default" and route is not None and (is_blackhole or row.get("nexthop") or row.get("ifname")):
+            distance = text(row, "distance")
+            yield StaticPath(route.network, key, is_blackhole, int(distance) if distance.isdecimal() else 0)
 
 
-def speaker(config: ConfigDb) -> Speaker:
-    """The BGP speaker that bgpcfgd configures (bgpcfgd/managers_bgp.py)."""
-    localhost = metadata(config)
-    addresses = interface_addresses(config)
-    loopback = next((a.host.ip for a in addresses if a.interface == "Loopback0" and a.host.version == 4), "")
-    router_id = text(localhost, "bgp_router_id") or loopback
-    asn = parse_asn(text(localhost, "bgp_asn"))
-    shared = _switch_obstacle(config, asn, router_id)
-    isolation = rows(config, "BGP_DEVICE_GLOBAL").get("STATE", {})
-    lenience, status = allowas_in(config), text(localhost, "default_bgp_status")
-    local = _LocalAddresses([a for a in addresses if a.bound and not a.vrf])
-    peers = rows(config, "BGP_NEIGHBOR").items()
-    neighbors = [_neighbor(key, row, local, lenience, status, shared) for key, row in peers]
-    return Speaker(
-        asn=asn,
-        router_id=router_id,
-        neighbors=tuple([neighbor for neighbor in neighbors if neighbor is not None]),
-        announcements=tuple(dict.fromkeys(announcements(config, addresses))),
-        addresses=addresses,
-        isolated=text(isolation, "tsa_enabled") == "true",  # bgpcfgd/managers_device_global.py, bgpd/tsa
-        discards=discards(config),
-    )
+def discards(config: ConfigDb) -> tuple[Address, ...]:
+    """The prefixes of blackhole routes of the default VRF, announced or not. Their packets are dropped, even if a
+    shorter prefix has a route."""
+    return tuple(one.prefix for one in static_paths(config) if one.is_blackhole)
 
 
-def _switch_obstacle(config: ConfigDb, asn: int | None, router_id: str) -> str:
-    """Why no session of this switch can be established: the dependencies of BGPPeerMgrBase in managers_bgp.py."""
-    if asn is None:
-        return "DEVICE_METADATA|localhost has no bgp_asn: the image does not start BGP"
-    if not text(metadata(config), "type"):
-        return "DEVICE_METADATA|localhost has no type: bgpcfgd does not configure any neighbor"
-    if "Loopback0" not in rows(config, "LOOPBACK_INTERFACE"):
-        return "LOOPBACK_INTERFACE has no base row Loopback0: bgpcfgd does not configure any neighbor"
-    if not router_id:
-        return "no router ID: bgp_router_id and an IPv4 address on Loopback0 are missing"
-    return ""
+def daemon_obstacle(config: ConfigDb) -> Obstacle | None:
+    """Why the BGP container ignores the tables of this file, in either mode.
 
-
-class _LocalAddresses:
-    """The addresses of a switch's interfaces, as texts and parsed."""
-
-    def __init__(self, addresses: list[InterfaceAddress]) -> None:
-        self.addresses = addresses
-        self.written = {one.key.split("|")[1].partition("/")[0] for one in addresses}
-
-    @cached_property
-    def parsed(self) -> set[Address]:
-        """The parsed addresses, needed only for other spellings."""
-        return {one.host for one in self.addresses}
-
-    def contain(self, text: str) -> bool:
-        """Whether an interface has this address, in any spelling."""
-        return text in self.written or parse_address(text) in self.parsed
-
-
-def _neighbor(
-    key: str, row: Row, local: _LocalAddresses, lenience: int, default_status: str, shared: str
-) -> Neighbor | None:
-    vrf, separator, name = key.rpartition("|")
-    if separator and vrf != "default":
-        return None
-    peer = read_address(name)
-    near = text(row, "local_addr").partition("/")[0]
-    asn = parse_asn(text(row, "asn"))
-    obstacle = shared
-    if peer is None:
-        obstacle = obstacle or f"{name} is not an IP address: bgpcfgd does not support unnumbered neighbors"
-    if not obstacle and near and not local.contain(near):
-        obstacle = f"no interface with a base row has local_addr {near}: bgpcfgd does not configure the neighbor"
-    # instance.conf.j2: the row's admin_status counts, else default_bgp_status
-    if not obstacle and (text(row, "admin_status") or default_status) == "down":
-        obstacle = "the neighbor is shut down"
-    if not obstacle and asn is None:
-        obstacle = "the row has no asn"
-    return Neighbor(key, peer, "", asn, _terms(lenience, peer.version if peer else 0), obstacle)
-
-
-@cache
-def _terms(lenience: int, version: int) -> Terms:
-    """The terms of bgpcfgd. policies.conf.j2: FROM_BGP_PEER permits all routes, also a default route."""
-    family = frozenset({version} if version else ())
-    return Terms(lenience, family, family, family, family)
+    FEATURE|bgp starts the container. With docker_routing_config_mode split or split-unified, docker_init.sh of
+    docker-fpm-frr renders nothing from CONFIG_DB: FRR reads files that somebody wrote on the switch.
+    """
+    if text(rows(config, "FEATURE").get("bgp", {}), "state") in ("disabled", "always_disabled"):
+        return Obstacle("FEATURE|bgp is disabled: no BGP runs", ("FEATURE", "bgp", "state"))
+    mode = text(metadata(config), ROUTING_MODE)
+    if mode.startswith("split"):
+        reason = f"{ROUTING_MODE} is {mode}: FRR does not read the BGP tables of this file"
+        return Obstacle(reason, ("DEVICE_METADATA", "localhost", ROUTING_MODE))
+    return None

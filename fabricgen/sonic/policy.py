@@ -1,21 +1,154 @@
-"""Whether a route map of the management framework permits a prefix: ROUTE_MAP, PREFIX_SET and PREFIX as frrcfgd reads
-them (sonic-buildimage src/sonic-frr-mgmt-framework/templates/bgpd/bgpd.conf.db.{route_map,pref_list}.j2).
+"""Whether route maps and prefix lists of the management framework permit a prefix: ROUTE_MAP, PREFIX_SET and PREFIX as
+frrcfgd reads them (sonic-buildimage src/sonic-frr-mgmt-framework/templates/bgpd/bgpd.conf.db.{route_map,pref_list}.j2).
 
 Only conditions on the prefix are evaluated. An entry with another condition may match or not. It counts as a match if
 it permits, and as no match if it denies, so the result is never "denied" for a prefix that can pass.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.tables import ConfigDb, Row
 
+TABLES = ("ROUTE_MAP", "PREFIX_SET", "PREFIX")
 _MODES = {4: "IPv4", 6: "IPv6"}
+_EVERYTHING = (("0.0.0.0/0", "0..32"), ("::/0", "0..128"))
+
+
+class RouteFilter(NamedTuple):
+    """What filters the routes of one family in one direction. All route maps and prefix lists must permit a route."""
+
+    maps: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+
+
+class Blocked(NamedTuple):
+    """Why a filter denies a prefix, and the (table, key) of the row."""
+
+    reason: str
+    row: tuple[str, str]
+
+
+class _Range(NamedTuple):
+    """A row of PREFIX: the prefixes inside `network` with a length from `first` to `last`."""
+
+    network: Address
+    first: int
+    last: int
+    permits: bool
+
+
+class Policies:
+    """The route maps and prefix sets of a switch."""
+
+    def __init__(self, config: ConfigDb) -> None:
+        self._config = config
+
+    def permits(self, one: RouteFilter, prefix: Address) -> bool:
+        """Whether a prefix passes."""
+        return self.blocked(one, prefix) is None
+
+    def blocked(self, one: RouteFilter, prefix: Address) -> Blocked | None:
+        """Why a prefix does not pass; None if it passes. A map or list ends with deny, also one without entries."""
+        for name in one.maps:
+            reason = self._denied_by_map(name, prefix)
+            if reason is not None:
+                return reason
+        for name in one.lists:
+            if name not in self._sets:
+                return Blocked(f"prefix list {name} is not defined", ("PREFIX_SET", name))
+            if not self._contains(name, prefix):
+                return Blocked(f"prefix list {name} denies it", ("PREFIX_SET", name))
+        return None
+
+    def is_open(self, one: RouteFilter) -> bool:
+        """Whether every map has an entry that permits all prefixes, no entry before it can deny, and no list filters.
+
+        False means only that prefixes must be evaluated one by one.
+        """
+        return bool(one.maps) and not one.lists and all(self._is_open(name) for name in one.maps)
+
+    def has_open_entry(self, maps: Sequence[str]) -> bool:
+        """Whether every map has an entry that permits all prefixes."""
+        return bool(maps) and all(any(self._permits_all(row) for _, row in self._entries(name)) for name in maps)
+
+    def _is_open(self, name: str) -> bool:
+        for _, row in self._entries(name):
+            if row.get("route_operation") != "permit":
+                return False
+            if self._permits_all(row):
+                return True
+        return False
+
+    def _permits_all(self, row: Row) -> bool:
+        if row.get("route_operation") != "permit":
+            return False
+        if not any(field.startswith("match_") for field in row):
+            return True
+        ranges = (key[-2:] for key, _ in _rows(self._config, "PREFIX") if key[0] == row.get("match_prefix_set"))
+        return any(one in _EVERYTHING for one in ranges)
+
+    def _denied_by_map(self, name: str, prefix: Address) -> Blocked | None:
+        last = ("ROUTE_MAP_SET", name)
+        for number, row in self._entries(name):
+            last = ("ROUTE_MAP", f"{name}|{number}")
+            permits = row.get("route_operation") == "permit"
+            conditions = [field for field in row if field.startswith("match_")]
+            known = conditions == ["match_prefix_set"]
+            matches = self._matches(str(row.get("match_prefix_set", "")), prefix) if known else permits
+            if not conditions or matches:
+                return None if permits else Blocked(f"route map {name} denies it", last)
+        if last[0] == "ROUTE_MAP_SET":
+            return Blocked(f"route map {name} has no entry, so it denies every route", last)
+        return Blocked(f"no entry of route map {name} permits it", last)
+
+    def _entries(self, name: str) -> list[tuple[int, Row]]:
+        """(number, row) of the entries of a route map, in their order."""
+        return self._maps.get(name, [])
+
+    @cached_property
+    def _maps(self) -> dict[str, list[tuple[int, Row]]]:
+        found: dict[str, list[tuple[int, Row]]] = defaultdict(list)
+        for key, row in _rows(self._config, "ROUTE_MAP"):
+            if len(key) == 2 and key[1].isdecimal():
+                found[key[0]].append((int(key[1]), row))
+        return {name: sorted(entries, key=lambda entry: entry[0]) for name, entries in found.items()}
+
+    @cached_property
+    def _sets(self) -> dict[str, Row]:
+        return {key[0]: row for key, row in _rows(self._config, "PREFIX_SET") if len(key) == 1}
+
+    @cached_property
+    def _ranges(self) -> dict[str, list[_Range]]:
+        """The rows of each prefix set; FRR keeps the order of the file."""
+        found: dict[str, list[_Range]] = defaultdict(list)
+        for key, row in _rows(self._config, "PREFIX"):
+            network = parse_address(key[-2]) if len(key) >= 3 else None
+            lengths = _lengths(key[-1], network) if network else None
+            if network and lengths:
+                found[key[0]].append(_Range(network, *lengths, row.get("action", "permit") == "permit"))
+        return dict(found)
+
+    def _matches(self, name: str, prefix: Address) -> bool:
+        """Whether a condition on a prefix set holds; frrcfgd does not write a condition on a set that is missing."""
+        return name not in self._sets or self._contains(name, prefix)
+
+    def _contains(self, name: str, prefix: Address) -> bool:
+        """Whether a prefix set contains the prefix. The first match decides."""
+        if self._sets[name].get("mode", _MODES[4]) != _MODES[prefix.version]:
+            return False
+        for one in self._ranges.get(name, ()):
+            if one.first <= prefix.length <= one.last and one.network.covers(prefix):
+                return one.permits
+        return False
 
 
 def passes(config: ConfigDb, maps: Sequence[str], prefix: Address) -> bool:
     """Whether all route maps permit the prefix. Each map ends with deny, also a map without entries."""
-    return all(_passes(config, name, prefix) for name in maps)
+    return Policies(config).permits(RouteFilter(tuple(maps)), prefix)
 
 
 def longest_wider(config: ConfigDb, maps: Sequence[str], prefix: Address) -> int | None:
@@ -28,62 +161,20 @@ def longest_wider(config: ConfigDb, maps: Sequence[str], prefix: Address) -> int
             ends |= {network.length, network.length - 1}
             ends |= {int(first) - 1, int(last)} if first.isdecimal() and last.isdecimal() else set()
     lengths = sorted((one for one in ends if 0 <= one < prefix.length), reverse=True)
-    return next((one for one in lengths if passes(config, maps, prefix.widened(one))), None)
+    policies, chosen = Policies(config), RouteFilter(tuple(maps))
+    return next((one for one in lengths if policies.permits(chosen, prefix.widened(one))), None)
 
 
 def is_open(config: ConfigDb, maps: Sequence[str]) -> bool:
     """Whether every map has an entry that permits all prefixes."""
-    return bool(maps) and all(any(_permits_all(config, row) for row in _entries(config, name)) for name in maps)
+    return Policies(config).has_open_entry(maps)
 
 
-def _permits_all(config: ConfigDb, row: Row) -> bool:
-    if row.get("route_operation") != "permit":
-        return False
-    if not any(field.startswith("match_") for field in row):
-        return True
-    ranges = (key[-2:] for key, _ in _rows(config, "PREFIX") if key[0] == row.get("match_prefix_set"))
-    return any(one in (("0.0.0.0/0", "0..32"), ("::/0", "0..128")) for one in ranges)
-
-
-def _passes(config: ConfigDb, name: str, prefix: Address) -> bool:
-    for row in _entries(config, name):
-        permits = row.get("route_operation") == "permit"
-        conditions = [field for field in row if field.startswith("match_")]
-        known = conditions == ["match_prefix_set"]
-        matches = _matches(config, str(row.get("match_prefix_set", "")), prefix) if known else permits
-        if not conditions or matches:
-            return permits
-    return False
-
-
-def _entries(config: ConfigDb, name: str) -> list[Row]:
-    """The entries of a route map in the order of their numbers."""
-    found = _rows(config, "ROUTE_MAP")
-    entries = {int(key[1]): row for key, row in found if len(key) == 2 and key[0] == name and key[1].isdecimal()}
-    return [entries[number] for number in sorted(entries)]
-
-
-def _matches(config: ConfigDb, name: str, prefix: Address) -> bool:
-    """Whether a prefix set contains the prefix. The first match decides; FRR keeps the order of the file."""
-    prefix_set = dict(_rows(config, "PREFIX_SET")).get((name,))
-    if prefix_set is None:
-        return True  # frrcfgd does not write the condition
-    if prefix_set.get("mode", _MODES[4]) != _MODES[prefix.version]:
-        return False
-    for key, row in _rows(config, "PREFIX"):
-        if key[0] == name and len(key) >= 3 and _covers(key[-2], key[-1], prefix):
-            return row.get("action", "permit") == "permit"
-    return False
-
-
-def _covers(text: str, lengths: str, prefix: Address) -> bool:
-    network = parse_address(text)
-    if network is None or not network.covers(prefix):
-        return False
-    if lengths == "exact":
-        return network.length == prefix.length
-    first, _, last = lengths.partition("..")
-    return first.isdecimal() and last.isdecimal() and int(first) <= prefix.length <= int(last)
+def _lengths(text: str, network: Address) -> tuple[int, int] | None:
+    if text == "exact":
+        return network.length, network.length
+    first, _, last = text.partition("..")
+    return (int(first), int(last)) if first.isdecimal() and last.isdecimal() else None
 
 
 def _rows(config: ConfigDb, table: str) -> list[tuple[tuple[str, ...], Row]]:

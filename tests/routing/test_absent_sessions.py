@@ -127,7 +127,8 @@ def test_addresses_in_a_vrf_are_not_of_the_default_one(tmp_path: Path) -> None:
     configs = pair()
     configs["s1"]["INTERFACE"]["Ethernet0"] = {"vrf_name": "Vrf1"}
     reasons = {one.switch: one.reason for one in opened(configs, tmp_path).spoken.absent}
-    assert reasons["l1"] == "no other judged switch has the address 172.16.0.1"
+    assert reasons["l1"] == "s1 Ethernet0 has 172.16.0.1 in VRF Vrf1, not in the default VRF"
+    assert reasons["s1"] == "Ethernet0, which has local_addr 172.16.0.1, is in VRF Vrf1"
 
 
 def test_a_wider_subnet_of_the_far_address_will_do(tmp_path: Path) -> None:

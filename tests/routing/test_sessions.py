@@ -22,6 +22,7 @@ def unnumbered(name: str, asn: int, ports: dict[str, tuple[str, str]], prefix: s
         "BGP_GLOBALS_AF_NETWORK": {f"default|ipv4_unicast|{prefix}": {}},
         "BGP_NEIGHBOR": {f"default|{port}": {"peer_type": "external"} for port in ports},
         "BGP_NEIGHBOR_AF": {f"default|{port}|ipv4_unicast": policy for port in ports},
+        "ROUTE_MAP": {"ALL|10": {"route_operation": "permit"}},
     }
 
 

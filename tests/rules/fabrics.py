@@ -72,6 +72,12 @@ def without_wiring(fabric: CleanFabric) -> None:
     fabric.wiring = None
 
 
+def without_sessions(configs: Configs) -> None:
+    """all switches: the table BGP_NEIGHBOR is missing"""
+    for config in configs.values():
+        del config["BGP_NEIGHBOR"]
+
+
 def lossless_on(device: str, number: str) -> ConfigChange:
     """Everything of a switch says that this one priority is lossless."""
 

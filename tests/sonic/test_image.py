@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from fabricgen.sonic.addresses import parse_address
+from fabricgen.sonic.bgpcfgd import speaker
 from fabricgen.sonic.frr_framework import framework_speaker
-from fabricgen.sonic.image import allowas_in, speaker
+from fabricgen.sonic.image import allowas_in
 
 
 def config(**localhost: str) -> dict[str, Any]:

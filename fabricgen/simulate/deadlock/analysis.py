@@ -15,6 +15,7 @@ from fabricgen.simulate.deadlock.failures.failure_sets import NOTHING, cables_th
 from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.maintenance import maintenance_sets
 from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict, Failures, FoundCycle
+from fabricgen.simulate.plane.coverage import covers
 from fabricgen.simulate.plane.hosts import HostTraffic, host_traffic
 from fabricgen.simulate.plane.lossless import LosslessLinks, lossless_links
 from fabricgen.simulate.plane.names import planes, require_plane
@@ -69,9 +70,12 @@ def analyse_deadlock(
     return sorted(found, key=from_worst)
 
 
-def from_worst(result: DeadlockResult) -> tuple[bool, bool, bool, str]:
+_WORST = (Verdict.CYCLIC, Verdict.UNKNOWN, Verdict.FREE)
+
+
+def from_worst(result: DeadlockResult) -> tuple[int, bool, bool, str]:
     """The sort key of verdicts; of equal verdicts, planes with lossless traffic come first."""
-    return result.verdict is not Verdict.CYCLIC, result.claim is Claim.PROVED, not result.priorities, result.name
+    return _WORST.index(result.verdict), result.claim is Claim.PROVED, not result.priorities, result.name
 
 
 def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures) -> PlaneDeadlock:
@@ -88,9 +92,11 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
         cycles = [found for failed in worst[:1] for found in judge.cycles_after(failed)]
     counted = [one.summary for one in judged if not one.name]
     links = tuple(found.links for found in cycles)
+    covered = covers(bundle, fabric)
+    free = Verdict.FREE if covered.is_complete else Verdict.UNKNOWN
     return PlaneDeadlock(
-        verdict=Verdict.CYCLIC if cycles else Verdict.FREE,
-        claim=_claim(base, judged) if lossless.priorities else Claim.PROVED,
+        verdict=Verdict.CYCLIC if cycles else free,
+        claim=_claim(base, judged) if lossless.priorities or not covered.is_complete else Claim.PROVED,
         model=RoutesModel.BGP,
         priorities=lossless.priorities,
         channels=sum(one.graph.channels * one.copies for one in base.buffers.graphs),
@@ -98,6 +104,7 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
         failures=counted[-1] if counted else _without_failures(base),
         cycles=tuple(_cycle(fabric, found) for found in cycles),
         name=name,
+        covers=covered,
         evidence=Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged)),
     )
 

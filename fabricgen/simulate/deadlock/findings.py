@@ -12,6 +12,7 @@ from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
 from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings, standing_for
 from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
+from fabricgen.simulate.plane.coverage import coverage_findings
 
 NEIGHBORS = "BGP_NEIGHBOR"
 
@@ -21,12 +22,13 @@ def deadlock_findings(bundle: Bundle, results: Sequence[DeadlockResult]) -> list
 
     FG601: a cyclic buffer dependency. FG605: one after failures. FG602: a session that cannot come up and is left out.
     FG603: next hops that depend on the order of events. FG604: no link has a lossless priority, although the plane is
-    planned as lossless. FG606 to FG609: failures. FG620 to FG628: other causes.
+    planned as lossless. FG606 to FG609: failures. FG610: lossless links without routes. FG620 to FG628: other causes.
     """
     found: list[Finding] = []
     for result in results:
         if isinstance(result, PlaneDeadlock):
             found += _cycle_findings(bundle, result)
+            found += coverage_findings(bundle, result.evidence.fabric, result.covers) if result.covers else ()
             found += _session_findings(bundle, result.evidence)
             found += _ambiguity_findings(bundle, result)
             found += _lossy_findings(bundle, result)

@@ -3,7 +3,18 @@
 from tests.rules.case import ERROR, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put, rekey
 from tests.rules.clean import HASH, SPINE_ASN
-from tests.rules.fabrics import DISCARD, HOST_ROUTE, META, UPLINK, WAN_PORT, framework, wan, without_wiring
+from tests.rules.fabrics import (
+    DISCARD,
+    HOST_ROUTE,
+    LEAVES,
+    META,
+    UPLINK,
+    WAN_PORT,
+    framework,
+    wan,
+    without_sessions,
+    without_wiring,
+)
 
 CASES = [
     Case(
@@ -54,6 +65,7 @@ CASES = [
         ERROR,
         "bgp_asn is 4200000077, but 3 of 3 sessions of its peers expect 4200000001",
         "set bgp_asn to 4200000001",
+        also=("FG360",),
     ),
     Case(
         "FG331",
@@ -62,6 +74,7 @@ CASES = [
         ERROR,
         "bgp_asn is 4200000001, but 3 of 3 sessions of its peers expect 4200000000",
         "set bgp_asn to 4200000000",
+        also=("FG360",),
     ),
     Case(
         "FG332",
@@ -166,6 +179,7 @@ CASES = [
         ERROR,
         "2 host subnets, for example 10.64.0.0/31, are not in an announced prefix: the route that contains it is not announced",
         "remove advertise",
+        also=("FG360",),
     ),
     Case(
         "FG341",
@@ -470,5 +484,50 @@ CASES = [
         ERROR,
         "next hop 10.64.0.1 is not another address in the subnet of Ethernet256",
         "use the address of the host and the port that it is connected to",
+    ),
+    Case(
+        "FG360",
+        framework(*(put("deny", name, "ROUTE_MAP", "PASS|10", "route_operation") for name in LEAVES)),
+        "leaf1:ROUTE_MAP|PASS|10",
+        ERROR,
+        "24 pairs of host addresses are not connected, for example gpu1 nic0 to gpu1 nic1: on leaf1, route map PASS "
+        "denies it: 10.64.0.0/24 to spine1",
+        "correct this row, so that each next hop has a route to the hosts",
+        lenient=True,
+    ),
+    Case(
+        "FG361",
+        without_sessions,
+        "leaf1:BGP_NEIGHBOR",
+        ERROR,
+        "the network has routed links between switches, but no BGP_NEIGHBOR in any file",
+        "add the BGP neighbors of all links",
+        lenient=True,
+    ),
+    Case(
+        "FG362",
+        put({"state": "disabled"}, "spine1", "FEATURE", "bgp"),
+        "spine1:FEATURE|bgp|state",
+        ERROR,
+        "FEATURE|bgp is disabled: no BGP runs",
+        "set state to enabled",
+        lenient=True,
+    ),
+    Case(
+        "FG363",
+        both(
+            put({"type": "L3", "ports": ["Ethernet0", "Ethernet4"]}, "leaf1", "ACL_TABLE", "DATA"),
+            put(
+                {"PRIORITY": "10", "IP_PROTOCOL": "17", "L4_DST_PORT": "4791", "PACKET_ACTION": "DROP"},
+                "leaf1",
+                "ACL_RULE",
+                "DATA|UDP",
+            ),
+        ),
+        "leaf1:ACL_RULE|DATA|UDP",
+        ERROR,
+        "the rule drops packets of RoCE (UDP port 4791) on 2 ports",
+        "remove the rule, or forward these packets with a higher PRIORITY",
+        lenient=True,
     ),
 ]

@@ -226,8 +226,16 @@ def test_a_session_that_cannot_come_up_is_left_out_and_reported(tmp_path: Path, 
     mistake(configs)
     bundle = open_configs(configs, tmp_path)
     results = analyse_deadlock(bundle)
-    assert results[0].verdict == "free"
-    findings = [finding for finding in deadlock_findings(bundle, results) if finding.code == "FG602"]
+    is_down = mistake is shut_port  # a link that is down carries nothing, so the verdict covers all links
+    assert results[0].verdict == ("free" if is_down else "unknown")
+    assert results[0].covers
+    assert results[0].covers.left_out
+    assert results[0].covers.without_routes == (0 if is_down else results[0].covers.left_out)
+    everything = deadlock_findings(bundle, results)
+    assert [finding.severity for finding in everything if finding.code == "FG610"] == (
+        [] if is_down else [Severity.ERROR]
+    )
+    findings = [finding for finding in everything if finding.code == "FG602"]
     assert any(word in finding.message and finding.device == "r0" for finding in findings)
     assert all(finding.location and finding.severity is Severity.WARNING for finding in findings)
 

@@ -38,7 +38,10 @@ class Invariants:
     def __init__(self, ground: Ground) -> None:
         network, policy, lossless = ground.network, ground.policy, ground.lossless
         self.ground, self.network = ground, network
-        self.link_kind = numbered(policy.hears, policy.allowas_in, lossless.mask, lossless.arrival, lossless.departure)
+        filters = np.zeros(network.links, np.int64) if policy.filters is None else policy.filters
+        self.link_kind = numbered(
+            policy.hears, policy.allowas_in, filters, lossless.mask, lossless.arrival, lossless.departure
+        )
         self.cable_kind = numbered(self.link_kind, self.link_kind[network.reverse])
         self.switch_kind = numbered(policy.isolated, policy.multipath_relax, policy.maximum_paths, ground.sources)
         self.asn = np.unique(policy.asn, return_inverse=True)[1]
@@ -49,6 +52,7 @@ class Invariants:
             np.array([one.loopback for one in ground.destinations], bool),
             columns < ground.host_columns,
             self.fallbacks.shortest,
+            _numbers_of([one.barred for one in ground.destinations]),
         )
         self.column_of = {
             (one.origins, kind): column
@@ -112,6 +116,12 @@ class Invariants:
         if self.missed is None:
             return True
         return bool((bits.take_columns(self.missed[found.switch], found.column) == self.missed).all())
+
+
+def _numbers_of(values: Sequence[frozenset[int]]) -> Indices:
+    """Equal values get the same number."""
+    known: dict[frozenset[int], int] = {}
+    return np.array([known.setdefault(value, len(known)) for value in values], np.int64)
 
 
 class MovedFailures:

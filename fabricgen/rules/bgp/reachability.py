@@ -1,0 +1,95 @@
+"""Rules on the routes that the files give: every host reaches every other host of its plane."""
+
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import Basis, rule
+from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.units import counted
+
+
+@rule("FG360", Severity.ERROR, "Hosts cannot reach each other", Basis.CONSEQUENCE)
+def lost_hosts(fabric: Fabric) -> Iterator[Defect]:
+    """What: over the routes that SONiC makes of the files, each host reaches each other host of its plane that the
+    links connect. Packets can take each of the next hops, so all of them must lead to the host. Without fabric.json,
+    the announced prefixes count as hosts.
+
+    Why: all sessions can look correct, and packets are lost nevertheless: a route map permits no route, the BGP
+    container is disabled, FRR reads other files, leaves are under TSA, a blackhole route wins over BGP, or a port is
+    in another VRF. A fault in a template is the same on all switches, so a comparison of switches does not show it.
+
+    Example: ROUTE_MAP|PASS|10 has route_operation deny on all switches.
+
+    Fix: correct the row that the message names. It is one finding for all pairs that the same kind of row disconnects.
+    Hosts behind a switch with state drained, planned or failed in the inventory are not counted.
+
+    Source: RFC 4271; sonic-buildimage dockers/docker-fpm-frr, src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework.
+    """
+    from fabricgen.routing.fabric import read_fabric
+    from fabricgen.routing.losses import find_losses
+    from fabricgen.routing.reachability import reachability
+
+    for names in _planes(fabric):
+        if not _has_routing(fabric, names):
+            continue  # FG361
+        found = reachability(fabric.bundle, read_fabric(fabric.bundle, names))
+        for loss in find_losses(found) if found else ():
+            first = loss.causes[0]
+            pairs = counted(loss.pairs, "pair of host addresses", "pairs of host addresses")
+            verb = "is" if loss.pairs == 1 else "are"
+            message = (
+                f"{pairs} {verb} not connected, for example {loss.source} to {loss.target}: "
+                f"on {first.switch}, {first.reason}"
+            )
+            for cause in loss.causes:
+                place = fabric.switches[cause.switch].place(*cause.place)
+                yield Defect(place, message, "correct this row, so that each next hop has a route to the hosts")
+
+
+@rule("FG361", Severity.ERROR, "Switches are connected, but none has a BGP neighbor")
+def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
+    """What: a network of switches with routed links between them has BGP_NEIGHBOR rows.
+
+    Why: without a session no switch learns a route. Each host reaches only the hosts of its own switch, and no verdict
+    about routes says anything.
+
+    Example: twenty switches with addresses on all links, and no BGP_NEIGHBOR table in any file.
+
+    Fix: add the BGP_NEIGHBOR rows of all links.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
+    """
+    for names in _planes(fabric):
+        if _has_routing(fabric, names):
+            continue
+        inside = set(names)
+        for pair in fabric.pairs:
+            near, far = pair
+            if near.switch.name in inside and all(end.port in end.switch.device.table("INTERFACE") for end in pair):
+                message = "the network has routed links between switches, but no BGP_NEIGHBOR in any file"
+                related = (("a routed link", near.place("INTERFACE")), ("the far end", far.place("INTERFACE")))
+                yield Defect(near.switch.place("BGP_NEIGHBOR"), message, "add the BGP neighbors of all links", related)
+                break
+
+
+def _has_routing(fabric: Fabric, names: list[str]) -> bool:
+    """Whether any of the switches has a BGP neighbor or a static route with a next hop."""
+    switches = [fabric.switches[name] for name in names]
+    return any(one.device.table("BGP_NEIGHBOR") or _routes_statically(one) for one in switches)
+
+
+def _routes_statically(switch: Switch) -> bool:
+    """Whether the switch has static routes with a next hop, or dynamic neighbors."""
+    rows = switch.device.table("STATIC_ROUTE").values()
+    return any("nexthop" in row or "ifname" in row for row in rows) or bool(
+        switch.device.table("BGP_GLOBALS_LISTEN_PREFIX")
+    )
+
+
+def _planes(fabric: Fabric) -> list[list[str]]:
+    """The switches of each network: of a plane of fabric.json, or all loose files."""
+    found: dict[str, list[str]] = {}
+    for name, switch in fabric.switches.items():
+        found.setdefault(switch.plane, []).append(name)
+    return [names for names in found.values() if len(names) > 1]

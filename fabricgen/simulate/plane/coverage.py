@@ -1,0 +1,137 @@
+"""What the routes of a plane cover: sessions that come up, and lossless links that carry a route."""
+
+from collections.abc import Iterator
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Finding, Place, Severity
+from fabricgen.results import Covers
+from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.routing.routes import Routes
+from fabricgen.simulate.plane.interfaces import InterfaceQos
+from fabricgen.sonic.image import rows
+from fabricgen.vocabulary import DeviceState
+
+PATHS = {"BGP_NEIGHBOR", "PORT"}
+
+
+def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -> Covers:
+    """The coverage of the routes; `routes` are computed if they are not given.
+
+    A link counts if PFC is enabled for a common priority at both of its ends, both ends are up and routed, and both
+    switches are in service. A session or port that an override of the inventory shuts down is meant to carry nothing.
+    """
+    spoken = fabric.spoken
+    solved = fabric.routes() if routes is None else routes
+    used = {
+        (fabric.names[switch], fabric.port(link))
+        for link, switch in enumerate(fabric.network.source.tolist())
+        if solved.nexthops[link].any() or solved.nexthops[fabric.network.reverse[link]].any()
+    }
+    names = set(fabric.names)
+    links = [
+        (link.a, link.b)
+        for link in bundle.switch_links
+        if link.a[0] in names and link.b[0] in names and link.a != link.b
+    ]
+    ends = _Ends(bundle, fabric)
+    lossless = [(a, b) for a, b in links if ends.pfc(a) & ends.pfc(b) and ends.counts(a) and ends.counts(b)]
+    lost = [(a, b) for a, b in lossless if ends.interface(a) not in used and ends.interface(b) not in used]
+    total = len(spoken.sessions) + spoken.left_out
+    return Covers(total, spoken.left_out, len(lossless), len(lost), lost[0] if lost else ())
+
+
+class _Ends:
+    """The ends of cables: their interface, their PFC, and whether they are meant to carry routes."""
+
+    def __init__(self, bundle: Bundle, fabric: RoutedFabric) -> None:
+        self._bundle, self._fabric = bundle, fabric
+        self._qos = {name: InterfaceQos(fabric.spoken.tables[name]) for name in fabric.names}
+        self._channel: dict[tuple[str, str], str] = {}
+        self._switched: set[tuple[str, str]] = set()
+        for name in fabric.names:
+            tables = fabric.spoken.tables[name]
+            for key in rows(tables, "PORTCHANNEL_MEMBER"):
+                channel, _, port = key.partition("|")
+                self._channel[name, port] = channel
+            self._switched |= {(name, key.partition("|")[2]) for key in rows(tables, "VLAN_MEMBER")}
+        self._meant_down = {(name, port) for name in fabric.names for port in self._overridden(name)}
+
+    def interface(self, end: tuple[str, str]) -> tuple[str, str]:
+        """The routed interface of a port: its port channel, or itself."""
+        return end[0], self._channel.get(end, end[1])
+
+    def pfc(self, end: tuple[str, str]) -> frozenset[int]:
+        """The lossless priorities of a port."""
+        return frozenset(self._qos[end[0]].of(end[1]).pfc)
+
+    def counts(self, end: tuple[str, str]) -> bool:
+        """Whether the end is up and routed, and its switch is in service."""
+        wired = self._bundle.devices[end[0]].wired
+        interface = self.interface(end)
+        is_down = end in self._fabric.spoken.down or interface in self._fabric.spoken.down
+        is_switched = end in self._switched or interface in self._switched
+        in_service = wired is None or wired.state == DeviceState.ACTIVE
+        return in_service and not is_down and not is_switched and interface not in self._meant_down
+
+    def _overridden(self, name: str) -> Iterator[str]:
+        """The interfaces whose port or session an override of the inventory sets."""
+        asked = self._bundle.sources.overrides(name) if self._bundle.sources else ()
+        tables = {path.partition("|")[0] for path in asked}
+        if not tables & PATHS:
+            return
+        speaker = self._fabric.spoken.speakers[name]
+        for path in asked:
+            table, _, key = path.partition("|")
+            if table == "PORT":
+                yield key.partition("|")[0]
+            for neighbor in speaker.neighbors if table == "BGP_NEIGHBOR" else ():
+                if not key or key == neighbor.key or key.startswith(f"{neighbor.key}|"):
+                    yield from self._towards(name, neighbor.key)
+
+    def _towards(self, name: str, key: str) -> Iterator[str]:
+        speaker = self._fabric.spoken.speakers[name]
+        neighbor = next(one for one in speaker.neighbors if one.key == key)
+        if neighbor.interface:
+            yield neighbor.interface
+        for entry in speaker.addresses if neighbor.peer else ():
+            if neighbor.peer and entry.network.covers(neighbor.peer):
+                yield entry.interface
+
+
+def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> Iterator[Finding]:
+    """FG610: lossless links carry no route, or no session comes up, so a verdict about routes does not cover them."""
+    if found.is_complete:
+        return
+    spoken, device = fabric.spoken, bundle.devices[fabric.names[0]]
+    row: tuple[str, ...] = ("BGP_NEIGHBOR",)
+    first = next((one for one in spoken.absent if one.inside and not one.follows), None)
+    if found.left_out and first and first.cause[0]:
+        device, row = bundle.devices[first.cause[0]], first.cause[1]
+    elif found.example:
+        device = bundle.devices[found.example[0][0]]
+    yield Finding(
+        code="FG610",
+        severity=Severity.ERROR,
+        message=f"{described(found)}: {_example(found) or 'nothing was judged'}",
+        device=device.name,
+        place=Place(*row),
+        location=device.locate(*row),
+        hint="correct the sessions and route maps of these links; `fabricgen validate` names the rows",
+        count=max(found.without_routes, 1),
+    )
+
+
+def described(found: Covers) -> str:
+    """'12 of 12 sessions left out' and '24 of 24 lossless links between switches carry no route'."""
+    parts = [f"{found.left_out} of {found.sessions} sessions left out"] if found.left_out else []
+    if not found.sessions:
+        parts.append("there is no BGP session between switches")
+    if found.without_routes:
+        parts.append(f"{found.without_routes} of {found.lossless_links} lossless links between switches carry no route")
+    return ", ".join(parts)
+
+
+def _example(found: Covers) -> str:
+    if not found.example or found.without_routes == found.lossless_links:
+        return ""
+    return "not judged is, for example, " + " to ".join(" ".join(end) for end in found.example)
