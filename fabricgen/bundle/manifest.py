@@ -8,6 +8,8 @@ from pathlib import Path
 import orjson
 
 from fabricgen.bundle.wiring import dump_listing
+from fabricgen.errors import UnreadableInputError
+from fabricgen.inputs import read_bytes
 
 FORMAT_VERSION = "1"
 NAME = "manifest.json"
@@ -37,10 +39,10 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest | None:
     """The manifest of a bundle; None if it is missing or cannot be read."""
     try:
-        raw = orjson.loads((folder / NAME).read_bytes())
+        raw = orjson.loads(read_bytes(folder / NAME))
         files = {row["path"]: row["sha256"] for row in raw["files"]}
         return Manifest(raw["fabric"], raw["output_version"], raw["inventory"], files)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (UnreadableInputError, ValueError, KeyError, TypeError):
         return None
 
 

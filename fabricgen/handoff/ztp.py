@@ -88,7 +88,9 @@ def without_secrets(config: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for table, rows in config.items():
         kept = {}
-        for key, row in rows.items():
+        for key, row in rows.items() if isinstance(rows, dict) else ():
+            if not isinstance(row, dict):
+                continue  # SONiC does not load it
             fields = {name: value for name, value in row.items() if PLACEHOLDER not in json.dumps(value)}
             if PLACEHOLDER not in key and (fields or not row):
                 kept[key] = fields

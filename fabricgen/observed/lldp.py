@@ -15,10 +15,11 @@ from typing import Any
 import orjson
 
 from fabricgen.bundle import infer
-from fabricgen.bundle.read import Bundle, ObservedDevice, read_bytes
+from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 
 _log = logging.getLogger(__name__)
 

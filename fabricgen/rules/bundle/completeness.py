@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricgen.bundle.manifest import NAME, read_manifest
-from fabricgen.bundle.read import CONFIG_NAME, OPTIONS_NAME, read_bytes
+from fabricgen.bundle.read import CONFIG_NAME, OPTIONS_NAME
 from fabricgen.findings import Location, Severity
+from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric

@@ -20,8 +20,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from fabricgen.bundle.read import read_bytes
 from fabricgen.errors import UsageError
+from fabricgen.inputs import read_bytes
 from fabricgen.opensm.netlist import Netlist, NodeKind, read_netlist
 from fabricgen.simulate.opensm.staging import Staged, stage
 from fabricgen.simulate.opensm.tools import Tools
