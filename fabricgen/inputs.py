@@ -30,7 +30,7 @@ _KINDS = (
 def read_bytes(file: Path, most_bytes: int = JSON_BYTES) -> bytes:
     """The bytes of a regular file of at most `most_bytes`. Raises UnreadableInputError."""
     try:
-        with open(file, "rb", buffering=0, opener=_open_at_once) as stream:  # noqa: PTH123 (Path.open has no opener)
+        with open(file, "rb", buffering=0, opener=_open_at_once) as stream:
             found = os.fstat(stream.fileno())
             _refuse(found, most_bytes, file)
             content = stream.readall() if found.st_size else stream.read(most_bytes + 1)

@@ -22,15 +22,20 @@ _INDENT = re.compile(r"^[ ?-]*", re.MULTILINE)
 
 def load_yaml(text: str, file: str) -> Any:
     """The values of one YAML document. Raises UnreadableInputError with line and column for a text that is not YAML."""
+    return load_yaml_node(text, file)[1]
+
+
+def load_yaml_node(text: str, file: str) -> tuple[yaml.Node, Any]:
+    """The root node, for lines, and the values. Raises UnreadableInputError as `load_yaml`."""
     try:
         refuse_depth(text, file)
         loader = Loader(text)
         root = loader.get_single_node()
         if root is None:
-            return None
+            return yaml.ScalarNode("tag:yaml.org,2002:null", ""), None
         if "*" in text:
             _refuse_growth(root, len(text) * MAX_GROWTH, file)
-        return loader.construct_document(root)
+        return root, loader.construct_document(root)
     except yaml.YAMLError as error:
         raise not_yaml(error, file) from error
     except (ValueError, TypeError) as error:  # a value such as 2001-99-99, or a number of thousands of digits

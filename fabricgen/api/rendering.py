@@ -52,6 +52,7 @@ def render(
     only: str | None = None,
     templates: Path | None = None,
     locked: bool = False,
+    renumber: str | None = None,
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -60,7 +61,8 @@ def render(
 
     With `check` nothing is written either: `stale` names the files that differ from what would be rendered. `only` is
     a shell pattern: other switches keep their files. `templates` is a folder that overlays templates. With `locked`
-    it is an error if the lock file would change. `jobs` processes render switches. Raises UnreadableInputError for an
+    it is an error if the lock file would change. `renumber` is a plane whose
+    numbers are allocated anew. `jobs` processes render switches. Raises UnreadableInputError for an
     inventory that is missing or not YAML, UsageError for an `output` of another kind, OSError if it cannot be written.
     """
     from fabricgen.inventory.load import LOCK_NAME, inventory_root
@@ -68,7 +70,7 @@ def render(
     from fabricgen.render.plans import lock_would_change, make_plans
     from fabricgen.render.templates import TemplateProblemError
 
-    plans = make_plans(inventory)
+    plans = make_plans(inventory, renumber=renumber)
     lock_file = inventory_root(inventory) / LOCK_NAME
     if locked or check:
         plans.findings += lock_would_change(plans, lock_file, needed=locked)
@@ -83,15 +85,21 @@ def render(
     try:
         if check:
             return replace(planned, stale=tuple(_stale_files(content, output)))
-        return _write(planned, content, output, lock_file, progress)
+        return _write(planned, content, output, lock_file, progress, renumber)
     except TemplateProblemError as problem:
         return replace(planned, findings=(*planned.findings, problem.finding))
 
 
 def _write(
-    planned: Rendering, content: "BundleContent", output: Path, lock_file: Path, progress: Progress
+    planned: Rendering,
+    content: "BundleContent",
+    output: Path,
+    lock_file: Path,
+    progress: Progress,
+    renumber: str | None,
 ) -> Rendering:
-    from fabricgen.allocation.lock import write_lock
+    from fabricgen.allocation.lock import Lock, write_lock
+    from fabricgen.allocation.refusals import changed
     from fabricgen.bundle.manifest import read_manifest
     from fabricgen.bundle.write import BundleWriter
 
@@ -110,8 +118,16 @@ def _write(
                 writer.keep(f"{SWITCHES}{name}/config_db.json")
         if plans.lock_changed:
             write_lock(lock_file, plans.lock)
-            new = plans.lock.entries() - (plans.old_lock.entries() if plans.old_lock else 0)
-            progress.step("allocated", f"{new} new entries in {lock_file}: commit it")
+            old = plans.old_lock or Lock(fabric.fabric)
+            new = plans.lock.entries() - old.entries()
+            if renumber is None:
+                progress.step("allocated", f"{new} new entries in {lock_file}: commit it")
+            else:
+                counts = changed(old, plans.lock, renumber).values()
+                number, total = (sum(column) for column in zip((0, 0), *counts, strict=True))
+                progress.step(
+                    "renumbered", f"{number} of {total} entries of plane {renumber} in {lock_file}: commit it"
+                )
         gone = writer.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest)
     progress.step("rendered", f"{len(chosen)} config_db.json into {output}")
     if known is not None and known.fabric != fabric.fabric:

@@ -34,6 +34,7 @@ from fabricgen.units import counted
     help="Folder with templates that replace those of fabricgen.",
 )
 @click.option("--locked", is_flag=True, help="Fail if the lock file would change.")
+@click.option("--renumber", metavar="PLANE", help="Allocate the ASNs, addresses and GUIDs of this plane anew.")
 @verb
 def command(
     settings: Settings,
@@ -43,6 +44,7 @@ def command(
     only: str | None,
     templates: Path | None,
     locked: bool,
+    renumber: str | None,
 ) -> int:
     """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files."""
     found = render(
@@ -52,6 +54,7 @@ def command(
         only=only,
         templates=templates,
         locked=locked,
+        renumber=renumber,
         jobs=settings.jobs,
         policy=policy_of(settings),
         progress=TerminalProgress(settings),
