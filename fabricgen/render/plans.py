@@ -59,9 +59,8 @@ class Plans:
 def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, renumber: str | None = None) -> Plans:
     """Load, design, allocate and plan. `step` is called with the name of each stage as it begins.
 
-    With `renumber`, the numbers of that
-    plane are allocated anew. All findings of all stages are in the result; with an error among them nothing may be rendered. Raises
-    UnreadableInputError.
+    With `renumber`, the numbers of that plane are allocated anew. All findings of all stages are in the result; with an
+    error among them nothing may be rendered. Raises UnreadableInputError, and UsageError for an unknown plane.
     """
     step("load")
     inventory, findings = load_inventory(path)
