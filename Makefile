@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt hooks golden bench matrix mutants dist clean
+.PHONY: help demo test lint type fmt hooks golden bench fuzz matrix mutants dist clean
 BIN := .venv/bin
 
 help:  ## print this list
@@ -46,6 +46,11 @@ mutants:  ## seed faults in the examples and count which ones the rules find; re
 	@for one in quickstart superpod rail-only; do \
 		$(BIN)/fabricgen -q render inventories/$$one --output build/mutants/$$one >/dev/null; done
 	@$(BIN)/python -m benchmarks.host_mutants build/mutants/*
+
+fuzz:  ## run 20,000 mutated inputs through every verb; failing inputs are kept in build/fuzz
+	@scripts/setup "[dev,sim]"
+	@rm -rf build/fuzz
+	@$(BIN)/python -m benchmarks.fuzz
 
 matrix:  ## render every layout, role, set of priorities and BGP style into build/matrix
 	@scripts/setup

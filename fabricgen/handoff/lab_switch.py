@@ -12,7 +12,7 @@ from typing import Any
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.sonic.addresses import parse_address
-from fabricgen.sonic.tables import split_key
+from fabricgen.sonic.tables import is_text, split_key
 
 HWSKU, PLATFORM = "Force10-S6000", "x86_64-kvm_x86_64-r0"
 SPEED = "40000"
@@ -59,6 +59,16 @@ class LabPort:
         return {"alias": f"fortyGigE0/{4 * self.number}", "index": index, "lanes": lanes, "speed": SPEED}
 
 
+def loadable_rows(device: ObservedDevice, table: str) -> dict[str, dict[str, Any]]:
+    """The rows and fields of a table that SONiC loads: fields are text or lists of texts."""
+    rows = device.table(table).items()
+    return {
+        key: {name: value for name, value in row.items() if is_text(value)}
+        for key, row in rows
+        if isinstance(row, dict)
+    }
+
+
 def lab_config(
     device: ObservedDevice, ports: Mapping[Endpoint, LabPort], neighbors: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -66,16 +76,22 @@ def lab_config(
 
     `ports` are those of all switches of the lab; `neighbors` maps ports of this switch to far devices in the lab.
     """
-    own = {port: ports[device.name, port].name for port in device.table("PORT") if (device.name, port) in ports}
+    own = {
+        port: ports[device.name, port].name for port in loadable_rows(device, "PORT") if (device.name, port) in ports
+    }
     found = {table: dict(_rows(device, table, own)) for table in _TABLES}
     found["PORT"] = {
         own[port]: {**{name: text for name, text in row.items() if name in _PORT}, **ports[device.name, port].row}
-        for port, row in device.table("PORT").items()
+        for port, row in known.items()
         if port in own
     }
-    kept = {name: value for name, value in device.metadata.items() if name in _METADATA}
+    kept = {
+        name: value
+        for name, value in loadable_rows(device, "DEVICE_METADATA").get("localhost", {}).items()
+        if name in _METADATA
+    }
     found["DEVICE_METADATA"] = {"localhost": {**kept, "hwsku": HWSKU, "platform": PLATFORM}}
-    for port, row in device.table("DEVICE_NEIGHBOR").items():
+    for port, row in loadable_rows(device, "DEVICE_NEIGHBOR").items():
         far = (str(row.get("name")), str(row.get("port")))
         if port in own and far in ports:
             found["DEVICE_NEIGHBOR"][own[port]]["port"] = ports[far].name
@@ -97,8 +113,8 @@ def lab_config(
 
 def _rows(device: ObservedDevice, table: str, own: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a table with the port names of the lab, without rows of other ports."""
-    everything = device.table("PORT")
-    for key, row in device.table(table).items():
+    everything = loadable_rows(device, "PORT")
+    for key, row in loadable_rows(device, table).items():
         parts = split_key(key)
         outside = [part for part in parts if part in everything and part not in own]
         through = str(row.get("ifname", "")).split(",") if table == "STATIC_ROUTE" else []

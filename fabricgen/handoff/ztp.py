@@ -20,6 +20,7 @@ from fabricgen.handoff.templates import filled
 from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.secrets import PLACEHOLDER
+from fabricgen.sonic.tables import is_text
 from fabricgen.units import counted
 
 DEFAULT_URL = "http://ztp"
@@ -91,7 +92,8 @@ def without_secrets(config: Mapping[str, Any]) -> dict[str, Any]:
         for key, row in rows.items() if isinstance(rows, dict) else ():
             if not isinstance(row, dict):
                 continue  # SONiC does not load it
-            fields = {name: value for name, value in row.items() if PLACEHOLDER not in json.dumps(value)}
+            texts = {name: value for name, value in row.items() if is_text(value)}  # SONiC does not load others
+            fields = {name: value for name, value in texts.items() if PLACEHOLDER not in json.dumps(value)}
             if PLACEHOLDER not in key and (fields or not row):
                 kept[key] = fields
         if kept:

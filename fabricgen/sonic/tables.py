@@ -49,3 +49,8 @@ def format_ranges(numbers: frozenset[int] | set[int]) -> list[str]:
         else:
             runs.append([number])
     return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+
+
+def is_text(value: object) -> bool:
+    """Whether the value of a field is text or a list of texts, the only values that SONiC loads."""
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
