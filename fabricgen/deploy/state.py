@@ -63,7 +63,7 @@ def cable_problems(links: Mapping[str, Mapping[str, str]], found: Mapping[str, C
         announced = found.get(port, ())
         ends = (far["alias"], far["port"])
         if not any(name.partition(".")[0] == far["device"] and end in ends for name, end in announced):
-            neighbor = " and ".join(f"{name} {end}" for name, end in announced) or "none"
+            neighbor = " and ".join(f"{name} {end}" for name, end in announced) or "missing"
             problems.append(f"LLDP: the neighbor of {port} is {neighbor}, expected {far['device']} {far['alias']}")
     return problems
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, connector
 from fabricgen.design.subnets import split_subnets
-from fabricgen.vocabulary import Technology
+from fabricgen.vocabulary import LinkKind, Technology
 
-LINK_KINDS = ("host-leaf", "leaf-spine", "spine-core", "peer", "global")
+LINK_KINDS = (LinkKind.HOST_LEAF, LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE, LinkKind.PEER, LinkKind.GLOBAL)
 TIER_KINDS = LINK_KINDS[:3]
 _PLUGGABLE = ("mmf", "smf")  # fibre with a transceiver at each end; the other cables include both
 
@@ -35,7 +35,7 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
         "hosts": len(design.hosts),
         "gpus": sum(host.model.gpus for host in design.hosts),
         "nvlink_domains": _nvlink_domains(design),
-        "endpoints": links["host-leaf"],
+        "endpoints": links[LinkKind.HOST_LEAF],
         "links": {kind: links[kind] for kind in kinds},
         "cables": {kind: cable_counts[kind] for kind in kinds},
         "optics": _optics(design, cables),
@@ -92,9 +92,9 @@ def _ratios(design: PlaneDesign) -> dict[str, float]:
     down: Counter[str] = Counter()
     up: Counter[str] = Counter()
     for link in design.links:
-        if link.kind == "global":
+        if link.kind == LinkKind.GLOBAL:
             up.update({link.a.key: link.speed_mbps, link.b.key: link.speed_mbps})
-        elif link.kind != "peer":
+        elif link.kind != LinkKind.PEER:
             down[link.b.key] += link.speed_mbps
             if isinstance(link.a, Switch):
                 up[link.a.key] += link.speed_mbps

@@ -20,6 +20,7 @@ from math import ceil
 
 from fabricgen.errors import FabricgenError
 from fabricgen.inventory.part import Part
+from fabricgen.vocabulary import Role
 
 
 class DoesNotFitError(FabricgenError):
@@ -29,7 +30,9 @@ class DoesNotFitError(FabricgenError):
     tier, of `part` (a newer platform of the tier), or of the plane without a role.
     """
 
-    def __init__(self, role: str, reason: str, hint: str = "", key: str = "platform", part: Part | None = None) -> None:
+    def __init__(
+        self, role: Role | None, reason: str, hint: str = "", key: str = "platform", part: Part | None = None
+    ) -> None:
         super().__init__(reason)
         self.role, self.reason, self.hint, self.key, self.part = role, reason, hint, key, part
 
@@ -87,19 +90,21 @@ def plan_clos(intent: ClosIntent) -> ClosPlan:
     if leaves <= intent.spine_radix and not three:
         if intent.cores is not None:
             reason = f"`count` sets {intent.cores} cores, and two tiers connect the {leaves} leaves without cores"
-            raise DoesNotFitError("core", reason, "set `tiers: 3`, or remove `count`", "count")
-        spines = _spread("spine", intent.uplinks, leaves, intent.spine_radix, intent.spines, "leaves")
+            raise DoesNotFitError(Role.CORE, reason, "set `tiers: 3`, or remove `count`", "count")
+        spines = _spread(Role.SPINE, intent.uplinks, leaves, intent.spine_radix, intent.spines, "leaves")
         return ClosPlan(intent.uplinks, spines, intent.uplinks // spines, intent.units, 1)
     if intent.tiers == 2 or (intent.core_radix is None and leaves > intent.spine_radix):
         raise DoesNotFitError(
-            "spine",
+            Role.SPINE,
             f"{intent.units} units x {intent.columns} {intent.column} = {leaves} leaves, more than the "
             f"{intent.spine_radix} ports of a spine: two tiers cannot connect them",
             "add a `core:` tier" if intent.tiers is None else "set `tiers: 3` and add a `core:` tier",
         )
     if intent.core_radix is None:
         key = "tiers" if intent.tiers == 3 else "pod"
-        raise DoesNotFitError("", "three tiers are required, and the plane has no core tier", "add a `core:` tier", key)
+        raise DoesNotFitError(
+            None, "three tiers are required, and the plane has no core tier", "add a `core:` tier", key
+        )
     return _three_tiers(intent, intent.core_radix)
 
 
@@ -107,8 +112,8 @@ def plan_columns(intent: ClosIntent) -> ClosPlan:
     """Every column alone: two tiers that connect the leaves of a column, and nothing above. Raises DoesNotFitError."""
     if intent.units > intent.spine_radix:
         reason = f"{intent.units} leaves of a rail, more than the {intent.spine_radix} ports of a spine"
-        raise DoesNotFitError("spine", reason, "use fewer and larger units, or `design: rail-optimized` with a core")
-    spines = _spread("spine", intent.uplinks, intent.units, intent.spine_radix, intent.spines, "leaves of a rail")
+        raise DoesNotFitError(Role.SPINE, reason, "use fewer and larger units, or `design: rail-optimized` with a core")
+    spines = _spread(Role.SPINE, intent.uplinks, intent.units, intent.spine_radix, intent.spines, "leaves of a rail")
     return ClosPlan(intent.uplinks, spines, intent.uplinks // spines, intent.units, intent.columns, pods_by_column=True)
 
 
@@ -123,9 +128,9 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
             f"{units_per_pod} units x {width} leaves = {leaves} leaves of a pod, more than the {down} of a spine's "
             f"{intent.spine_radix} ports that {intent.spine_oversubscription:g}:1 leaves for links below"
         )
-        role, key = ("", "pod") if intent.pod_units else ("spine", "platform")
+        role, key = (None, "pod") if intent.pod_units else (Role.SPINE, "platform")
         raise DoesNotFitError(role, reason, "reduce the units of a pod", key)
-    spines = _spread("spine", intent.uplinks, leaves, down, intent.spines, "leaves of a pod")
+    spines = _spread(Role.SPINE, intent.uplinks, leaves, down, intent.spines, "leaves of a pod")
     parallel = intent.uplinks // spines
     spine_uplinks = ceil(leaves * parallel / ratio)
     per_column = ceil(intent.units / units_per_pod)
@@ -135,14 +140,14 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
         if intent.pods_by_column:
             made = f"{intent.columns} {intent.column} x {per_column} pods = {pods} pods"
         reason = f"{made}, more than the {core_radix} ports of a core"
-        raise DoesNotFitError("core", reason, "reduce the planned units")
+        raise DoesNotFitError(Role.CORE, reason, "reduce the planned units")
     forced = None
     if intent.cores is not None:
         if intent.cores % spines:
             reason = f"{intent.cores} cores cannot be divided over the {spines} spines of a pod"
-            raise DoesNotFitError("core", reason, f"choose a multiple of {spines}", "count")
+            raise DoesNotFitError(Role.CORE, reason, f"choose a multiple of {spines}", "count")
         forced = intent.cores // spines
-    group = _spread("core", spine_uplinks, pods, core_radix, forced, "pods")
+    group = _spread(Role.CORE, spine_uplinks, pods, core_radix, forced, "pods")
     return ClosPlan(
         intent.uplinks, spines, parallel, units_per_pod, pods, intent.pods_by_column, group, spine_uplinks,
         spine_uplinks // group,
@@ -154,7 +159,7 @@ def _ratio(oversubscription: float) -> Fraction:
     return Fraction(str(oversubscription))
 
 
-def _spread(role: str, uplinks: int, below: int, radix: int, forced: int | None, what: str) -> int:
+def _spread(role: Role, uplinks: int, below: int, radix: int, forced: int | None, what: str) -> int:
     """The smallest divisor of `uplinks` that gives `below` switches enough ports above, or `forced` if it does so."""
     least = ceil(below * uplinks / radix)
     fitting = [count for count in range(least, uplinks + 1) if uplinks % count == 0]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Finding
 from fabricgen.inventory.plane import Plane, Tier
 from fabricgen.inventory.references import error
+from fabricgen.vocabulary import Role
 
 CLOS_KEYS = ("subplanes", "uplink_speed", "oversubscription", "appliances")
 JOINED_CLOS_KEYS = ("core", "tiers", "pod")  # where the leaves of different columns are joined
@@ -13,14 +14,14 @@ CLOS_TIER_KEYS = ("count", "spare_ports", "newer")
 
 def check_clos(plane: Plane, *, joined: bool = True) -> Iterator[Finding]:
     """Keys of tiers that do not exist, or that have no effect. `joined`: spines join the leaves of all columns."""
-    leaf, spine, core = (plane.tiers.get(role) for role in ("leaf", "spine", "core"))
+    leaf, spine, core = (plane.tiers.get(role) for role in (Role.LEAF, Role.SPINE, Role.CORE))
     if leaf and leaf.count is not None:
         message = "units and rails determine the number of leaves, so 'count' has no effect"
         yield error("FG215", message, leaf, "count", hint="remove it; `count` is for spines and cores")
     if plane.tier_count == 2 and plane.pod_units:
         yield error("FG215", "two tiers have no pods", plane, "pod", hint="set `tiers: 3`, or remove `pod`")
     ratios = plane.node.part("oversubscription").mapping
-    if "spine" in ratios and core is None:
+    if Role.SPINE in ratios and core is None:
         message = "the plane has no `core:` tier, so its spines have no uplinks to oversubscribe"
         yield error("FG215", message, plane, "oversubscription", "spine", hint="add `core:`, or remove the ratio")
     for tier in (core, None if joined else spine):

@@ -11,6 +11,7 @@ from fabricgen.design.sockets import Sockets
 from fabricgen.design.units import Seating, seat_hosts
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error
+from fabricgen.vocabulary import Role
 
 SocketRule = Callable[[Plane, Sequence[Host], Sequence[Host], PartsList], Sockets | None]
 
@@ -34,7 +35,7 @@ class ClosDesign:
         if plane.unit is None or plane.speed_mbps is None or not hosts or None in tiers.values():
             return None  # a finding exists for what is missing
         used = {role: tier for role, tier in tiers.items() if tier is not None}
-        if "leaf" not in used or (self.joined and "spine" not in used):
+        if Role.LEAF not in used or (self.joined and Role.SPINE not in used):
             return None
         sockets = self.sockets(plane, hosts, parts.hosts(plane, plane.unit.appliances), parts)
         seating = seat_hosts(plane, plane.unit, hosts, parts) if sockets else None
@@ -46,7 +47,7 @@ class ClosDesign:
             at = problem.part or (plane.tiers[problem.role] if problem.role else plane)
             parts.findings.append(error("FG201", problem.reason, at, problem.key, hint=problem.hint))
             return None
-        if "spine" in used and not _newer_fit(plane, plan, used["spine"], len(sockets.columns), parts):
+        if Role.SPINE in used and not _newer_fit(plane, plan, used[Role.SPINE], len(sockets.columns), parts):
             return None
         copies = [ClosWiring(plane, plan, used, sockets, seating, number) for number in range(sockets.subplanes)]
         return PlaneDesign(
@@ -58,22 +59,22 @@ class ClosDesign:
             seating.units,
         )
 
-    def _plan(self, plane: Plane, tiers: dict[str, TierParts], sockets: Sockets, seating: Seating) -> ClosPlan:
+    def _plan(self, plane: Plane, tiers: dict[Role, TierParts], sockets: Sockets, seating: Seating) -> ClosPlan:
         assert plane.unit and plane.speed_mbps
-        host_ports, spine, core = plane.unit.hosts * sockets.ports_per_host, tiers.get("spine"), tiers.get("core")
+        host_ports, spine, core = plane.unit.hosts * sockets.ports_per_host, tiers.get(Role.SPINE), tiers.get(Role.CORE)
         if spine is None or (not self.joined and seating.planned == 1):
-            _check_leaf(plane, tiers["leaf"], host_ports, 0)
+            _check_leaf(plane, tiers[Role.LEAF], host_ports, 0)
             if seating.planned > 1:
                 reason = f"{seating.planned} units without spines: the leaves of a rail cannot reach each other"
-                raise DoesNotFitError("leaf", reason, "add a `spine:` tier, or one unit with all hosts")
+                raise DoesNotFitError(Role.LEAF, reason, "add a `spine:` tier, or one unit with all hosts")
             if spine is not None:
                 reason = "1 unit has 1 leaf for each rail, so spines connect nothing"
-                raise DoesNotFitError("spine", reason, "remove `spine:`, or plan more units")
+                raise DoesNotFitError(Role.SPINE, reason, "remove `spine:`, or plan more units")
             return ClosPlan(0, 0, 0, 1, 1)
-        uplinks = uplinks_for(host_ports, plane.speed_mbps, plane.uplink_mbps, plane.oversubscription["leaf"])
-        _check_leaf(plane, tiers["leaf"], host_ports, uplinks)
+        uplinks = uplinks_for(host_ports, plane.speed_mbps, plane.uplink_mbps, plane.oversubscription[Role.LEAF])
+        _check_leaf(plane, tiers[Role.LEAF], host_ports, uplinks)
         for role, tier in tiers.items():
-            if role != "leaf" and tier.radix(plane.uplink_mbps) < 1:
+            if role != Role.LEAF and tier.radix(plane.uplink_mbps) < 1:
                 ports = len(tier.layout.ports_at(plane.uplink_mbps))
                 reason = f"{tier.tier.spare_ports} spare ports leave none of the {ports} ports of a {role}"
                 raise DoesNotFitError(role, reason, "reduce `spare_ports`", "spare_ports")
@@ -83,7 +84,7 @@ class ClosDesign:
             uplinks=uplinks,
             spine_radix=spine.radix(plane.uplink_mbps),
             core_radix=core.radix(plane.uplink_mbps) if core else None,
-            spine_oversubscription=plane.oversubscription["spine"],
+            spine_oversubscription=plane.oversubscription[Role.SPINE],
             spines=spine.tier.count,
             cores=core.tier.count if core else None,
             tiers=plane.tier_count,
@@ -129,17 +130,17 @@ def _check_leaf(plane: Plane, leaf: TierParts, host_ports: int, uplinks: int) ->
             needed = host_ports + uplinks + spare
             if needed > of_hosts:
                 reason = f"a leaf needs {needed} ports ({counted}), its platform has {of_hosts}"
-                raise DoesNotFitError("leaf", reason, hint, part=tier.tier)
+                raise DoesNotFitError(Role.LEAF, reason, hint, part=tier.tier)
             continue
         of_uplinks = len(tier.layout.ports_at(plane.uplink_mbps))
         if host_ports + spare > of_hosts or uplinks > of_uplinks:
             reason = f"a leaf needs {host_ports + spare} ports for hosts and {uplinks} for uplinks ({counted}), "
             reason += f"its platform has {of_hosts} and {of_uplinks}"
-            raise DoesNotFitError("leaf", reason, hint, part=tier.tier)
+            raise DoesNotFitError(Role.LEAF, reason, hint, part=tier.tier)
 
 
-def _planned(plan: ClosPlan, sockets: Sockets, seating: Seating) -> dict[str, int]:
+def _planned(plan: ClosPlan, sockets: Sockets, seating: Seating) -> dict[Role, int]:
     spines = plan.pods * plan.spines_per_pod
     cores = plan.cores_per_group * plan.spines_per_pod
-    counts = {"leaf": seating.planned * len(sockets.columns), "spine": spines, "core": cores}
+    counts = {Role.LEAF: seating.planned * len(sockets.columns), Role.SPINE: spines, Role.CORE: cores}
     return {role: count * sockets.subplanes for role, count in counts.items()}

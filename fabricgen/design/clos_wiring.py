@@ -15,6 +15,7 @@ from fabricgen.design.sockets import Sockets
 from fabricgen.design.units import Seating
 from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.model import HostNic
+from fabricgen.vocabulary import LinkKind, Role
 
 Pod = tuple[int, int | None]  # number, and the column if a pod is the leaves of one column
 
@@ -25,7 +26,7 @@ class ClosWiring:
 
     plane: Plane
     plan: ClosPlan
-    tiers: Mapping[str, TierParts]
+    tiers: Mapping[Role, TierParts]
     sockets: Sockets
     seating: Seating
     subplane: int
@@ -53,23 +54,23 @@ class ClosWiring:
     def _leaf(self, unit: int, column: int) -> Switch:
         rail, side = self._columns[column]
         number, copy = column if rail is None else 0, self._copy if side is None else side
-        identity = Identity(self.plane.name, "leaf", number, su=unit, rail=rail, subplane=copy)
-        return make_switch(identity, self.tiers["leaf"].of_unit(unit))
+        identity = Identity(self.plane.name, Role.LEAF, number, su=unit, rail=rail, subplane=copy)
+        return make_switch(identity, self.tiers[Role.LEAF].of_unit(unit))
 
     def _spine(self, pod: Pod, number: int) -> Switch:
         index, column = pod
         rail = None if column is None else self._columns[column].rail
         three = self.plan.tiers == 3
         identity = Identity(
-            self.plane.name, "spine", number, pod=index if three else None, rail=rail, subplane=self._copy
+            self.plane.name, Role.SPINE, number, pod=index if three else None, rail=rail, subplane=self._copy
         )
         return make_switch(
-            identity, self.tiers["spine"].of_unit(index * self.plan.units_per_pod), _shared_asn(identity)
+            identity, self.tiers[Role.SPINE].of_unit(index * self.plan.units_per_pod), _shared_asn(identity)
         )
 
     def _core(self, number: int) -> Switch:
-        identity = Identity(self.plane.name, "core", number, subplane=self._copy)
-        return make_switch(identity, self.tiers["core"], _shared_asn(identity))
+        identity = Identity(self.plane.name, Role.CORE, number, subplane=self._copy)
+        return make_switch(identity, self.tiers[Role.CORE], _shared_asn(identity))
 
     def _pods(self) -> list[Pod]:
         """Pods with leaves; growth only appends to this order."""
@@ -81,7 +82,7 @@ class ClosWiring:
 
     def host_links(self) -> Iterator[Link]:
         """A link for each NIC port of this subplane."""
-        plane, cable = self.plane, self.plane.cables["host-leaf"]
+        plane, cable = self.plane, self.plane.cables[LinkKind.HOST_LEAF]
         assert plane.unit and plane.speed_mbps
         width = self.sockets.ports_per_host
         blocks = {
@@ -96,7 +97,7 @@ class ClosWiring:
                 leaf, slot = self.leaves[unit, column], place * width + ordinal
                 port = leaf.layout.ports_at(plane.speed_mbps)[slot].name
                 yield Link(
-                    f"{plane.name}/{host.key}/{nic.name}", plane.name, "host-leaf", host, nic.name, leaf, port,
+                    f"{plane.name}/{host.key}/{nic.name}", plane.name, LinkKind.HOST_LEAF, host, nic.name, leaf, port,
                     nic.speed_mbps, cable, blocks[unit, column], slot, nic.rail, nic,
                 )  # fmt: skip
 
@@ -119,7 +120,7 @@ class ClosWiring:
                 own = (pod, None)
                 ordinal = place * width + column
             above = [self.spines[own, number] for number in range(plan.spines_per_pod)]
-            yield from self._uplinks("leaf-spine", leaf, above, plan.leaf_spine_parallel, ordinal)
+            yield from self._uplinks(LinkKind.LEAF_SPINE, leaf, above, plan.leaf_spine_parallel, ordinal)
 
     def spine_links(self) -> Iterator[Link]:
         """The links from spine i of every pod to all cores of group i."""
@@ -128,9 +129,9 @@ class ClosWiring:
         for (pod, number), spine in self.spines.items() if self.cores else ():
             first = number * plan.cores_per_group
             above = self.cores[first : first + plan.cores_per_group]
-            yield from self._uplinks("spine-core", spine, above, plan.spine_core_parallel, pods[pod])
+            yield from self._uplinks(LinkKind.SPINE_CORE, spine, above, plan.spine_core_parallel, pods[pod])
 
-    def _uplinks(self, kind: str, low: Switch, above: list[Switch], parallel: int, ordinal: int) -> Iterator[Link]:
+    def _uplinks(self, kind: LinkKind, low: Switch, above: list[Switch], parallel: int, ordinal: int) -> Iterator[Link]:
         """All uplinks of one switch: `parallel` to each switch above, on its ports from ordinal * parallel."""
         count, speed_mbps = len(above) * parallel, self.plane.uplink_mbps
         block = Block(f"{low.key}/uplinks", self.plane.name, "links", count, low.key)

@@ -8,6 +8,7 @@ from fabricgen.design.first_layout import GLOBAL_CABLE, MOST_GROUPS, NICS, First
 from fabricgen.design.graph import Graph
 from fabricgen.design.group_checks import check_groups
 from fabricgen.design.groups import expand_groups
+from fabricgen.vocabulary import Role
 
 
 def first_layout(hosts: int, radix: int) -> FirstLayout:
@@ -25,7 +26,7 @@ def first_layout(hosts: int, radix: int) -> FirstLayout:
 DESIGN = Design(
     name="dragonfly",
     summary="hosts fill the switches of a group one after the other; all switches of a group and all groups are joined",
-    expand=partial(expand_groups, roles=("leaf",)),
+    expand=partial(expand_groups, roles=(Role.LEAF,)),
     needs=("hosts", "scalable_unit", "dragonfly", "leaf", "speed"),
     check=partial(check_groups, counts=("switches",)),
     first_layout=first_layout,

@@ -16,6 +16,7 @@ from fabricgen.design.first_layout import (
 from fabricgen.design.graph import Graph
 from fabricgen.design.group_checks import check_groups
 from fabricgen.design.groups import expand_groups
+from fabricgen.vocabulary import Role
 
 
 def first_layout(hosts: int, radix: int) -> FirstLayout:
@@ -36,7 +37,7 @@ def first_layout(hosts: int, radix: int) -> FirstLayout:
 DESIGN = Design(
     name="dragonfly-plus",
     summary="the NICs of hosts fill the leaves of a group; spines join its leaves, and join it to all groups",
-    expand=partial(expand_groups, roles=("leaf", "spine")),
+    expand=partial(expand_groups, roles=(Role.LEAF, Role.SPINE)),
     needs=("hosts", "scalable_unit", "dragonfly", "leaf", "spine", "speed"),
     check=partial(check_groups, counts=("leaves", "spines")),
     first_layout=first_layout,

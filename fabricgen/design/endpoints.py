@@ -13,6 +13,7 @@ from fabricgen.design.units import Place, give_places, give_units
 from fabricgen.inventory.plane import Plane, ScalableUnit
 from fabricgen.inventory.references import error
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import LinkKind
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def _nics_per_host(plane: Plane, hosts: list[Host], parts: PartsList) -> int | N
 
 def host_links(plane: Plane, endpoints: Endpoints, switch_of: Callable[[int, int], Switch]) -> Iterator[Link]:
     """A link for each NIC; `switch_of` gives the switch of a unit by its number in the unit."""
-    cable, each = plane.cables["host-leaf"], endpoints.per_switch
+    cable, each = plane.cables[LinkKind.HOST_LEAF], endpoints.per_switch
     for host, (unit, place) in endpoints.placed.items():
         nics = plane_nics(host.model, plane)
         for slot, nic in enumerate(nics, place * len(nics)):
@@ -79,7 +80,7 @@ def host_links(plane: Plane, endpoints: Endpoints, switch_of: Callable[[int, int
             block = Block(f"{switch.key}/hosts", plane.name, "hosts", each, switch.key)
             port = switch.layout.ports_at(nic.speed_mbps)[number].name
             yield Link(
-                f"{plane.name}/{host.key}/{nic.name}", plane.name, "host-leaf", host, nic.name, switch, port,
+                f"{plane.name}/{host.key}/{nic.name}", plane.name, LinkKind.HOST_LEAF, host, nic.name, switch, port,
                 nic.speed_mbps, cable, block, number, nic.rail, nic,
             )  # fmt: skip
 

@@ -5,6 +5,8 @@ switches are ordered by tier, so that the lower one is `a`. Each link between sw
 host ports of a switch share one, so that the switch can announce them as one prefix.
 """
 
+from collections.abc import Mapping
+
 from fabricgen.design.design import Design
 from fabricgen.design.model import ROLES, Block, Host, Identity, Link, PlaneDesign, Switch
 from fabricgen.design.parts import PartsList, plane_nics
@@ -13,8 +15,12 @@ from fabricgen.inventory.references import error, suggest
 from fabricgen.platforms.model import HostNic
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import LinkKind, Role
 
-_KINDS = {("leaf", "spine"): "leaf-spine", ("spine", "core"): "spine-core"}
+_KINDS: Mapping[tuple[Role, Role], LinkKind] = {
+    (Role.LEAF, Role.SPINE): LinkKind.LEAF_SPINE,
+    (Role.SPINE, Role.CORE): LinkKind.SPINE_CORE,
+}
 End = tuple[Switch | Host, str, HostNic | None]
 
 
@@ -35,7 +41,7 @@ def expand_explicit(plane: Plane, parts: PartsList) -> PlaneDesign:
     return PlaneDesign(plane, tuple(switches.values()), links, on_plane, counts)
 
 
-def _switch(plane: Plane, role: str, spec: SwitchSpec, parts: PartsList) -> Switch | None:
+def _switch(plane: Plane, role: Role, spec: SwitchSpec, parts: PartsList) -> Switch | None:
     tier = plane.tiers.get(role)
     name = spec.platform or (tier.platform if tier else None)
     if name is None:
@@ -58,7 +64,7 @@ def _switch(plane: Plane, role: str, spec: SwitchSpec, parts: PartsList) -> Swit
         return None
     identity = Identity(plane.name, role, pod=spec.pod, su=spec.su, rail=spec.rail, label=spec.name)
     pod = "" if spec.pod is None else f"/pod{spec.pod}"
-    owner = {"leaf": str(identity), "spine": f"{plane.name}{pod}/spine", "core": f"{plane.name}/core"}[role]
+    owner = {Role.LEAF: str(identity), Role.SPINE: f"{plane.name}{pod}/spine", Role.CORE: f"{plane.name}/core"}[role]
     return Switch(identity, platform, layout, (tier.type if tier else None) or DEVICE_TYPES[role], owner, spec)
 
 
@@ -128,14 +134,14 @@ class _Wiring:
             return None
         name = f"{low.key}:{a[1]}--{high.key}:{b[1]}"
         if isinstance(low, Host):
-            kind, pool, owner = "host-leaf", "hosts", high.key
+            kind, pool, owner = LinkKind.HOST_LEAF, "hosts", high.key
             block = Block(f"{owner}/hosts", plane.name, pool, host_ports[owner], owner)
             slot = self.host_slots.setdefault(owner, 0)
             self.host_slots[owner] += 1
         else:
-            kind = _KINDS.get((low.role, high.role), "peer")
+            kind = _KINDS.get((low.role, high.role), LinkKind.PEER)
             block, slot = Block(name, plane.name, "links", 1, low.key), 0
-        cable = spec.cable or plane.cables.get(kind) or plane.cables["leaf-spine"]
+        cable = spec.cable or plane.cables.get(kind) or plane.cables[LinkKind.LEAF_SPINE]
         rail = a[2].rail if a[2] else None
         return Link(name, plane.name, kind, low, a[1], high, b[1], speed, cable, block, slot, rail, a[2])
 

@@ -4,6 +4,7 @@ import enum
 
 from fabricgen.design.model import Host, PlaneDesign, Switch
 from fabricgen.design.subnets import SubnetDesign, split_subnets
+from fabricgen.vocabulary import LinkKind
 
 
 class Graph(enum.StrEnum):
@@ -36,7 +37,7 @@ def clos_graph(design: PlaneDesign) -> Graph:
 
 def listed_graph(design: PlaneDesign) -> Graph:
     """The graph of links that follow no rule but their tiers: a tree where every link joins two tiers."""
-    level = any(link.kind in ("peer", "global") for link in design.links)
+    level = any(link.kind in (LinkKind.PEER, LinkKind.GLOBAL) for link in design.links)
     return Graph.LISTED_LINKS if level else Graph.TREE
 
 

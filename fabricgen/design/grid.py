@@ -24,11 +24,12 @@ from fabricgen.design.model import Block, Identity, Link, PlaneDesign, Switch
 from fabricgen.design.parts import PartsList, TierParts, make_switch
 from fabricgen.inventory.plane import Plane, ScalableUnit, TorusSpec
 from fabricgen.inventory.references import error
+from fabricgen.vocabulary import LinkKind, Role
 
 
 def expand_grid(plane: Plane, parts: PartsList) -> PlaneDesign | None:
     """The plane as a grid; None, with findings, when it cannot be laid out."""
-    leaf, grid, unit = parts.tier(plane, "leaf"), plane.torus, plane.unit
+    leaf, grid, unit = parts.tier(plane, Role.LEAF), plane.torus, plane.unit
     if leaf is None or grid is None or unit is None or plane.speed_mbps is None:
         return None  # a finding exists for what is missing
     if len(grid.links) != len(grid.size):
@@ -38,7 +39,7 @@ def expand_grid(plane: Plane, parts: PartsList) -> PlaneDesign | None:
         _has_room(unit, grid, endpoints, parts) and _ports_suffice(plane.speed_mbps, grid, endpoints, leaf, parts)
     ):
         return None
-    switches = [make_switch(Identity(plane.name, "leaf", number), leaf) for number in range(prod(grid.size))]
+    switches = [make_switch(Identity(plane.name, Role.LEAF, number), leaf) for number in range(prod(grid.size))]
     links = (
         *host_links(plane, endpoints, lambda unit, _: switches[unit]),
         *_grid_links(plane, grid, endpoints.per_switch, switches),
@@ -48,7 +49,7 @@ def expand_grid(plane: Plane, parts: PartsList) -> PlaneDesign | None:
         for size, parallel in zip(grid.size, grid.links, strict=True)
     )
     bisection = min(half_of_hosts_gbps(plane, endpoints), cut * plane.speed_mbps // 1000)
-    planned = {"leaf": len(switches), "spine": 0, "core": 0}
+    planned = {Role.LEAF: len(switches), Role.SPINE: 0, Role.CORE: 0}
     return PlaneDesign(plane, tuple(switches), links, endpoints.hosts, planned, endpoints.units, bisection)
 
 
@@ -99,7 +100,7 @@ def _grid_links(plane: Plane, grid: TorusSpec, first_port: int, switches: list[S
                 for lane in range(parallel):
                     near, far = low_ports[port + lane], high_ports[port + parallel + lane]
                     yield Link(
-                        f"{low.key}/peer{slot + lane}", plane.name, "peer", low, near.name, high, far.name,
-                        near.speed_mbps, plane.cables["peer"], block, slot + lane,
+                        f"{low.key}/peer{slot + lane}", plane.name, LinkKind.PEER, low, near.name, high, far.name,
+                        near.speed_mbps, plane.cables[LinkKind.PEER], block, slot + lane,
                     )  # fmt: skip
             step, slot, port = step * size, slot + parallel, port + 2 * parallel

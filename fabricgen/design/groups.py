@@ -31,9 +31,10 @@ from fabricgen.design.model import Block, Identity, Link, PlaneDesign, Switch
 from fabricgen.design.parts import PartsList, TierParts, make_switch
 from fabricgen.inventory.plane import DragonflySpec, Plane
 from fabricgen.inventory.references import error
+from fabricgen.vocabulary import LinkKind, Role
 
 
-def expand_groups(plane: Plane, parts: PartsList, roles: Sequence[str]) -> PlaneDesign | None:
+def expand_groups(plane: Plane, parts: PartsList, roles: Sequence[Role]) -> PlaneDesign | None:
     """The plane with groups of leaves, or of leaves and spines; None, with findings, when it cannot be laid out."""
     group, unit = plane.dragonfly, plane.unit
     tiers = {role: tier for role in roles if (tier := parts.tier(plane, role))}
@@ -69,19 +70,19 @@ def _groups_can_be_joined(group: DragonflySpec, groups: int, parts: PartsList) -
 
 
 def _ports_suffice(
-    plane: Plane, group: DragonflySpec, endpoints: Endpoints, radixes: dict[str, int], parts: PartsList
+    plane: Plane, group: DragonflySpec, endpoints: Endpoints, radixes: dict[Role, int], parts: PartsList
 ) -> bool:
     """Whether each tier's platform has the ports; a finding, with the count by purpose, if not."""
     own, local, far = endpoints.per_switch, group.local_links, group.global_links
     others = group.leaves - 1
     if group.spines:
         needed = {
-            "leaf": (own + group.spines * local, f"{own} endpoints + {group.spines} spines x {local}"),
-            "spine": (group.leaves * local + far, f"{group.leaves} leaves x {local} + {far} global links"),
+            Role.LEAF: (own + group.spines * local, f"{own} endpoints + {group.spines} spines x {local}"),
+            Role.SPINE: (group.leaves * local + far, f"{group.leaves} leaves x {local} + {far} global links"),
         }
     else:
         counted = f"{own} endpoints + {others} switches x {local} + {far} global links"
-        needed = {"leaf": (own + others * local + far, counted)}
+        needed = {Role.LEAF: (own + others * local + far, counted)}
     fits = True
     for role, (ports, counted) in needed.items():
         if ports > radixes[role]:
@@ -96,17 +97,17 @@ class _Build:
     """Switches and links of one plane."""
 
     def __init__(
-        self, plane: Plane, group: DragonflySpec, endpoints: Endpoints, groups: int, tiers: dict[str, TierParts]
+        self, plane: Plane, group: DragonflySpec, endpoints: Endpoints, groups: int, tiers: dict[Role, TierParts]
     ) -> None:
         self.plane, self.group, self.endpoints, self.groups = plane, group, endpoints, groups
         self.leaves = {
-            (unit, number): make_switch(Identity(plane.name, "leaf", number, su=unit), tiers["leaf"])
+            (unit, number): make_switch(Identity(plane.name, Role.LEAF, number, su=unit), tiers[Role.LEAF])
             for unit in endpoints.used
             for number in range(group.leaves)
         }
         self.spines = {
             (unit, number): make_switch(
-                Identity(plane.name, "spine", number, su=unit), tiers["spine"], f"{plane.name}/su{unit}/spine"
+                Identity(plane.name, Role.SPINE, number, su=unit), tiers[Role.SPINE], f"{plane.name}/su{unit}/spine"
             )
             for unit in endpoints.used
             for number in range(group.spines)
@@ -116,7 +117,11 @@ class _Build:
         """The plane."""
         hosts = host_links(self.plane, self.endpoints, lambda unit, number: self.leaves[unit, number])
         links = (*hosts, *(self.leaf_spine() if self.spines else self.peers()), *self.between_groups())
-        planned = {"leaf": self.groups * self.group.leaves, "spine": self.groups * self.group.spines, "core": 0}
+        planned = {
+            Role.LEAF: self.groups * self.group.leaves,
+            Role.SPINE: self.groups * self.group.spines,
+            Role.CORE: 0,
+        }
         switches = (*self.leaves.values(), *self.spines.values())
         bisection = min(
             half_of_hosts_gbps(self.plane, self.endpoints), self._cut() * (self.plane.speed_mbps or 0) // 1000
@@ -146,7 +151,7 @@ class _Build:
                 near_port = first + (far - 1) * parallel + lane
                 far_port = first + number * parallel + lane
                 high = self.leaves[unit, far]
-                yield self._link(f"{low.key}/peer{slot}", "peer", low, near_port, high, far_port, block, slot)
+                yield self._link(f"{low.key}/peer{slot}", LinkKind.PEER, low, near_port, high, far_port, block, slot)
 
     def leaf_spine(self) -> Iterator[Link]:
         """The links of every leaf to every spine of its group."""
@@ -156,7 +161,9 @@ class _Build:
             block = Block(f"{leaf.key}/uplinks", self.plane.name, "links", count, leaf.key)
             for slot in range(count):
                 spine, far_port = self.spines[unit, slot // parallel], number * parallel + slot % parallel
-                yield self._link(f"{leaf.key}/up{slot}", "leaf-spine", leaf, first + slot, spine, far_port, block, slot)
+                yield self._link(
+                    f"{leaf.key}/up{slot}", LinkKind.LEAF_SPINE, leaf, first + slot, spine, far_port, block, slot
+                )
 
     def between_groups(self) -> Iterator[Link]:
         """Every global link between built groups; the lower group has the lower end."""
@@ -169,10 +176,10 @@ class _Build:
                 slot = port % each
                 block = Block(f"{low.key}/global", self.plane.name, "links", each, low.key)
                 name = f"{low.key}/global{slot}"
-                yield self._link(name, "global", low, slot - each, high, far % each - each, block, slot)
+                yield self._link(name, LinkKind.GLOBAL, low, slot - each, high, far % each - each, block, slot)
 
     def _link(
-        self, name: str, kind: str, low: Switch, port: int, high: Switch, far_port: int, block: Block, slot: int
+        self, name: str, kind: LinkKind, low: Switch, port: int, high: Switch, far_port: int, block: Block, slot: int
     ) -> Link:
         near, far = (
             switch.layout.ports_at(self.plane.speed_mbps or 0)[number]

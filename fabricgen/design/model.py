@@ -9,8 +9,9 @@ from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import CableSpec, Plane
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
+from fabricgen.vocabulary import LinkKind, Medium, Role
 
-ROLES = ("leaf", "spine", "core")
+ROLES = (Role.LEAF, Role.SPINE, Role.CORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Identity:
     """
 
     plane: str
-    role: str
+    role: Role
     number: int = 0
     pod: int | None = None
     su: int | None = None
@@ -49,8 +50,8 @@ class Switch:
     spec: Part = field(repr=False)
 
     @property
-    def role(self) -> str:
-        """leaf | spine | core."""
+    def role(self) -> Role:
+        """Leaf, spine or core."""
         return self.identity.role
 
     @cached_property
@@ -90,7 +91,7 @@ class Link:
 
     id: str
     plane: str
-    kind: str  # host-leaf | leaf-spine | spine-core | peer | global
+    kind: LinkKind  # host-leaf | leaf-spine | spine-core | peer | global
     a: "Switch | Host"
     a_port: str
     b: Switch
@@ -108,9 +109,9 @@ class Cable:
     """A physical cable and the ids of the links that it carries."""
 
     id: str
-    kind: str
+    kind: LinkKind
     length_m: float
-    medium: str
+    medium: Medium
     links: tuple[str, ...]
 
 
@@ -125,7 +126,7 @@ class PlaneDesign:
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
     hosts: tuple[Host, ...]
-    planned: Mapping[str, int]
+    planned: Mapping[Role, int]
     units: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     bisection_gbps: int | None = None
 

@@ -17,7 +17,7 @@ from fabricgen.platforms import catalog, generic
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
-from fabricgen.vocabulary import Technology
+from fabricgen.vocabulary import Role, Technology
 
 _SWITCHES_FOR = {
     Technology.ROCE: Technology.ETHERNET,
@@ -142,10 +142,10 @@ class PartsList:
             self.findings.append(error("FG202", message, part, key, hint=f"it has: {_offered(platform)}"))
         return found
 
-    def tier(self, plane: Plane, role: str) -> TierParts | None:
+    def tier(self, plane: Plane, role: Role) -> TierParts | None:
         """Platform and layout of a plane's tier; None if the plane has no such tier, or it cannot be used."""
         tier = plane.tiers.get(role)
-        speeds = {plane.uplink_mbps, plane.speed_mbps if role == "leaf" else plane.uplink_mbps}
+        speeds = {plane.uplink_mbps, plane.speed_mbps if role == Role.LEAF else plane.uplink_mbps}
         return self._tier_parts(plane, tier, speeds) if tier else None
 
     def _tier_parts(self, plane: Plane, tier: Tier, speeds: Collection[int | None]) -> TierParts | None:

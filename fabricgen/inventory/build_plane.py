@@ -28,7 +28,7 @@ from fabricgen.units import parse_bytes, parse_speed_mbps
 from fabricgen.vocabulary import BgpAddressing, LinkKind, Purpose, Role, Technology, WatchdogAction
 
 DEFAULT_CNP_DSCP = 48
-DEFAULT_CABLE_M: Mapping[str, float] = {
+DEFAULT_CABLE_M: Mapping[LinkKind, float] = {
     LinkKind.HOST_LEAF: 5.0, LinkKind.LEAF_SPINE: 40.0, LinkKind.SPINE_CORE: 40.0, LinkKind.GLOBAL: 100.0
 }  # fmt: skip
 RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range of RFC 7938 section 5.2.1
@@ -150,14 +150,14 @@ def _speed(node: Node, key: str) -> int | None:
     return parse_speed_mbps(text) if text else None
 
 
-def _oversubscription(node: Node) -> dict[str, float]:
+def _oversubscription(node: Node) -> dict[Role, float]:
     """Role -> ratio; a single number applies to the leaves."""
     given = node.part("oversubscription")
     leaf = given.value if isinstance(given.value, int | float) else given.scalar("leaf", 1)
     return {Role.LEAF: float(leaf), Role.SPINE: float(given.scalar("spine", 1))}
 
 
-def _cables(node: Node, path: str) -> dict[str, CableSpec]:
+def _cables(node: Node, path: str) -> dict[LinkKind, CableSpec]:
     given = node.part("cables")
     below, above = _speed(node, "speed"), _speed(node, "uplink_speed") or _speed(node, "speed")
     speeds = {kind: below if kind == LinkKind.HOST_LEAF else above for kind in DEFAULT_CABLE_M}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.inventory.infiniband import InfinibandSpec, PartitionSpec
 from fabricgen.inventory.part import Part
-from fabricgen.vocabulary import BgpAddressing, Medium, Purpose, Technology, WatchdogAction
+from fabricgen.vocabulary import BgpAddressing, LinkKind, Medium, Purpose, Role, Technology, WatchdogAction
 
 
 @dataclass(frozen=True)
@@ -192,17 +192,17 @@ class Plane(Part):
     rails_per_leaf: int
     leaves_per_unit: int  # of a fat tree
     pod_units: int | None
-    tiers: Mapping[str, Tier]  # by role
+    tiers: Mapping[Role, Tier]  # by role
     speed_mbps: int | None
     uplink_speed_mbps: int | None  # between switches; None: the same as `speed_mbps`
-    oversubscription: Mapping[str, float]  # by role: leaf and spine
-    cables: Mapping[str, CableSpec]  # by kind of link
+    oversubscription: Mapping[Role, float]  # by role: leaf and spine
+    cables: Mapping[LinkKind, CableSpec]  # by kind of link
     mtu_bytes: int
     roce_mtu_bytes: int
     lossless: LosslessSpec
     bgp: BgpAddressing
     addressing: Addressing | None
-    switches: Mapping[str, tuple[SwitchSpec, ...]]  # by role, of an explicit design
+    switches: Mapping[Role, tuple[SwitchSpec, ...]]  # by role, of an explicit design
     links: tuple[LinkSpec, ...]
     dragonfly: DragonflySpec | None
     torus: TorusSpec | None

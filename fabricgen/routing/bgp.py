@@ -78,7 +78,7 @@ def _by_suspects(columns: Indices, suspects: Flags, tracked: Indices) -> Iterato
         yield columns[group.ravel() == number], np.union1d(tracked, np.flatnonzero(patterns[:, number]))
 
 
-@dataclass
+@dataclass(eq=False)
 class _Layers:
     """The result of one run over some word columns. `suspects` (ASNs x columns) are the loop checks that were left out
     and can matter. `has_refused`: a loop check may have refused a path."""

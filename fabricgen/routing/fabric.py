@@ -91,8 +91,8 @@ def _policy(spoken: SpokenFabric, cable: Sequence[int], names: tuple[str, ...], 
     terms = [(a.neighbor.terms, b.neighbor.terms) for a, b in spoken.sessions]
     heard = [(_families(a.accepts, b.sends), _families(b.accepts, a.sends)) for a, b in terms]
     lenience = [(a.allowas_in, b.allowas_in) for a, b in terms]
-    hears = np.zeros((network.links // 2, 2), np.uint8)
-    allowed = np.zeros((network.links // 2, 2), np.int64)
+    hears = np.zeros(network.links, np.uint8).reshape(-1, 2)
+    allowed = np.zeros(network.links, np.int64).reshape(-1, 2)
     if terms:
         np.bitwise_or.at(hears, cable, np.array(heard, np.uint8))
         np.maximum.at(allowed, cable, np.array(lenience, np.int64))

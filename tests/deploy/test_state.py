@@ -70,7 +70,7 @@ def test_cables(name: str, port: str, problem: str) -> None:
 
 
 def test_a_port_without_a_neighbor() -> None:
-    assert state.cable_problems(LINK, {}) == [wrong_neighbor("none")]
+    assert state.cable_problems(LINK, {}) == [wrong_neighbor("missing")]
     nameless = {"lldp": [{"interface": [{"name": "Ethernet0", "port": [{"id": [{"value": "etp2"}]}]}]}]}
     assert state.neighbors(nameless) == {"Ethernet0": [("", "etp2")]}
 
@@ -129,7 +129,7 @@ def test_all_together(tmp_path: Path) -> None:
     switch.texts["docker"] = "{}"
     assert state.problems_of(switch, rendered, LINK, []) == [
         f"BGP: no session with {PEER} spine1",
-        wrong_neighbor("none"),
+        wrong_neighbor("missing"),
         "PFC watchdog: not enabled on Ethernet0",
         "PFC watchdog: a storm is in progress (see `pfcwd show stats`)",
     ]

@@ -188,3 +188,8 @@ def test_a_loop_ends_after_as_many_hops_as_a_packet_may_take() -> None:
 def test_distinct() -> None:
     assert distinct(np.array([3, 1, 3, 2, 1])).tolist() == [1, 2, 3]
     assert distinct(np.empty(0, np.int64)).tolist() == []
+
+
+def test_constants_of_the_infiniband_architecture() -> None:
+    """16 virtual lanes (VL 0 to 15), and at most 64 hops in a directed route."""
+    assert (LANES, MOST_HOPS) == (16, 64)

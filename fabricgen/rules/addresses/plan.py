@@ -41,10 +41,12 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _are_ends(fabric: Fabric, owners: list[tuple[Switch, HeldAddress]]) -> bool:
-    (a, held_a), (b, held_b) = owners[:2]
+    if len(owners) != 2:
+        return False
+    (a, held_a), (b, held_b) = owners
     end = fabric.ends_of[a.name].get(held_a.interface)
     far = end.far if end else None
-    return len(owners) == 2 and far is not None and (far.switch, far.port) == (b, held_b.interface)
+    return far is not None and (far.switch, far.port) == (b, held_b.interface)
 
 
 def _fits_its_link(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:

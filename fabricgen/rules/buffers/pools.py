@@ -103,8 +103,8 @@ def no_shared_headroom(fabric: Fabric) -> Iterator[Defect]:
     """What: if a headroom profile's size equals its xon, its xoff comes from the shared headroom. The pool then has an
     xoff.
 
-    Why: without it there is no space for data that arrives after the pause. The SAI rejects the profile, and orchagent
-    stops.
+    Why: without it the switch cannot store the data that arrives after the pause. The SAI rejects the profile, and
+    orchagent stops.
 
     Example: size 18432, xon 18432, xoff 165888, and no xoff in ingress_lossless_pool.
 

@@ -164,7 +164,7 @@ def _code_problem(flag: Entry) -> tuple[str, str] | None:
         codes = ", ".join(f"{code} ({size})" for code, size in _MTU_OF.items())
         return f"mtu={text} is not a code of OpenSM", f"use one of the codes {codes}"
     if name == "rate" and number not in _RATE_OF:
-        speed = RATE_CODES.get((number or 0) * 1000)
+        speed = RATE_CODES.get(number * 1000) if number else None
         hint = f"write rate={speed}" if speed else "use a code such as 16 (100G), 17 (200G) or 21 (400G)"
         return f"rate={text} is not a code of OpenSM", hint
     if name == "sl" and (number is None or number > 15):

@@ -1,11 +1,12 @@
 """The clock of a run: the largest tick that divides the time of a byte on every link, and a nanosecond.
 
-Compat hpcc counts nanoseconds and rounds the time of every packet down to whole ones, as that simulator does.
+Compat hpcc counts nanoseconds and truncates the time of every packet as that simulator does: first to 2^-64 s, then to
+whole nanoseconds.
 """
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import floor, gcd, lcm
+from math import gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from fabricgen.errors import UsageError
 
 LEAST_TICK_S = Fraction(1, 10**14)
+SECOND_FRACTIONS = 2.0**64  # ns-3 truncates a time in seconds to this fraction before it converts it
 
 
 def exact_tick_s(speeds_gbps: Sequence[float]) -> Fraction:
@@ -32,8 +34,12 @@ def exact_durations(speeds_gbps: Sequence[float], tick_s: Fraction, largest: int
 
 
 def floored_durations(speeds_gbps: Sequence[float], largest: int) -> NDArray[np.int64]:
-    """The whole nanoseconds of 0 to `largest` bytes on the wire: a rounded quotient, then an exact product."""
+    """The whole nanoseconds of 0 to `largest` bytes on the wire: the quotient of doubles, held by ns-3 in fractions of
+    2^-64 s, then an exact product."""
     return np.array(
-        [[floor(Fraction(size * 8.0 / (speed * 1e9)) * 10**9) for size in range(largest + 1)] for speed in speeds_gbps],
-        np.int64,
+        [[_whole_ns(size * 8.0 / (speed * 1e9)) for size in range(largest + 1)] for speed in speeds_gbps], np.int64
     )
+
+
+def _whole_ns(seconds: float) -> int:
+    return int(seconds * SECOND_FRACTIONS) * 10**9 >> 64

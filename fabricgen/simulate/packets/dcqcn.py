@@ -35,6 +35,9 @@ def decrease(run: Run, flow: int) -> None:
     record, now, settings = run.flows[flow], run.clock[0].now, run.settings
     if record.completion >= 0 or not record.decreasing:
         return
+    if record.increasing and record.increase_at == now and settings.increase_interval > settings.decrease_interval:
+        _increase(run, flow)  # the longer timer was set first, so it expires first
+        record.timer_stage += 1
     _update_alpha(run, flow, now)
     if record.timer_stage != 0 or record.byte_stage != 0:
         record.target = record.rate
@@ -50,15 +53,22 @@ def decrease(run: Run, flow: int) -> None:
 def increase_by_time(run: Run, flow: int) -> None:
     """The increase timer expires; a cut in between delays the increase."""
     record, now, settings = run.flows[flow], run.clock[0].now, run.settings
-    record.increasing = 0
     if record.completion >= 0:
+        record.increasing = 0
         return
+    if settings.increase_interval <= settings.decrease_interval and _cut_is_due(run, flow):
+        decrease(run, flow)
     if now >= record.increase_at:
         _increase(run, flow)
         record.timer_stage += 1
         record.increase_at = now + settings.increase_interval
-    record.increasing = 1
     schedule(run, settings.first_flow + 3 * flow + 2, record.increase_at)
+
+
+@inlined
+def _cut_is_due(run: Run, flow: int) -> bool:
+    record = run.flows[flow]
+    return bool(record.decreasing and (run.clock[0].now - record.decrease_origin) % run.settings.decrease_interval == 0)
 
 
 @inlined

@@ -8,6 +8,7 @@ import numpy as np
 from fabricgen.results import Compat
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
+from fabricgen.simulate.packets.draws import first_stream
 from fabricgen.simulate.packets.flows import first_places, flow_records, host_ports
 from fabricgen.simulate.packets.paths import Steps
 from fabricgen.simulate.packets.queues import fill_pools, fill_ports, fill_queues, fill_switches
@@ -90,6 +91,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         steps=steps.array(),
         durations=floored_durations(speeds, largest) if compat else exact_durations(speeds, tick_s, largest),
         frames=np.zeros(FIRST_FRAMES, records.FRAME),
+        streams=first_stream(seed, len(nodes)),
     )
     run.clock["epoch"], run.clock["slot"], run.clock["random"] = -1, SLOTS - 1, seed
     name_events(run)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.clock import SECOND_FRACTIONS
 from fabricgen.simulate.packets.dcqcn import increase_by_bytes, notify
 from fabricgen.simulate.packets.intrinsics import whole
 from fabricgen.simulate.packets.packet import give_back, pop_control, push_control, push_pause, take
@@ -13,6 +14,7 @@ from fabricgen.simulate.packets.records import (
     DATA,
     ECHO,
     MARKED_DATA,
+    MARKED_NAK,
     NAK,
     NONE,
     PAUSE,
@@ -75,9 +77,9 @@ def _acknowledge(run: Run, packet: int) -> bool:
         record.refused_until = run.clock[0].now + run.settings.refusal_interval
         event.kind = NAK
     event.number = record.received
-    if marked and event.kind == ACK and run.clock[0].now >= record.noticed_at + run.settings.notice_interval:
+    if marked and run.clock[0].now >= record.noticed_at + run.settings.notice_interval:
         record.noticed_at = run.clock[0].now
-        event.kind = ECHO
+        event.kind = ECHO if event.kind == ACK else MARKED_NAK
     event.size = run.settings.ack_size
     event.step = record.back
     if not run.settings.data_acks:
@@ -96,9 +98,9 @@ def _acknowledged(run: Run, packet: int) -> None:
         if record.completion < 0:
             record.completion = run.clock[0].now - record.start
             run.clock[0].finished += 1
-    elif event.kind == NAK:
+    elif event.kind >= MARKED_NAK:
         go_back(run, event.flow)
-    if event.kind == ECHO and run.settings.dcqcn:
+    if (event.kind == ECHO or event.kind == MARKED_NAK) and run.settings.dcqcn:
         notify(run, event.flow)
 
 
@@ -184,7 +186,10 @@ def _packet_of(run: Run, flow: int) -> int:
     if record.rate == record.line_rate:
         interval = whole(run.durations[run.ports[record.port].speed, event.size])
     else:
-        interval = _ticks(event.size * 8.0 / record.rate, run.settings.ticks_per_s)
+        seconds = event.size * 8.0 / record.rate
+        if run.settings.truncated:
+            seconds = np.floor(seconds * SECOND_FRACTIONS) / SECOND_FRACTIONS
+        interval = _ticks(seconds, run.settings.ticks_per_s)
     record.available = run.clock[0].now + interval
     if run.settings.dcqcn:
         increase_by_bytes(run, flow, event.size)

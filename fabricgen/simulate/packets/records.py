@@ -11,7 +11,10 @@ NONE = -1
 CONTROL = 15  # the queue of pause frames, and of ACKs that are never paused: it is served first
 
 # Kinds of events. Those from `BEFORE_PACKETS` on come before packets of the same tick, others in order of scheduling.
-DATA, MARKED_DATA, ACK, ECHO, NAK, PAUSE, RESUME, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH = range(14)
+# An ACK or a NAK that answers a marked packet carries the mark to the source: ECHO, MARKED_NAK.
+DATA, MARKED_DATA, ACK, ECHO, MARKED_NAK, NAK, PAUSE, RESUME, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH = (
+    range(15)
+)
 BEFORE_PACKETS = 20
 DECREASE, INCREASE = 20, 21
 

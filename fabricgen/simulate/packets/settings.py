@@ -31,6 +31,7 @@ def run_settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks
         first_pause=first_pause,
         classes=classes,
         ticks_per_s=float(ticks_per_ns * 10**9),
+        truncated=compat,
         data_acks=bool(transport.ack_lossless),
         round_robin=compat,
         sai=not compat,

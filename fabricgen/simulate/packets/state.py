@@ -20,6 +20,7 @@ class Settings(NamedTuple):
     first_pause: int  # three events for each port and class: end of a pause, its repetition, flush of the queue
     classes: int
     ticks_per_s: float
+    truncated: bool  # whether times in seconds are truncated to 2^-64 s, as in ns-3
     data_acks: bool  # whether ACKs travel in the class of their flow
     round_robin: bool  # between classes, else strict and DWRR
     sai: bool  # XON as SAI defines it
@@ -62,3 +63,4 @@ class Run(NamedTuple):
     steps: Records
     durations: NDArray[Any]  # int64
     frames: Records
+    streams: NDArray[Any]  # uint64 [component, 3]: the next random stream of compat hpcc

@@ -4,6 +4,7 @@ import numpy as np
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.buffer import admit, fits, pause_if_full, release, resize, resume_if_empty
+from fabricgen.simulate.packets.draws import draw
 from fabricgen.simulate.packets.intrinsics import trailing_zeros, whole
 from fabricgen.simulate.packets.packet import give_back, pop, pop_control, push, push_control
 from fabricgen.simulate.packets.records import BUSY, CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE
@@ -123,18 +124,7 @@ def _mark(run: Run, port: int, lane: int, packet: int) -> None:
         return
     if queue.bytes <= queue.kmax:
         share = queue.pmax * (queue.bytes - queue.kmin) / (queue.kmax - queue.kmin)
-        if _random(run) >= share:
+        if draw(run) >= share:
             return
     run.events[packet].kind = MARKED_DATA
     queue.marked += 1
-
-
-@inlined
-def _random(run: Run) -> float:
-    """Uniform in [0, 1): SplitMix64, so a seed gives the same run on every machine."""
-    clock = run.clock[0]
-    clock.random += np.uint64(0x9E3779B97F4A7C15)
-    bits = clock.random
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return float((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53

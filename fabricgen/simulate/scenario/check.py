@@ -92,7 +92,12 @@ def _name_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def _link_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Routes and failures without a link."""
+    """Routes and failures without a link, and buffers at the end of a host."""
+    hosts = {node["name"] for node in tree["nodes"] if node["kind"] == NodeKind.HOST}
+    for index, link in enumerate(tree["links"]):
+        for end in ("a", "b"):
+            if f"{end}_buffers" in link and link[end] in hosts:
+                yield ("links", index, f"{end}_buffers"), f"{link[end]!r} is a host: only switches have these buffers"
     linked = {(link["a"], link["b"]) for link in tree["links"]}
     for index, route in enumerate(tree["routes"]):
         if (route["at"], route["via"]) not in linked and (route["via"], route["at"]) not in linked:

@@ -1,7 +1,7 @@
 """Scenario files to `Scenario`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +54,13 @@ def parse_scenario(tree: Mapping[str, Any]) -> Scenario:
 def _scenario(tree: Mapping[str, Any]) -> Scenario:
     if tree["format"] != FORMAT:
         raise ValueError(f"format is {tree['format']!r}, this version reads {FORMAT!r}")
+    nodes = {node["name"]: _node(node, tree["switch_defaults"]) for node in tree["nodes"]}
+    if len(nodes) != len(tree["nodes"]):
+        raise ValueError("two nodes have the same name")
     scenario = Scenario(
         name=str(tree["name"]),
-        nodes=tuple(_node(node, tree["switch_defaults"]) for node in tree["nodes"]),
-        links=tuple(Link(**link) for link in tree["links"]),
+        nodes=tuple(nodes.values()),
+        links=tuple(_link(link, nodes) for link in tree["links"]),
         flows=tuple(Flow(**flow) for flow in tree["flows"]),
         routes=_routes(tree["routes"]),
         transport=_transport(tree["transport"]),
@@ -81,14 +84,30 @@ def _node(node: Mapping[str, Any], defaults: Mapping[str, Any]) -> Node:
     if NodeKind(node["kind"]) is NodeKind.HOST:
         own = {name: node[name] for name in ("drain_gbps", "receive_buffer_bytes") if name in node}
         return Node(node["name"], NodeKind.HOST, **own)
-    own = {field.name: node[field.name] for field in fields(SwitchBuffers) if field.name in node}
-    settings = _with_scheduler({**defaults, **own})
-    if settings.get("ecn"):
-        settings["ecn"] = Ecn(**settings["ecn"])
-    if watchdog := settings.get("watchdog"):
+    return Node(node["name"], NodeKind.SWITCH, SwitchBuffers(**{**_buffers(defaults), **_buffers(node)}))
+
+
+def _buffers(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of buffers among the keys of a tree."""
+    found = _with_scheduler({field.name: tree[field.name] for field in fields(SwitchBuffers) if field.name in tree})
+    if found.get("ecn"):
+        found["ecn"] = Ecn(**found["ecn"])
+    if watchdog := found.get("watchdog"):
         action = WatchdogAction(watchdog.get("action", WatchdogAction.DROP))
-        settings["watchdog"] = Watchdog(**{**watchdog, "action": action})
-    return Node(node["name"], NodeKind.SWITCH, SwitchBuffers(**settings))
+        found["watchdog"] = Watchdog(**{**watchdog, "action": action})
+    return found
+
+
+def _link(link: Mapping[str, Any], nodes: Mapping[str, Node]) -> Link:
+    """A link; `a_buffers` and `b_buffers` replace settings of the switch at that end."""
+    own: dict[str, SwitchBuffers] = {}
+    for end in ("a", "b"):
+        if given := link.get(f"{end}_buffers"):
+            node = nodes.get(link[end])
+            if node is None or node.buffers is None:
+                raise ValueError(f"{end}_buffers of the link {link['a']} to {link['b']}: {link[end]!r} is not a switch")
+            own[f"{end}_buffers"] = replace(node.buffers, **_buffers(given))
+    return Link(**{**link, **own})
 
 
 def _transport(tree: Mapping[str, Any]) -> Transport:
@@ -108,8 +127,6 @@ def _routes(routes: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], str]:
 def _require_known_names(scenario: Scenario) -> None:
     """Raises ValueError for a name without a node, and for a flow that does not go from one host to another."""
     kinds = {node.name: node.kind for node in scenario.nodes}
-    if len(kinds) != len(scenario.nodes):
-        raise ValueError("two nodes have the same name")
     named = [("link", name) for link in scenario.links for name in (link.a, link.b)]
     named += [("route", name) for (at, to), via in scenario.routes.items() for name in (at, to, via)]
     named += [("flow", name) for flow in scenario.flows for name in (flow.src, flow.dst)]

@@ -9,8 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from fabricgen.errors import UsageError
 from fabricgen.resources import resource
-from fabricgen.simulate.scenario import check_scenario
+from fabricgen.simulate.scenario import check_scenario, parse_scenario
 from tests.conftest import Cli
 from tests.simulate.packets.running import finished, result, ring, star
 
@@ -49,6 +50,22 @@ def test_names_must_exist(tmp_path: Path) -> None:
     tree["routes"].append({"at": "h0", "to": "h1", "via": "s"})
     paths = {one.path for one in check_scenario(written(tmp_path, tree))}
     assert paths == {"flows[0].dst", "routes[4].at"}
+
+
+def test_ends_of_links_replace_settings_of_their_switch(tmp_path: Path) -> None:
+    tree = star(2)
+    tree["links"][1]["b_buffers"] = {"alpha": 1, "ecn": {"kmin_bytes": 1000, "kmax_bytes": 2000, "pmax": 1}}
+    assert check_scenario(written(tmp_path, tree)) == []
+    first, second, third = (link.b_buffers for link in parse_scenario(tree).links)
+    assert (first, third) == (None, None)
+    assert second is not None
+    assert (second.alpha, second.pg_reserve_bytes) == (1, tree["switch_defaults"]["pg_reserve_bytes"])
+    assert second.ecn is not None
+    assert second.ecn.kmax_bytes == 2000
+    tree["links"][2]["a_buffers"] = {"alpha": 1}
+    assert [one.path for one in check_scenario(written(tmp_path, tree))] == ["links[2].a_buffers"]
+    with pytest.raises(UsageError, match="'h2' is not a switch"):
+        parse_scenario(tree)
 
 
 def test_command_reports_mistakes_and_exits_with_1(cli: Cli, tmp_path: Path) -> None:

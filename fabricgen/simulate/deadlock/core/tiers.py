@@ -9,12 +9,15 @@ from fabricgen.routing.network import Network
 def tiers(network: Network, sources: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The number of links from each switch to the nearest switch with hosts; a large number if no switch has hosts."""
     level = np.where(sources, 0, network.switches)
-    for _ in range(network.switches):
-        nearer = level.copy()
-        np.minimum.at(nearer, network.source, level[network.target] + 1)
-        if (nearer == level).all():
-            break
-        level = nearer
+    seen = front = sources
+    distance = 0
+    while front.any():
+        distance += 1
+        near = np.zeros_like(front)
+        near[network.target[front[network.source]]] = True
+        front = near & ~seen
+        seen = seen | front
+        level[front] = distance
     return level
 
 

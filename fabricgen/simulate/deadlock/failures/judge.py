@@ -89,7 +89,7 @@ class FailureJudge:
         """The verdict on all sets, with the orbits of the cyclic ones if symmetry gives the same counts."""
         if verdict.first_cyclic is None or verdict.summary.depth > 2:
             return verdict
-        again = self.of_orbits(failures, replace(verdict.summary, cyclic_sets=0, unreachable_sets=0), has_spares)
+        again = self.of_orbits(failures, verdict.summary, has_spares)
         if again is None or replace(again.summary, orbits=()) != verdict.summary:
             return verdict
         return replace(verdict, summary=again.summary)

@@ -32,8 +32,9 @@ def subnet_certificate(result: SubnetDeadlock) -> dict[str, Any] | None:
     """The entry of one subnet; None if there are no tables to certify."""
     evidence = result.evidence
     dumps, loops = evidence.dumps, evidence.loops
-    if dumps is None or loops is None:
+    if dumps is None:
         return None
+    assert loops is not None  # of these tables
     names = switch_names(dumps.subnet)
     order = None if loops.order is None else [_channel(dumps.subnet, names, one) for one in loops.order.tolist()]
     dumped: dict[str, Path | None] = {} if evidence.proof else dump_files(evidence.folder)

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import combinations
 from math import comb
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -136,3 +137,14 @@ def test_ends_of_named_links(tmp_path: Path, cabled: tuple[Bundle, RoutedFabric]
 def test_maintenance_sets_by_pattern(tmp_path: Path, cabled: tuple[Bundle, RoutedFabric]) -> None:
     bundle, fabric = cabled
     assert list(maintenance_sets(bundle, fabric, [])) == [], "the example plans none"
+
+
+def test_patterns_of_links_match_no_switch_that_fails(tmp_path: Path) -> None:
+    """With switches among the failures, "*" as a pattern of links still means links only."""
+    bundle, fabric = opened(clos(2, 1), tmp_path)
+    links = links_that_fail(bundle, fabric)
+    planned = SimpleNamespace(name="work", switches=(), links=("*",))
+    wiring = SimpleNamespace(checks=SimpleNamespace(maintenance=[planned]))
+    everything = [*links, *(switch_failure(fabric, number) for number in range(3))]
+    [(name, found)] = maintenance_sets(SimpleNamespace(wiring=wiring), fabric, everything)  # type: ignore[arg-type]
+    assert (name, found) == ("maintenance work", FailureSet(tuple(links)))
