@@ -64,11 +64,6 @@ def _open_at_once(file: str, flags: int) -> int:
     return os.open(file, flags | os.O_NONBLOCK)
 
 
-def _open_at_once(file: str, flags: int) -> int:
-    """Opening a pipe does not wait for its writer."""
-    return os.open(file, flags | os.O_NONBLOCK)
-
-
 def _refuse(found: os.stat_result, most_bytes: int, file: Path) -> None:
     if not stat.S_ISREG(found.st_mode):
         kind = next((name for test, name in _KINDS if test(found.st_mode)), "a special file")

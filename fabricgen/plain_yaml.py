@@ -10,10 +10,11 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 
 try:
-    from yaml import CSafeLoader as Loader
+    from yaml import CSafeLoader as _Loader
 except ImportError:  # PyYAML without libyaml gives the same result, slower
-    from yaml import SafeLoader as Loader  # type: ignore[assignment]
+    from yaml import SafeLoader as _Loader  # type: ignore[assignment]
 
+Loader = _Loader
 MAX_DEPTH = 200  # of nested lists and mappings
 MAX_GROWTH = 100  # nodes per character, through aliases
 _BRACKET = re.compile(r"[\[\]{}]")

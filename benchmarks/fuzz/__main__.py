@@ -2,8 +2,8 @@
 
 python -m benchmarks.fuzz [--inputs N] [--seed N] [--only GLOB]
 
-Each failing input is written with its command and traceback to build/fuzz/KIND/, once for each kind. The exit code is 1 if
-there is any. The inputs depend only on the seed and the sources.
+Each failing input is written with its command and traceback to build/fuzz/KIND/, once for each kind. The exit code is 1
+if there is any. The inputs depend only on the seed and the sources.
 """
 
 import argparse

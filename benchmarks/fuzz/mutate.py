@@ -22,7 +22,7 @@ class _Dumper(yaml.SafeDumper):
     pass
 
 
-_Loader.add_constructor("!secret", lambda loader, node: SecretReference(loader.construct_scalar(node)))
+_Loader.add_constructor("!secret", lambda _, node: SecretReference(str(node.value)))
 _Dumper.add_representer(SecretReference, lambda dumper, text: dumper.represent_scalar("!secret", str(text)))
 
 
@@ -82,7 +82,7 @@ def _name(random: Random) -> str:
 
 
 def _words(text: str, random: Random) -> str:
-    """The text with a word, or a line, changed."""
+    """The text after a change of one word or line."""
     lines = text.split("\n")
     at = random.randrange(len(lines))
     match random.randrange(8):

@@ -44,7 +44,8 @@ def _bundle(name: str, other: str) -> list[Command]:
     """Every verb that reads a bundle."""
     judged = [("validate", name), ("validate", name, *_JSON), ("validate", name, "--deploy", "--expand")]
     simulated = [
-        ("simulate", "deadlock", name, "--failures", "1"), ("simulate", "deadlock", name, *_JSON, "--certificate", "out.json"),
+        ("simulate", "deadlock", name, "--failures", "1"),
+        ("simulate", "deadlock", name, *_JSON, "--certificate", "out.json"),
         ("simulate", "deadlock", name, "--routes", "out.json", "--repair", "local"),
         ("simulate", "congestion", name), ("simulate", "congestion", name, "--pattern", "permutation", *_JSON),
         ("simulate", "packets", name, "--pattern", "incast", "--size", "10KB"),
@@ -228,7 +229,8 @@ def _tables() -> Iterator[str]:
         yield f"Unicast lids [0-13] of switch Lid {11 + at} guid 0x{_guid(f'S{at}'):016x} ('sw{at}'):\n"
         for to in range(3):
             guid = _guid(f"H{to}") + 1
-            yield f"0x{to + 1:04x} {3 if at == to else 1:03d} # Channel Adapter portguid 0x{guid:016x}: 'host{to} mlx5_0'\n"
+            port = 3 if at == to else 1
+            yield f"0x{to + 1:04x} {port:03d} # Channel Adapter portguid 0x{guid:016x}: 'host{to} mlx5_0'\n"
 
 
 _TOML = """\

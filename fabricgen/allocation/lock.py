@@ -66,7 +66,7 @@ class Lock:
 
     def without(self, plane: str) -> "Lock":
         """The lock without the numbers of a plane. Names and units stay."""
-        kept = {
+        kept: dict[str, Any] = {
             section: {key: value for key, value in getattr(self, section).items() if not key.startswith(f"{plane}/")}
             for section in RENUMBERED
         }

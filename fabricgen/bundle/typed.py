@@ -17,7 +17,8 @@ _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or 
 
 def checked(item: T, place: str) -> T:
     """The dataclass object itself. Raises ValueError with the place of a field whose value is not of its type."""
-    for name, is_right, expected in _fields(type(item)):
+    kind: Any = type(item)
+    for name, is_right, expected in _fields(kind):
         value = getattr(item, name)
         if not is_right(value):
             raise ValueError(f"{place}.{name} is {_shown(value)}, expected {expected}")
@@ -49,9 +50,9 @@ def unique(names: Iterable[str], place: str) -> None:
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, Check, str], ...]:
+def _fields(kind: Any) -> tuple[tuple[str, Check, str], ...]:
     hints = typing.get_type_hints(kind)
-    return tuple((field.name, *_check(hints[field.name])) for field in fields(kind))  # type: ignore[arg-type]
+    return tuple((field.name, *_check(hints[field.name])) for field in fields(kind))
 
 
 @cache

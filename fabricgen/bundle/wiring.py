@@ -240,7 +240,8 @@ def load_wiring(text: bytes) -> Wiring:
     unique((plane.name for plane in wiring.planes), "planes")
     planes = {plane.name for plane in wiring.planes}
     nics = (nic for host in wiring.hosts for nic in host.nics)
-    for item in (*wiring.devices, *nics, *wiring.links, *wiring.externals, *wiring.placeholders):
+    items: tuple[Any, ...] = (*wiring.devices, *nics, *wiring.links, *wiring.externals, *wiring.placeholders)
+    for item in items:
         if item.plane not in planes:
             raise ValueError(f"{item} is of a plane that the file does not have")
     return checked(wiring, "fabric.json")

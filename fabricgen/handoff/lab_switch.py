@@ -76,6 +76,7 @@ def lab_config(
 
     `ports` are those of all switches of the lab; `neighbors` maps ports of this switch to far devices in the lab.
     """
+    known = loadable_rows(device, "PORT")
     own = {
         port: ports[device.name, port].name for port in loadable_rows(device, "PORT") if (device.name, port) in ports
     }

@@ -29,7 +29,9 @@ def _is_number(_: object, value: object) -> bool:
 
 # A number such as 2.0 is not an integer, and NaN is not a number: the code that follows expects int and finite numbers.
 _TYPES = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-_VALIDATOR = validators.extend(Draft202012Validator, type_checker=_TYPES.redefine("number", _is_number))
+_VALIDATOR: Any = validators.extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator, type_checker=_TYPES.redefine("number", _is_number)
+)
 
 
 @cache

@@ -39,6 +39,7 @@ _END = re.compile(
 _KINDS = {"CA": NodeKind.ADAPTER, "SW": NodeKind.SWITCH, "Rt": NodeKind.ROUTER}
 _SWITCH_HEAD = re.compile(rb"(?:Switch 0x|Unicast lids .*? guid 0x|\w+: Switch 0x)([0-9a-fA-F]+)")
 _BLOCK = 1 << 20
+_LANES = 16  # VL 15 drops the packets of a service level
 _ADAPTER_LID = re.compile(rb"^0x(\w{4}) \d+ *[#:] *\(?Channel Adapter portguid 0x(\w+)", re.MULTILINE)
 
 
@@ -215,6 +216,8 @@ def _sl2vl(subnet: Subnet, file: Path) -> Bytes:
         missing[place[0]] = False
         for service_level in range(16):
             lanes[(*place, service_level)] = _decimal(raw, starts[known] + 10 + 3 * service_level, 2)
+    if (lanes >= _LANES).any():
+        raise UnreadableInputError(f"an entry is not a virtual lane from 0 to {_LANES - 1}", Location(str(file)))
     if missing.any():
         name = subnet.switches[int(missing.argmax())].name
         others = f" and {missing.sum() - 1} more switches" if missing.sum() > 1 else ""

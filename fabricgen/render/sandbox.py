@@ -113,7 +113,7 @@ class _Counting(NodeTransformer):
         return _filtered(nodes.List(node.nodes, lineno=node.lineno), "fabricgen_joined")
 
 
-def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
+def _filtered(node: Any, name: str) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 

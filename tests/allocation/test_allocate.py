@@ -393,8 +393,7 @@ def test_names_that_yaml_would_read_as_something_else(name: str, tmp_path: Path)
         name,
         names={"p/leaf/a": name},
         asns={"p/leaf/a": 7},
-        
-        loopbacks={"p/leaf/a": ["1:2:3:4:5:6:7:8"], "p/leaf/b": ["::1"], "p/leaf/c": ["1::"]},,
+        loopbacks={"p/leaf/a": ["1:2:3:4:5:6:7:8"], "p/leaf/b": ["::1"], "p/leaf/c": ["1::"]},
     )
     write_lock(tmp_path / LOCK_NAME, lock)
     assert read_lock(tmp_path / LOCK_NAME) == lock
