@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt hooks golden bench matrix mutants kill dist clean
+.PHONY: help demo test lint type fmt hooks golden bench fuzz matrix mutants kill dist clean
 BIN := .venv/bin
 
 help:  ## print this list
@@ -50,6 +50,11 @@ mutants:  ## seed faults in the examples and count which ones the rules find; re
 kill:  ## end each writing command at 100 system calls (needs strace), and check what it leaves
 	@scripts/setup "[dev]"
 	@$(BIN)/python -m benchmarks.kills
+
+fuzz:  ## run 20,000 mutated inputs through every verb; failing inputs are kept in build/fuzz
+	@scripts/setup "[dev,sim]"
+	@rm -rf build/fuzz
+	@$(BIN)/python -m benchmarks.fuzz
 
 matrix:  ## render every layout, role, set of priorities and BGP style into build/matrix
 	@scripts/setup

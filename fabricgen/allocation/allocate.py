@@ -1,7 +1,7 @@
 """Identity to numbers. Numbers in the lock file stay; a new identity gets the first free run of its pool."""
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from fabricgen.allocation.guids import Guids, give_guids
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.naming import name_hosts, name_switches, notes_by_identity
 from fabricgen.allocation.pools import Pool, block_size
+from fabricgen.allocation.refusals import Refusal, refused, replaced
 from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.model import DeviceNote
@@ -53,21 +54,33 @@ class Allocation:
 
 
 def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[Finding]]:
-    """The allocation, the updated lock, and the findings on pools that cannot serve the fabric."""
+    """The allocation, the updated lock, and the findings on pools that cannot serve the fabric, and on entries of the
+    lock that cannot be kept."""
+    refusals: list[Refusal] = []
+    allocation, new, findings = _allocated(fabric, lock, refusals)
+    if lock is not None:
+        planes = [design.plane.name for design in fabric.planes]
+        findings += refused(lock, refusals, planes, lambda plane: _allocated(fabric, lock.without(plane), [])[1])
+        if not refusals:
+            findings += replaced(lock, new)
+    return allocation, new, findings
+
+
+def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refusal]) -> tuple[Allocation, Lock, list[Finding]]:
     findings: list[Finding] = []
     old = lock or Lock(fabric.inventory.fabric)
     new = deepcopy(old)
-    names = name_switches(fabric, old, findings)
+    names = name_switches(fabric, old, findings, refusals)
     notes = notes_by_identity(fabric, names)
     new.names.update(names)
     _keep_units(fabric, new)
     _check_overlaps(fabric, findings)
-    _give_asns(fabric, new, findings)
+    _give_asns(fabric, new, findings, refusals)
     for design in fabric.planes:
         addressing = design.plane.addressing
         if addressing:
-            _give_addresses(fabric, design.plane, addressing, new, findings)
-    _give_management(fabric, notes, new, findings)
+            _give_addresses(fabric, design.plane, addressing, new, findings, refusals)
+    _give_management(fabric, notes, new, findings, refusals)
     keys = [switch.key for switch in fabric.switches]
     blocks = [block.key for block in _numbered_blocks(fabric)]
     host_names = name_hosts(fabric, names.values(), findings)
@@ -79,7 +92,7 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
         management={key: tuple(new.management[key]) for key in keys if key in new.management},
         blocks={key: tuple(map(IPNetwork, new.blocks[key])) for key in blocks if key in new.blocks},
         notes=notes,
-        guids=give_guids(fabric, notes, names, host_names, new, findings),
+        guids=give_guids(fabric, notes, names, host_names, new, findings, refusals),
         subnets=new.subnets,
     )
     return allocation, new, findings
@@ -93,13 +106,14 @@ def _keep_units(fabric: Fabric, lock: Lock) -> None:
             lock.units[f"{design.plane.name}/{group}"] = [*units, *held[len(units) :]]
 
 
-def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding]) -> None:
+def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: list[Refusal]) -> None:
     taken = set(lock.asns.values())
     for design in fabric.planes:
         addressing = design.plane.addressing
         if addressing is None or addressing.asn_first > addressing.asn_last:
             continue  # the inventory has reported such a range
         owners = sorted({switch.asn_owner for switch in design.switches}, key=natural_key)
+        refusals += _wrong_asns(lock, owners, addressing)
         pool = Pool([(addressing.asn_first, addressing.asn_last)])
         for number in taken:
             pool.take(number, number)
@@ -116,13 +130,33 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding]) -> None:
             taken.add(asn)
 
 
-def _give_addresses(fabric: Fabric, plane: Plane, pools: Addressing, lock: Lock, findings: list[Finding]) -> None:
+def _wrong_asns(lock: Lock, owners: Sequence[str], addressing: Addressing) -> Iterator[Refusal]:
+    """The ASNs of the lock that are outside the range of their plane, or that two owners of the plane have."""
+    first, last, owner_of = addressing.asn_first, addressing.asn_last, dict[int, str]()
+    for owner in owners:
+        asn = lock.asns.get(owner)
+        if asn is None:
+            continue
+        twin = owner_of.setdefault(asn, owner)
+        if twin != owner:
+            yield Refusal("asns", owner, str(asn), "", (addressing, "asn"), twin)
+        elif not first <= asn <= last:
+            yield Refusal("asns", owner, str(asn), f"is outside the range {first}-{last}", (addressing, "asn"))
+
+
+def _give_addresses(
+    fabric: Fabric, plane: Plane, pools: Addressing, lock: Lock, findings: list[Finding], refusals: list[Refusal]
+) -> None:
     loopbacks = {switch.key: 1 for switch in fabric.switches if switch.identity.plane == plane.name}
-    findings += Grant(pools.loopbacks, "loopbacks").fill(loopbacks, lock.loopbacks)
+    grant = Grant(pools.loopbacks, "loopbacks")
+    findings += grant.fill(loopbacks, lock.loopbacks)
+    refusals += grant.refused
     for name in (name for name in ("links", "hosts") if name in pools.pools):
         blocks = [block for block in _numbered_blocks(fabric) if block.plane == plane.name and block.pool == name]
         sizes = {block.key: block_size(block.slots) for block in blocks}
-        findings += Grant(pools.pools[name], name, Form.PREFIX).fill(sizes, lock.blocks)
+        grant = Grant(pools.pools[name], name, Form.PREFIX)
+        findings += grant.fill(sizes, lock.blocks)
+        refusals += grant.refused
 
 
 def _numbered_blocks(fabric: Fabric) -> list[Block]:
@@ -133,7 +167,9 @@ def _numbered_blocks(fabric: Fabric) -> list[Block]:
     ]
 
 
-def _give_management(fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock, findings: list[Finding]) -> None:
+def _give_management(
+    fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock, findings: list[Finding], refusals: list[Refusal]
+) -> None:
     management = fabric.inventory.management
     if management is None:
         return
@@ -156,7 +192,9 @@ def _give_management(fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock
     manual_addresses = [text.split("/")[0] for text in manual]
     reserved = [*management.gateways, *management.ntp, *management.syslog, *management.dns, *manual_addresses]
     sizes = {switch.key: 1 for switch in fabric.switches if not (switch.key in notes and notes[switch.key].management)}
-    findings += Grant(management.addresses, "management", Form.INTERFACE, reserved).fill(sizes, lock.management)
+    grant = Grant(management.addresses, "management", Form.INTERFACE, reserved)
+    findings += grant.fill(sizes, lock.management)
+    refusals += grant.refused
 
 
 def _check_overlaps(fabric: Fabric, findings: list[Finding]) -> None:

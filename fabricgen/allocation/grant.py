@@ -7,6 +7,7 @@ from typing import Literal
 from netaddr import AddrFormatError, IPAddress, IPNetwork, IPSet
 
 from fabricgen.allocation.pools import address_pool
+from fabricgen.allocation.refusals import Refusal
 from fabricgen.findings import Finding
 from fabricgen.inventory.plane import PoolSpec
 from fabricgen.inventory.prefixes import networks
@@ -37,12 +38,14 @@ class Grant:
             for network in self.networks.values():
                 kept.add(IPAddress(network.first, network.version))
                 kept.add(IPAddress(network.last, network.version))
+        self.refused: list[Refusal] = []
+        self._owners: list[tuple[Version, int, int, str]] = []
         self.free = {version: address_pool(network, kept) for version, network in self.networks.items()}
 
     def fill(self, sizes: Mapping[str, int], given: dict[str, list[str]]) -> list[Finding]:
         """Give each key of `sizes` a run of that many addresses; what other keys of `given` have is not free.
 
-        A key gets a new run if its own lies outside the pool, is too small or overlaps another.
+        A key gets a new run if its own is too small. What lies outside the pool or overlaps another is refused.
         """
         held: dict[str, dict[Version, str]] = {}
         for key in sorted(given, key=lambda key: key not in sizes):
@@ -51,9 +54,12 @@ class Grant:
                 version = network.version
                 address = int(network.ip)
                 first, last = (network.first, network.last) if self.form is Form.PREFIX else (address, address)
-                fits = last - first + 1 >= sizes.get(key, 1)
-                if version in self.free and fits and self.free[version].take(first, last):
-                    held.setdefault(key, {})[version] = text
+                if version in self.free and self.free[version].take(first, last):
+                    if last - first + 1 >= sizes.get(key, 1):
+                        held.setdefault(key, {})[version] = self._in_form(version, text)
+                        self._owners.append((version, first, last, key))
+                elif key in sizes:
+                    self.refused.append(self._refusal(key, text, version, first, last))
         findings = []
         for version, free in self.free.items():
             for key in sorted((key for key in sizes if version not in held.get(key, {})), key=natural_key):
@@ -66,6 +72,26 @@ class Grant:
             if key in held:
                 given[key] = [held[key][version] for version in self.free if version in held[key]]
         return findings
+
+    def _in_form(self, version: Version, text: str) -> str:
+        """An address as it is given: with the prefix length of the pool, which may have grown."""
+        length = self.networks[version].prefixlen
+        return f"{text.partition('/')[0]}/{length}" if self.form is Form.INTERFACE else text
+
+    def _refusal(self, key: str, text: str, version: Version, first: int, last: int) -> Refusal:
+        section = "blocks" if self.form is Form.PREFIX else self.purpose
+        pool = self.networks.get(version)
+        if pool is None:
+            reason = f"is of IPv{version}, and the pool has no prefix of it"
+        elif first < pool.first or last > pool.last:
+            reason = f"is outside the pool {pool} for {self.purpose}"
+        else:
+            taken = ((low, high, owner) for other, low, high, owner in self._owners if other == version)
+            twin = next((owner for low, high, owner in taken if low <= last and first <= high), "")
+            if twin:
+                return Refusal(section, key, text, "", (self.pool, ""), twin)
+            reason = f"the pool {pool} for {self.purpose} never gives: it is reserved, or in use outside the fabric"
+        return Refusal(section, key, text, reason, (self.pool, ""))
 
     def _text(self, version: Version, first: int, size: int) -> str:
         address, pool = IPAddress(first, version), self.networks[version]

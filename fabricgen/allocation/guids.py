@@ -12,6 +12,7 @@ from typing import NamedTuple
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.pools import Pool
 from fabricgen.allocation.readings import Found, Matching, unknown_nodes
+from fabricgen.allocation.refusals import Refusal
 from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.findings import Finding, Related
@@ -56,11 +57,12 @@ def give_guids(
     host_names: Mapping[str, str],
     lock: Lock,
     findings: list[Finding],
+    refusals: list[Refusal],
 ) -> Guids:
     """The GUIDs of all InfiniBand planes. Adds placeholders and numbers of subnets to the lock."""
     planes = [design for design in fabric.planes if design.plane.technology == Technology.INFINIBAND]
     subnets = [subnet.key for design in planes for subnet in split_subnets(design)]
-    _number(dict.fromkeys(subnets, 1), lock.subnets, Pool([(1, SUBNETS)]))
+    refusals += _number(dict.fromkeys(subnets, 1), lock.subnets, 1, SUBNETS, "subnets")
     switches = [switch for design in planes for switch in design.switches]
     ends = {(link.a.key, link.a_port): link.a for design in planes for link in design.links if isinstance(link.a, Host)}
     hosts = {host.key: host for host in ends.values()}
@@ -76,9 +78,9 @@ def give_guids(
     kept = {key: _is_host(key) for key in lock.guids}
     of_hosts = {key: lock.guids[key] for key, is_host in kept.items() if is_host}
     of_switches = {key: lock.guids[key] for key, is_host in kept.items() if not is_host}
-    _number({switch.key: 1 for switch in switches}, of_switches, Pool([(0, PLACEHOLDERS - 1)]))
+    refusals += _number({switch.key: 1 for switch in switches}, of_switches, 0, PLACEHOLDERS - 1, "guids")
     runs = {key: -(-len(host.model.nics) // _HOST_RUN) * _HOST_RUN for key, host in hosts.items()}
-    _number(runs, of_hosts, Pool([(0, PLACEHOLDERS // 2 - 1)]))
+    refusals += _number(runs, of_hosts, 0, PLACEHOLDERS // 2 - 1, "guids")
     lock.guids.update(of_switches | of_hosts)
     place = {key: {nic.name: index for index, nic in enumerate(host.model.nics)} for key, host in hosts.items()}
     return Guids(
@@ -106,17 +108,24 @@ def _is_host(key: str) -> bool:
     return key.partition("/")[2].isdecimal()
 
 
-def _number(sizes: Mapping[str, int], given: dict[str, int], pool: Pool) -> None:
-    """Keep the number of each key, and give the first free run to keys without one."""
+def _number(sizes: Mapping[str, int], given: dict[str, int], low: int, high: int, section: str) -> list[Refusal]:
+    """Keep the number of each key, and give the first free run to keys without one. Returns what cannot be kept."""
+    pool, refusals = Pool([(low, high)]), []
+    held: dict[str, tuple[int, int]] = {}
     for key in sorted(given, key=lambda key: key not in sizes):
-        size = sizes.get(key, 1)
-        if not pool.take(given[key], given[key] + size - 1) and key in sizes:
-            del given[key]
+        first, last = given[key], given[key] + sizes.get(key, 1) - 1
+        if pool.take(first, last):
+            held[key] = first, last
+        elif key in sizes:
+            twin = next((other for other, (start, end) in held.items() if start <= last and first <= end), "")
+            reason = "" if twin else f"is outside the range {low}-{high}"
+            refusals.append(Refusal(section, key, str(given.pop(key)), reason, twin=twin))
     for key, size in sizes.items():
         if key not in given:
             number = pool.give(size)
             assert number is not None, "a fabric cannot have more ports than there are placeholders"
             given[key] = number
+    return refusals
 
 
 class _Own:

@@ -56,6 +56,7 @@ def render(
     templates: Path | None = None,
     locked: bool = False,
     adopt_folder: bool = False,
+    renumber: str | None = None,
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -64,10 +65,10 @@ def render(
 
     With `check` nothing is written either: `stale` names the files that differ from what would be rendered. `only` is
     a shell pattern: other switches keep their files. `templates` is a folder that overlays templates. With `locked`
-    it is an error if the lock file would change. `jobs` processes render switches. `output` is a new or empty folder,
-    or the bundle of this fabric. With `adopt_folder` it can be any folder; only files that are rendered are replaced.
-    Raises UnreadableInputError for an inventory that is missing or not YAML, UsageError for another `output`, OSError
-    if it cannot be written.
+    it is an error if the lock file would change. `renumber` is a plane whose numbers are allocated anew. `jobs`
+    processes render switches. `output` is a new or empty folder, or the bundle of this fabric. With `adopt_folder` it
+    can be any folder; only files that are rendered are replaced. Raises UnreadableInputError for an inventory that is
+    missing or not YAML, UsageError for another `output`, OSError if it cannot be written.
     """
     from fabricgen.bundle.write import BundleWriter
     from fabricgen.inventory.load import LOCK_NAME, inventory_root
@@ -75,7 +76,7 @@ def render(
     from fabricgen.render.plans import lock_would_change, make_plans
     from fabricgen.render.templates import TemplateProblemError
 
-    plans = make_plans(inventory)
+    plans = make_plans(inventory, renumber=renumber)
     lock_file = inventory_root(inventory) / LOCK_NAME
     if locked or check:
         plans.findings += lock_would_change(plans, lock_file, needed=locked)
@@ -90,15 +91,22 @@ def render(
     try:
         if check:
             return replace(planned, stale=tuple(_stale_files(content, output)))
-        return _write(planned, content, BundleWriter(output, fabric.fabric, adopt=adopt_folder), lock_file, progress)
+        writer = BundleWriter(output, fabric.fabric, adopt=adopt_folder)
+        return _write(planned, content, writer, lock_file, progress, renumber)
     except TemplateProblemError as problem:
         return replace(planned, findings=(*planned.findings, problem.finding))
 
 
 def _write(
-    planned: Rendering, content: "BundleContent", writer: "BundleWriter", lock_file: Path, progress: Progress
+    planned: Rendering,
+    content: "BundleContent",
+    writer: "BundleWriter",
+    lock_file: Path,
+    progress: Progress,
+    renumber: str | None,
 ) -> Rendering:
-    from fabricgen.allocation.lock import write_lock
+    from fabricgen.allocation.lock import Lock, write_lock
+    from fabricgen.allocation.refusals import changed
 
     plans, output = content.plans, writer.given
     with writer:
@@ -114,8 +122,14 @@ def _write(
                 write_lock(lock_file, plans.lock)
             writer.put_in_place(gone)
     if plans.lock_changed:
-        new = plans.lock.entries() - (plans.old_lock.entries() if plans.old_lock else 0)
-        progress.step("allocated", f"{new} new entries in {lock_file}: commit it")
+        old = plans.old_lock or Lock(plans.fabric.inventory.fabric)
+        new = plans.lock.entries() - old.entries()
+        if renumber is None:
+            progress.step("allocated", f"{new} new entries in {lock_file}: commit it")
+        else:
+            counts = changed(old, plans.lock, renumber).values()
+            number, total = (sum(column) for column in zip((0, 0), *counts, strict=True))
+            progress.step("renumbered", f"{number} of {total} entries of plane {renumber} in {lock_file}: commit it")
     progress.step("rendered", f"{len(chosen)} config_db.json into {output}")
     if writer.edited:
         shown = ", ".join(writer.edited[:_SHOWN]) + (", …" if writer.edited[_SHOWN:] else "")

@@ -12,18 +12,11 @@ from fabricgen.bundle.locate import locate
 from fabricgen.bundle.wiring import WiredDevice
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.tables import ConfigDb, Row
 
 _TABLES_REMEMBERED = 1024
-
-
-def read_bytes(file: Path) -> bytes:
-    """The bytes of a file. Raises UnreadableInputError."""
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise UnreadableInputError(f"cannot read: {error.strerror}", Location(str(file))) from error
 
 
 def parse_object(text: bytes, file: Path) -> Any:

@@ -11,6 +11,8 @@ import yaml
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_text
+from fabricgen.plain_yaml import load_yaml
 from fabricgen.sonic.canonical import natural_key
 
 FOLDER = "hosts"
@@ -49,13 +51,7 @@ class ObservedHosts:
     def text(self, file: str) -> str:
         """The text of a file. Raises UnreadableInputError."""
         if file not in self._texts:
-            path = self.folder / file
-            try:
-                self._texts[file] = path.read_text("utf-8")
-            except OSError as error:
-                raise UnreadableInputError(f"cannot read: {error.strerror}", Location(str(path))) from error
-            except UnicodeDecodeError as error:
-                raise UnreadableInputError("not UTF-8", Location(str(path))) from error
+            self._texts[file] = read_text(self.folder / file)
         return self._texts[file]
 
     def settings(self, file: str) -> Mapping[str, str]:
@@ -102,12 +98,7 @@ class ObservedHosts:
 
     def _parse(self, file: str, text: str) -> Any:
         place = str(self.folder / file)
-        try:
-            tree = yaml.load(text, yaml.CSafeLoader)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            where = Location(place, mark.line + 1, mark.column + 1) if mark else Location(place)
-            raise UnreadableInputError(f"not YAML: {getattr(error, 'problem', None) or error}", where) from error
+        tree = load_yaml(text, place)
         network = tree.get("network") if isinstance(tree, dict) else None
         ethernets = network.get("ethernets") if isinstance(network, dict) else None
         if not isinstance(ethernets, dict) or not all(isinstance(one, dict) for one in ethernets.values()):

@@ -9,6 +9,8 @@ from typing import Any
 import orjson
 
 from fabricgen.bundle.wiring import dump_listing
+from fabricgen.errors import UnreadableInputError
+from fabricgen.inputs import read_bytes
 
 FORMAT_VERSION = "1"
 NAME = "manifest.json"
@@ -36,8 +38,8 @@ class Manifest:
 
 
 def load_manifest(folder: Path) -> Manifest:
-    """The manifest of a bundle. Raises OSError, or ValueError if the file is not a manifest."""
-    raw = orjson.loads((folder / NAME).read_bytes())
+    """The manifest of a bundle. Raises UnreadableInputError, or ValueError if the file is not a manifest."""
+    raw = orjson.loads(read_bytes(folder / NAME))
     if not isinstance(raw, dict):
         raise ValueError("not a JSON object")
     if raw.get("format_version") != FORMAT_VERSION:
@@ -61,7 +63,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     """The manifest of a bundle; None if it is missing, cannot be read, or has another format."""
     try:
         return load_manifest(folder)
-    except (OSError, ValueError):
+    except (UnreadableInputError, ValueError):
         return None
 
 

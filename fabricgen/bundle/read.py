@@ -13,17 +13,18 @@ from fabricgen.atomic.journal import refuse_incomplete
 from fabricgen.bundle import infer
 from fabricgen.bundle.cables import Cabling
 from fabricgen.bundle.config_files import CONFIG_NAME, ConfigFiles, by_device
-from fabricgen.bundle.device import ObservedDevice, parse_object, read_bytes
+from fabricgen.bundle.device import ObservedDevice, parse_object
 from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.sources import Sources, read_sources
 from fabricgen.bundle.wiring import WiredLink, Wiring, load_wiring
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import LinkKind
 
-__all__ = ["CONFIG_NAME", "OPTIONS_NAME", "Bundle", "ObservedDevice", "open_bundle", "parse_object", "read_bytes"]
+__all__ = ["CONFIG_NAME", "OPTIONS_NAME", "Bundle", "ObservedDevice", "open_bundle", "parse_object"]
 
 OPTIONS_NAME = "opensm.conf"
 

@@ -1,6 +1,7 @@
 """sources.json read back: the origins of each value, and the values that overrides set."""
 
 import re
+import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -9,8 +10,10 @@ from typing import Any
 
 import orjson
 
+from fabricgen.bundle.typed import checked, require, rows
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.origin import Origin
 from fabricgen.suppressions import Suppression
 
@@ -18,6 +21,7 @@ FORMAT_VERSION = "1"
 MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the dialect mlnx-sm-5
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
 _ANY = "*"
+_ORIGIN = {"inventory": str, "platform": str, "steps": list}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +125,11 @@ class Sources:
 def read_sources(folder: Path) -> Sources | None:
     """The source map of a bundle; None if it is missing. Raises UnreadableInputError if it has another form."""
     file = folder / "sources.json"
-    try:
-        raw = orjson.loads(file.read_bytes())
-    except FileNotFoundError:
+    if not file.exists():
         return None
-    except (OSError, ValueError) as error:
+    try:
+        raw = orjson.loads(read_bytes(file))
+    except ValueError as error:
         raise UnreadableInputError(
             f"not a sources.json that this version reads: {error}", Location(str(file))
         ) from error
@@ -133,7 +137,35 @@ def read_sources(folder: Path) -> Sources | None:
     if version != FORMAT_VERSION:
         problem = f"sources.json has format_version {version!r}, this fabricgen reads {FORMAT_VERSION!r}"
         raise UnreadableInputError(problem, Location(str(file)))
-    return Sources(raw)
+    try:
+        return Sources(_checked(raw))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableInputError(f"sources.json has another form: {error}", Location(str(file))) from error
+
+
+def _checked(raw: Any) -> Mapping[str, Any]:
+    """The content itself. Raises ValueError, KeyError or TypeError unless it has the form that `Sources` reads."""
+    for index, origin in enumerate(rows(raw["origins"], "origins")):
+        for key, kind in _ORIGIN.items():
+            require(origin.get(key, kind()), str if kind is str else list[str], f"origins[{index}].{key}")
+    known = len(raw["origins"])
+    for index, form in enumerate(rows(raw["forms"], "forms")):
+        require(form["template"], str, f"forms[{index}].template")
+        found = require(form["rows"], dict[str, dict[str, list[int]]], f"forms[{index}].rows")
+        if not all(0 <= each < known for row in found.values() for origins in row.values() for each in origins):
+            raise ValueError(f"forms[{index}].rows refers to an origin that is missing")
+    devices = rows(raw["devices"], "devices")
+    for index, device in enumerate(devices):
+        place = f"devices[{index}]"
+        require(device["name"], str, f"{place}.name")
+        require(device.get("overrides", {}), dict[str, str], f"{place}.overrides")
+        ports = require(device["ports"], dict[str, list[str]], f"{place}.ports")
+        used = {*require(device["forms"], list[int], f"{place}.forms"), *map(int, ports)}
+        if not all(0 <= each < len(raw["forms"]) for each in used):
+            raise ValueError(f"{place} refers to a form that is missing")
+    for index, one in enumerate(rows(raw.get("suppressions", []), "suppressions")):
+        checked(Suppression(**one), f"suppressions[{index}]")
+    return typing.cast(Mapping[str, Any], raw)
 
 
 def _by_table(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, list[tuple[str, Mapping[str, Any]]]]:

@@ -3,17 +3,19 @@
 One JSON object. Every list has one item per line, so that a change is easy to read in a pull request.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from fabricgen.bundle.names import check_names
+from fabricgen.bundle.typed import checked, require, rows, unique
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Repair, Role, Technology, Word
 
 FORMAT_VERSION = "1"
+T = TypeVar("T")
 
 # Management traffic must never pause or be paused.
 MANAGEMENT_PURPOSES = (Purpose.IN_BAND, Purpose.OUT_OF_BAND)
@@ -222,28 +224,52 @@ def load_wiring(text: bytes) -> Wiring:
     if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     check_names(raw, text)
-    return Wiring(
+    raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, **raw}
+    wiring = Wiring(
         fabric=raw["fabric"],
-        planes=tuple(map(_plane, raw["planes"])),
-        devices=tuple(map(_device, raw["devices"])),
-        hosts=tuple(
-            WiredHost(**{**host, "nics": tuple(WiredNic(**_tuples(nic, "addresses")) for nic in host["nics"])})
-            for host in raw["hosts"]
-        ),
-        links=tuple(WiredLink(**_words(_tuples(link, "a", "b"), kind=LinkKind)) for link in raw["links"]),
-        cables=tuple(WiredCable(**_words(_tuples(cable, "links"), medium=Medium)) for cable in raw["cables"]),
-        externals=tuple(WiredExternal(**_tuples(one, "addresses")) for one in raw.get("externals", ())),
-        host_models=tuple(
-            WiredModel(**{**one, "nics": tuple(WiredAdapter(**nic) for nic in one["nics"])})
-            for one in raw.get("host_models", ())
-        ),
-        placeholders=tuple(WiredPlaceholders(**one) for one in raw.get("placeholders", ())),
-        checks=_checks(raw.get("checks", {})),
+        planes=_each(raw, "planes", _plane),
+        devices=_each(raw, "devices", _device),
+        hosts=_each(raw, "hosts", _host),
+        links=_each(raw, "links", lambda row: WiredLink(**_words(_tuples(row, "a", "b"), kind=LinkKind))),
+        cables=_each(raw, "cables", lambda row: WiredCable(**_words(_tuples(row, "links"), medium=Medium))),
+        externals=_each(raw, "externals", lambda row: WiredExternal(**_tuples(row, "addresses"))),
+        host_models=_each(raw, "host_models", _model),
+        placeholders=_each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
+        checks=_checks(raw["checks"]),
     )
+    unique((device.name for device in wiring.devices), "devices")
+    unique((host.name for host in wiring.hosts), "hosts")
+    unique((plane.name for plane in wiring.planes), "planes")
+    planes = {plane.name for plane in wiring.planes}
+    nics = (nic for host in wiring.hosts for nic in host.nics)
+    items: tuple[Any, ...] = (*wiring.devices, *nics, *wiring.links, *wiring.externals, *wiring.placeholders)
+    for item in items:
+        if item.plane not in planes:
+            raise ValueError(f"{item} is of a plane that the file does not have")
+    return checked(wiring, "fabric.json")
+
+
+def _each(raw: Mapping[str, Any], name: str, make: Callable[[Mapping[str, Any]], T]) -> tuple[T, ...]:
+    """The items of a list. Raises ValueError, KeyError or TypeError with the place of an item."""
+    found = []
+    for index, row in enumerate(rows(raw[name], name)):
+        try:
+            item = make(row)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{name}[{index}]: {_problem(error)}") from error
+        found.append(checked(item, f"{name}[{index}]"))
+    return tuple(found)
+
+
+def _problem(error: Exception) -> str:
+    """The text of an error; the name of a missing or unknown key."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error).partition("__init__() ")[2] or str(error)
 
 
 def _plane(raw: Mapping[str, Any]) -> WiredPlane:
-    row = _words(_tuples({"host_prefixes": (), **raw}, "lossless", "host_prefixes"), technology=Technology)
+    row = _words(_tuples({"host_prefixes": [], **raw}, "lossless", "host_prefixes"), technology=Technology)
     return WiredPlane(**{**row, "purpose": Purpose.read(raw["purpose"]) if raw.get("purpose") else None})
 
 
@@ -252,13 +278,22 @@ def _device(raw: Mapping[str, Any]) -> WiredDevice:
     return WiredDevice(**_words(row, role=Role, technology=Technology, state=DeviceState))
 
 
-def _checks(raw: Mapping[str, Any]) -> Checks:
-    sets = tuple(MaintenanceSet(**_tuples(one, "switches", "links")) for one in raw.get("maintenance", ()))
-    return Checks(**_words({**raw, "maintenance": sets}, repair=Repair))
+def _host(raw: Mapping[str, Any]) -> WiredHost:
+    return WiredHost(**{**raw, "nics": _each(raw, "nics", lambda row: WiredNic(**_tuples(row, "addresses")))})
+
+
+def _model(raw: Mapping[str, Any]) -> WiredModel:
+    return WiredModel(**{**raw, "nics": _each(raw, "nics", lambda row: WiredAdapter(**row))})
+
+
+def _checks(raw: object) -> Checks:
+    given = {"maintenance": [], **require(raw, dict[str, Any], "checks")}
+    sets = _each(given, "maintenance", lambda row: MaintenanceSet(**_tuples(row, "switches", "links")))
+    return checked(Checks(**_words({**given, "maintenance": sets}, repair=Repair)), "checks")
 
 
 def _tuples(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {**row, **{name: tuple(row[name]) for name in names}}
+    return {**row, **{name: tuple(require(row[name], list[Any], name)) for name in names}}
 
 
 def _words(row: dict[str, Any], **kinds: type[Word]) -> dict[str, Any]:

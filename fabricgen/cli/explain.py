@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from fabricgen.bundle.hosts import ObservedHosts
-from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle, read_bytes
+from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.codes import explain_code
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.report.explain import explain_option, explain_value
 from fabricgen.sonic.secrets import shown_key
 from fabricgen.visible import visible

@@ -17,6 +17,7 @@ from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, in_order
+from fabricgen.inputs import YAML_BYTES, read_text
 from fabricgen.report.formats.concise import concise_report
 from fabricgen.report.run import visible_finding
 from fabricgen.report.summary import Counts
@@ -112,7 +113,7 @@ def config_db(
     platforms = [load_switch_platform(file) for file in platform_files]
     own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
     entries = {
-        f"platforms/{platform.name}.yaml": file.read_text(encoding="utf-8")
+        f"platforms/{platform.name}.yaml": read_text(file, YAML_BYTES)
         for platform, file in zip(platforms, platform_files, strict=True)
     }
     bundle = open_observed(paths, links, lldp)

@@ -40,6 +40,7 @@ from fabricgen.units import counted
     is_flag=True,
     help="Accept an --output that is not a bundle of this fabric. Only files that render writes are replaced.",
 )
+@click.option("--renumber", metavar="PLANE", help="Allocate the ASNs, addresses and GUIDs of this plane anew.")
 @verb
 def command(
     settings: Settings,
@@ -50,6 +51,7 @@ def command(
     templates: Path | None,
     locked: bool,
     adopt_folder: bool,
+    renumber: str | None,
 ) -> int:
     """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files."""
     found = render(
@@ -60,6 +62,7 @@ def command(
         templates=templates,
         locked=locked,
         adopt_folder=adopt_folder,
+        renumber=renumber,
         jobs=settings.jobs,
         policy=policy_of(settings),
         progress=TerminalProgress(settings),

@@ -20,6 +20,7 @@ from click.core import ParameterSource
 from fabricgen.cli.streams import is_terminal, write
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+from fabricgen.inputs import SETTINGS_BYTES, read_text
 from fabricgen.visible import visible
 
 TABLES_OF_FINDINGS = ("severity", "suppressions")
@@ -175,8 +176,8 @@ def _settings_in(folder: Path, shown: str) -> SettingsFile | None:
         import tomllib  # most working directories do not have such a file
 
         try:
-            content: Any = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            content: Any = tomllib.loads(read_text(file, SETTINGS_BYTES))
+        except (ValueError, RecursionError) as error:
             raise UnreadableInputError(f"not TOML: {error}", Location(name)) from error
         for key in keys:
             content = content.get(key, {}) if isinstance(content, dict) else content

@@ -21,6 +21,7 @@ from fabricgen.cli.output import output_options, report
 from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
+from fabricgen.inputs import read_text
 from fabricgen.report.congestion import congestion_lines, congestion_object
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.packets import packets_lines, packets_object
@@ -215,7 +216,7 @@ def _placement(text: str) -> str | tuple[str, ...]:
         return text
     if not Path(text).is_file():
         raise UsageError(f"--placement takes aligned, fragmented or a file of hosts; there is no file {text!r}")
-    return tuple(filter(None, map(str.strip, Path(text).read_text(encoding="utf-8").splitlines())))
+    return tuple(filter(None, map(str.strip, read_text(Path(text)).splitlines())))
 
 
 command.add_command(simulate_packets.command)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import orjson
 
-from fabricgen.bundle.read import read_bytes
 from fabricgen.diff.changes import Change, changes
 from fabricgen.diff.drift import Drift, sort_out
 from fabricgen.diff.patch import Operation, holds_secret, operations, patch_seconds, route, worst
 from fabricgen.diff.sides import Side
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.observed.running import InputForm
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fabricgen.bundle.cables import miscablings, pair_of
-from fabricgen.bundle.read import Bundle, read_bytes
+from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.diff.cables import CableDifference, Observer, UnknownNode
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.joined import joined
 from fabricgen.observed.wired_ports import WiredPorts
 from fabricgen.opensm.guids import guid_text

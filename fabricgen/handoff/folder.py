@@ -8,6 +8,7 @@ import orjson
 from fabricgen.atomic.folder import FolderWriter
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 
 INDEX = ".fabricgen-handoff.json"
 FORMAT_VERSION = "1"
@@ -43,7 +44,7 @@ def _read_index(file: Path) -> set[str]:
     if not file.exists():
         return set()
     try:
-        raw = orjson.loads(file.read_bytes())
+        raw = orjson.loads(read_bytes(file))
         if raw["format_version"] != FORMAT_VERSION:
             raise ValueError(f"format_version {raw['format_version']!r}, this fabricgen reads {FORMAT_VERSION!r}")
         return {_inside(path) for path in raw["files"]}

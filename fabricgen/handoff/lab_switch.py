@@ -67,17 +67,19 @@ def lab_config(
 
     `ports` are those of all switches of the lab; `neighbors` maps ports of this switch to far devices in the lab.
     """
-    own = {port: ports[device.name, port].name for port in device.table("PORT") if (device.name, port) in ports}
     tables = without_secrets({table: device.table(table) for table in _TABLES})
-    found = {table: dict(_rows(device, tables, table, own)) for table in _TABLES}
+    known = tables.get("PORT", {})
+    own = {port: ports[device.name, port].name for port in known if (device.name, port) in ports}
+    found = {table: dict(_rows(tables, table, own)) for table in _TABLES}
     found["PORT"] = {
         own[port]: {**{name: text for name, text in row.items() if name in _PORT}, **ports[device.name, port].row}
-        for port, row in device.table("PORT").items()
+        for port, row in known.items()
         if port in own
     }
-    kept = {name: value for name, value in device.metadata.items() if name in _METADATA}
+    metadata = tables.get("DEVICE_METADATA", {}).get("localhost", {})
+    kept = {name: value for name, value in metadata.items() if name in _METADATA}
     found["DEVICE_METADATA"] = {"localhost": {"hostname": device.name, **kept, "hwsku": HWSKU, "platform": PLATFORM}}
-    for port, row in device.table("DEVICE_NEIGHBOR").items():
+    for port, row in tables.get("DEVICE_NEIGHBOR", {}).items():
         far = (str(row.get("name")), str(row.get("port")))
         if port in own and far in ports:
             found["DEVICE_NEIGHBOR"][own[port]]["port"] = ports[far].name
@@ -90,18 +92,18 @@ def lab_config(
     for key in [key for key in sessions if parse_address(key) and sessions[key].get("local_addr") not in local]:
         del sessions[key]
     names = set(neighbors.values())
-    metadata = found["DEVICE_NEIGHBOR_METADATA"]
+    far_metadata = found["DEVICE_NEIGHBOR_METADATA"]
     found["DEVICE_NEIGHBOR_METADATA"] = {
-        name: {**row, **({"hwsku": HWSKU} if "hwsku" in row else {})} for name, row in metadata.items() if name in names
+        name: {**row, **({"hwsku": HWSKU} if "hwsku" in row else {})}
+        for name, row in far_metadata.items()
+        if name in names
     }
     return {table: rows for table, rows in found.items() if rows}
 
 
-def _rows(
-    device: ObservedDevice, tables: Mapping[str, Any], table: str, own: Mapping[str, str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(tables: Mapping[str, Any], table: str, own: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a table with the port names of the lab, without rows of other ports."""
-    everything = device.table("PORT")
+    everything = tables.get("PORT", {})
     for key, row in tables.get(table, {}).items():
         parts = split_key(key)
         outside = [part for part in parts if part in everything and part not in own]

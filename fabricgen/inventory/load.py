@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location
+from fabricgen.inputs import DUMP_BYTES, TABLE_BYTES, YAML_BYTES, read_bytes, read_text
 from fabricgen.inventory.build import build_inventory
 from fabricgen.inventory.control_characters import refuse_control_characters
 from fabricgen.inventory.host_checks import check_host_models
@@ -33,7 +34,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     files = inventory_files(path)
     root = Node({}, Location(files[0].name, 1, 1))
     findings: list[Finding] = []
-    texts = {file.name: _text(file) for file in files}
+    texts = {file.name: read_text(file, YAML_BYTES) for file in files}
     for file in files:
         findings += merge(root, _read(file, texts[file.name], findings))
     for table in _tables(path):
@@ -65,7 +66,7 @@ def _with_readings(inventory: Inventory, root: Path, findings: list[Finding]) ->
                 readings.setdefault(plane.name, []).append(
                     read_reading(root, name, spec.path_of("discovered", index), place)
                 )
-                digest.append(hashlib.sha256((root / name).read_bytes()).hexdigest())
+                digest.append(hashlib.sha256(read_bytes(root / name, DUMP_BYTES)).hexdigest())
             except UnreadableInputError as problem:
                 message = f"the reading {problem.location} cannot be used: {problem.problem}"
                 findings.append(error("FG892", message, spec, "discovered", index))
@@ -110,14 +111,6 @@ def _read(file: Path, text: str, findings: list[Finding]) -> Node:
 
 def _read_table(file: Path, planes: list[str], findings: list[Finding]) -> Node:
     try:
-        return read_table(file.name, _text(file), planes, findings)
+        return read_table(file.name, read_text(file, TABLE_BYTES), planes, findings)
     except UnreadableInputError as error:
         raise UnreadableInputError(error.problem, replace(error.location, file=str(file))) from error
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise UnreadableInputError(f"cannot read: {reason}", Location(str(file))) from error

@@ -1,26 +1,16 @@
 """YAML text to nodes. PyYAML's C composer provides the locations at no extra cost."""
 
-import re
 from collections.abc import Iterator
-from typing import Any
 
 import yaml
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.inventory.nodes import Node, SecretReference
-
-try:
-    from yaml import CSafeLoader as _Loader
-except ImportError:  # PyYAML without libyaml gives the same result, slower
-    from yaml import SafeLoader as _Loader  # type: ignore[assignment]
+from fabricgen.plain_yaml import MAX_GROWTH, Loader, not_yaml, refuse_depth
 
 SECRET_TAG = "!secret"
 _MERGE = "tag:yaml.org,2002:merge"
-_MAX_DEPTH = 200  # of nested lists and mappings
-_MAX_GROWTH = 100  # nodes per character, through aliases
-_BRACKET = re.compile(r"[\[\]{}]")
-_INDENT = re.compile(r"^[ ?-]*", re.MULTILINE)
 
 
 def read_yaml(text: str, file: str) -> tuple[Node, list[Finding]]:
@@ -29,44 +19,14 @@ def read_yaml(text: str, file: str) -> tuple[Node, list[Finding]]:
     Raises UnreadableInputError with line and column for a text that is not YAML.
     """
     try:
-        if _may_be_deep(text):
-            _refuse_depth(text, file)
-        root = yaml.compose(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        place = _at(file, error.problem_mark or error.context_mark)
-        raise UnreadableInputError(f"not YAML: {error.problem or error.context}", place) from error
+        refuse_depth(text, file)
+        root = yaml.compose(text, Loader=Loader)
     except yaml.YAMLError as error:
-        raise UnreadableInputError(f"not YAML: {error}", Location(file)) from error
+        raise not_yaml(error, file) from error
     if root is None:
         return Node({}, Location(file, 1, 1)), []
-    reader = _Reader(file, max_nodes=len(text) * _MAX_GROWTH)
+    reader = _Reader(file, max_nodes=len(text) * MAX_GROWTH)
     return reader.node(root), reader.findings
-
-
-def _at(file: str, mark: Any) -> Location:
-    """The location of a mark, which PyYAML may not provide."""
-    return Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
-
-
-def _may_be_deep(text: str) -> bool:
-    """A quick upper bound of the depth: open brackets plus the indentation of lines."""
-    depth = deepest = 0
-    for bracket in _BRACKET.findall(text):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest + max(map(len, _INDENT.findall(text)), default=0) > _MAX_DEPTH
-
-
-def _refuse_depth(text: str, file: str) -> None:
-    """Composing deeper nodes would exhaust the stack of the program, while parsing events would not."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > _MAX_DEPTH:
-            raise UnreadableInputError(f"more than {_MAX_DEPTH} levels", _at(file, event.start_mark))
 
 
 class _Reader:
@@ -80,7 +40,7 @@ class _Reader:
         place = self._place(source)
         self._left -= 1
         if self._left < 0:
-            raise UnreadableInputError(f"aliases expand the file to more than {_MAX_GROWTH} times its length", place)
+            raise UnreadableInputError(f"aliases expand the file to more than {MAX_GROWTH} times its length", place)
         if isinstance(source, yaml.ScalarNode):
             return Node(self._scalar(source), place)
         if source in self._open:

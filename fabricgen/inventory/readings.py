@@ -10,12 +10,13 @@ public clients of that API.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import DUMP_BYTES, read_text
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Part
 from fabricgen.opensm.guids import NodeGuid, PortGuid, guid_text, parse_guid
@@ -60,10 +61,9 @@ class Reading(Part):
 def read_reading(root: Path, name: str, path: str, place: Node) -> Reading:
     """A file beside the inventory. Raises UnreadableInputError for other formats."""
     try:
-        text = (root / name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "not UTF-8 text"
-        raise UnreadableInputError(f"cannot read: {reason}", Location(name)) from problem
+        text = read_text(root / name, DUMP_BYTES)
+    except UnreadableInputError as problem:
+        raise UnreadableInputError(problem.problem, replace(problem.location, file=name)) from problem
     read = _from_ufm if text.lstrip()[:1] in ("[", "{") else _from_netlist
     switches, adapters = read(text, name, path)
     if not switches and not adapters:
@@ -128,7 +128,7 @@ def _from_ufm(text: str, file: str, path: str) -> tuple[list[SeenSwitch], list[S
         raise UnreadableInputError(
             f"not JSON: {problem.msg}", Location(file, problem.lineno, problem.colno)
         ) from problem
-    except (KeyError, TypeError, ValueError) as problem:
+    except (KeyError, TypeError, ValueError, RecursionError) as problem:
         raise UnreadableInputError(f"not the ports of UFM: {problem}", Location(file, 1, 1)) from problem
     return switches, adapters
 

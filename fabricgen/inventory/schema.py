@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
+from math import isfinite
 from typing import Any
 
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from fabricgen.findings import Finding, Severity
@@ -22,6 +24,17 @@ _TYPE_WORDS = {
 }  # fmt: skip
 
 
+def _is_number(_: object, value: object) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
+
+
+# A number such as 2.0 is not an integer, and NaN is not a number: the code that follows expects int and finite numbers.
+_TYPES = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+_VALIDATOR: Any = validators.extend(  # type: ignore[no-untyped-call]
+    SchemaValidator, type_checker=_TYPES.redefine("number", _is_number)
+)
+
+
 @cache
 def inventory_schema() -> dict[str, Any]:
     """The JSON Schema of an inventory."""
@@ -35,7 +48,7 @@ def prune_invalid(root: Node) -> list[Finding]:
     Only first causes are reported: a key that is missing because it was removed is not another finding. Keys that are
     missing at the top stay missing, and the typed model has an empty value for them.
     """
-    validator = SchemaValidator(inventory_schema())
+    validator = _VALIDATOR(inventory_schema())
     errors = list(validator.iter_errors(root.plain()))
     findings = [finding for error in errors for finding in _findings(root, error)]
     while errors:

@@ -16,10 +16,11 @@ import orjson
 
 from fabricgen.bundle import infer
 from fabricgen.bundle.cables import Cabling, Pair, miscablings, pair_of, plugged
-from fabricgen.bundle.read import Bundle, ObservedDevice, read_bytes
+from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 
 _log = logging.getLogger(__name__)
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.bundle.read import read_bytes
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import DUMP_BYTES, read_bytes
 from fabricgen.observed.path_sls import read_path_sls
 from fabricgen.observed.subnet import Subnet, subnet_of
 from fabricgen.opensm.netlist import NodeKind, PortEnd, read_netlist
@@ -39,6 +39,7 @@ _END = re.compile(
 _KINDS = {"CA": NodeKind.ADAPTER, "SW": NodeKind.SWITCH, "Rt": NodeKind.ROUTER}
 _SWITCH_HEAD = re.compile(rb"(?:Switch 0x|Unicast lids .*? guid 0x|\w+: Switch 0x)([0-9a-fA-F]+)")
 _BLOCK = 1 << 20
+_LANES = 16  # VL 15 drops the packets of a service level
 _ADAPTER_LID = re.compile(rb"^0x(\w{4}) \d+ *[#:] *\(?Channel Adapter portguid 0x(\w+)", re.MULTILINE)
 
 
@@ -69,7 +70,7 @@ def read_dumps(folder: Path) -> Dumps:
     subnet = read_subnet(topology)
     if not subnet.switches:
         raise UnreadableInputError("the file has no switch with a cable", Location(str(topology)))
-    text = read_bytes(tables)
+    text = read_bytes(tables, DUMP_BYTES)
     destinations, owners = _destinations(subnet, text)
     if not len(destinations):
         raise UnreadableInputError("the file has no LID of an adapter", Location(str(tables)))
@@ -100,7 +101,7 @@ def topology_file(folder: Path) -> Path | None:
 
 def read_subnet(file: Path) -> Subnet:
     """The subnet in a topology file of any format."""
-    text = read_bytes(file).decode("utf-8", "replace")
+    text = read_bytes(file, DUMP_BYTES).decode("utf-8", "replace")
     return subnet_of(_listed(text) if text.lstrip().startswith("{") else read_netlist(text).cables())
 
 
@@ -203,7 +204,7 @@ def _forwarding(subnet: Subnet, text: bytes, lids: int) -> Bytes:
 
 
 def _sl2vl(subnet: Subnet, file: Path) -> Bytes:
-    text = read_bytes(file)
+    text = read_bytes(file, DUMP_BYTES)
     raw = np.frombuffer(text, np.uint8)
     lanes = np.zeros((len(subnet.switches), subnet.ports, subnet.ports, 16), np.uint8)
     missing = np.array((subnet.peer_switch >= 0).any(axis=1))
@@ -215,6 +216,8 @@ def _sl2vl(subnet: Subnet, file: Path) -> Bytes:
         missing[place[0]] = False
         for service_level in range(16):
             lanes[(*place, service_level)] = _decimal(raw, starts[known] + 10 + 3 * service_level, 2)
+    if (lanes >= _LANES).any():
+        raise UnreadableInputError(f"an entry is not a virtual lane from 0 to {_LANES - 1}", Location(str(file)))
     if missing.any():
         name = subnet.switches[int(missing.argmax())].name
         others = f" and {missing.sum() - 1} more switches" if missing.sum() > 1 else ""

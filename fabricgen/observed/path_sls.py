@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import DUMP_BYTES, require_regular
 from fabricgen.observed.subnet import Subnet
 
 NO_PATH = 255
@@ -58,6 +59,7 @@ def read_path_sls(file: Path, subnet: Subnet, destinations: Ints) -> NDArray[np.
 
 
 def _blocks(file: Path) -> Iterator[bytes]:
+    require_regular(file, DUMP_BYTES)
     try:
         with file.open("rb") as stream:
             while block := stream.read(_BLOCK):

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import orjson
 
-from fabricgen.bundle.read import CONFIG_NAME, parse_object, read_bytes
+from fabricgen.bundle.read import CONFIG_NAME, parse_object
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.sonic.canonical import natural_key
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
+from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.bundle.sources import MLNX_FOLDER
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.observed.subnet import Subnet
 from fabricgen.opensm.node_name_map import read_node_names
 
@@ -41,7 +42,7 @@ class SubnetFiles:
         path = self.folder / file
         if line or not word:
             return Location(str(path), line)
-        text = path.read_text("utf-8", "replace") if path.is_file() else ""
+        text = read_bytes(path).decode("utf-8", "replace") if path.is_file() else ""
         found = re.search(rf"\b{re.escape(word)}\b", text)
         return Location(str(path), text.count("\n", 0, found.end()) + 1 if found else 0)
 

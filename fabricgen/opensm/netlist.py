@@ -12,9 +12,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_GUID = re.compile(r"(?:switch|ca|rt)guid=0x([0-9a-fA-F]+)")
-_NODE = re.compile(r'(Switch|Ca|Hca|Rt)\s+(\d+)\s+"([^"]+)"(?:\s*#\s*"([^"]*)")?(?:.*\blid (\d+))?')
-_PORT = re.compile(r'\[(\d+)\](?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d+)\](?:\([0-9a-fA-F]+\))?(?:\s*#\s*lid (\d+))?')
+_GUID = re.compile(r"(?:switch|ca|rt)guid=0x([0-9a-fA-F]{1,16})\b")
+_NODE = re.compile(r'(Switch|Ca|Hca|Rt)\s+(\d{1,9})\s+"([^"]+)"(?:\s*#\s*"([^"]*)")?(?:.*\blid (\d{1,9})\b)?', re.ASCII)
+_PORT = re.compile(
+    r'\[(\d{1,9})\](?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d{1,9})\](?:\([0-9a-fA-F]+\))?(?:\s*#\s*lid (\d{1,9})\b)?',
+    re.ASCII,
+)
 
 
 class NodeKind(enum.StrEnum):

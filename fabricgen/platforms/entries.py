@@ -9,10 +9,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import YAML_BYTES, read_text
+from fabricgen.plain_yaml import load_yaml
 from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, NicModel, PlatformPort, SwitchPlatform
 from fabricgen.vocabulary import Technology
 
@@ -47,14 +47,8 @@ def load_nic_model(file: Path) -> NicModel:
 
 def _load(model: type, file: Path, shape: typing.Callable[[dict[str, Any], str], dict[str, Any]]) -> object:
     try:
-        entry = yaml.load(file.read_bytes(), yaml.CSafeLoader)
+        entry = load_yaml(read_text(file, YAML_BYTES), str(file))
         return _fit(model, shape(_of(dict, entry, "the file"), str(file)), "")
-    except OSError as error:
-        raise UnreadableInputError(error.strerror or "cannot be read", Location(str(file))) from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = Location(str(file), mark.line + 1, mark.column + 1) if mark else Location(str(file))
-        raise UnreadableInputError(getattr(error, "problem", None) or "not YAML", where) from None
     except _MisfitError as misfit:
         raise UnreadableInputError(str(misfit), Location(str(file))) from None
 

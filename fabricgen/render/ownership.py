@@ -13,7 +13,9 @@ from typing import Any
 
 import orjson
 
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
+from fabricgen.inputs import read_bytes
 from fabricgen.inventory.model import SonicTarget
 from fabricgen.inventory.references import error
 from fabricgen.render.forms import Tables
@@ -64,9 +66,9 @@ def _matches(table: str, patterns: Iterable[str]) -> bool:
 def _read(file: Path) -> tuple[Tables, str]:
     """The tables of a base file, and what is wrong with it."""
     try:
-        content: Any = orjson.loads(file.read_bytes())
-    except OSError as problem:
-        return {}, problem.strerror or "cannot be read"
+        content: Any = orjson.loads(read_bytes(file))
+    except UnreadableInputError as error:
+        return {}, error.problem
     except ValueError as problem:
         return {}, f"not JSON: {problem}"
     if not isinstance(content, Mapping):

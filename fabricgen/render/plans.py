@@ -7,7 +7,8 @@ from typing import Any
 
 from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.guids import count_placeholders
-from fabricgen.allocation.lock import SECTIONS, Lock, read_lock
+from fabricgen.allocation.lock import SECTIONS, Lock
+from fabricgen.allocation.read_lock import read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.control_plane.managers import check_folders, check_managers
 from fabricgen.control_plane.mlnx_sm import check_dialect
@@ -18,6 +19,7 @@ from fabricgen.design.capacity import capacity
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.design.subnets import split_subnets
+from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error, note
@@ -54,11 +56,11 @@ class Plans:
         return self.old_lock != self.lock
 
 
-def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plans:
+def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, renumber: str | None = None) -> Plans:
     """Load, design, allocate and plan. `step` is called with the name of each stage as it begins.
 
-    All findings of all stages are in the result; with an error among them nothing may be rendered. Raises
-    UnreadableInputError.
+    With `renumber`, the numbers of that plane are allocated anew. All findings of all stages are in the result; with an
+    error among them nothing may be rendered. Raises UnreadableInputError, and UsageError for an unknown plane.
     """
     step("load")
     inventory, findings = load_inventory(path)
@@ -73,7 +75,9 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None) -> Plan
         message = f"{LOCK_NAME} belongs to fabric {old_lock.fabric!r}, this is {inventory.fabric!r}"
         hint = "for a renamed fabric, change the name in the lock file; move another fabric to another folder"
         findings.append(error("FG384", message, inventory, "fabric", hint=hint))
-    allocation, lock, found = allocate(fabric, old_lock)
+    if renumber is not None and renumber not in inventory.planes:
+        raise UsageError(f"--renumber {renumber}: the planes are {', '.join(inventory.planes)}")
+    allocation, lock, found = allocate(fabric, old_lock.without(renumber) if old_lock and renumber else old_lock)
     findings += found
     findings += _subnet_problems(fabric, subnets, allocation)
     step("plan")

@@ -12,6 +12,7 @@ from fabricgen.errors import FabricgenError
 from fabricgen.extensions import FILTERS, extensions
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.render.forms import Form, Marks, NotRowsError, SlotTestedError, Tables
+from fabricgen.render.sandbox import LimitedEnvironment
 from fabricgen.resources import resource
 
 # What a template's own expressions may raise beside Jinja's errors.
@@ -42,7 +43,8 @@ class TemplateLibrary:
         self.marks = marks or Marks()
         self.forms: list[Form] = []
         self._index: dict[Hashable, int] = {}
-        self._environment = ImmutableSandboxedEnvironment(
+        # Templates of fabricgen are not limited: the files of a large subnet take more steps.
+        self._environment = (LimitedEnvironment if overlay else ImmutableSandboxedEnvironment)(
             loader=jinja2.FileSystemLoader([*paths, shipped]),
             undefined=jinja2.StrictUndefined,
             finalize=self.marks.finalize,
@@ -83,7 +85,11 @@ class TemplateLibrary:
     def text(self, template: str, context: Mapping[str, object], device: str) -> str:
         """The output of a template, with the marks of slots and origins. Raises TemplateProblemError."""
         try:
+            if isinstance(self._environment, LimitedEnvironment):
+                self._environment.begin()
             return self._environment.get_template(template).render(context)
+        except UnicodeDecodeError as error:
+            raise _problem("template error: not UTF-8 text", Location(template), device) from error
         except jinja2.TemplateSyntaxError as error:
             place = Location(error.filename or template, error.lineno)
             raise _problem(f"template error: {error.message}", place, device) from error

@@ -15,7 +15,8 @@ _DIGITS = re.compile(r"(\d+)")
 def natural_key(text: str) -> tuple[tuple[str | int, ...], str]:
     """Sort key of natsort's default: runs of digits as numbers, the rest as text. The text itself breaks ties."""
     parts = _DIGITS.split(text)
-    return tuple(int(part) if index % 2 else part for index, part in enumerate(parts)), text
+    # Digits have the same order in base 16, for which Python does not limit their number.
+    return tuple(int(part, 16) if index % 2 else part for index, part in enumerate(parts)), text
 
 
 def redis_field(name: str, value: object) -> bytes:

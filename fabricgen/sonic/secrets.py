@@ -11,6 +11,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
+from fabricgen.sonic.tables import loadable_rows
+
 # Secret field, in lower case -> its source. YANG models: sonic-buildimage, src/sonic-yang-models/yang-models.
 _SOURCES = {
     "auth_password": "sonic-bgp-common.yang: MD5 key of BGP_NEIGHBOR and BGP_PEER_GROUP",
@@ -111,12 +113,13 @@ def literals(config: Mapping[str, object], text: bytes) -> Iterator[tuple[str, s
 
 
 def without_secrets(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The tables without secrets and references to them, and without the rows that are empty then."""
+    """The rows and fields that SONiC loads, without secrets and references to them, and without the rows that are
+    empty then."""
     found: dict[str, dict[str, Any]] = {}
     for table, rows in config.items():
         kept: dict[str, Any] = {}
-        for key, row in rows.items() if isinstance(rows, dict) else ():
-            secret = set(literal_secrets(table, key, row)) if isinstance(row, dict) else {"*"}
+        for key, row in loadable_rows(rows).items():
+            secret = set(literal_secrets(table, key, row))
             if secret & {"*"} or PLACEHOLDER in key:
                 continue
             fields = {name: value for name, value in row.items() if name not in secret and not _refers(value)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 Field = str | list[str]
 Row = Mapping[str, Field]
@@ -49,3 +50,17 @@ def format_ranges(numbers: frozenset[int] | set[int]) -> list[str]:
         else:
             runs.append([number])
     return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+
+
+def loadable_rows(rows: object) -> dict[str, dict[str, Any]]:
+    """The rows and fields of a table that SONiC loads: mappings of texts or lists of texts."""
+    return {
+        key: {name: value for name, value in row.items() if is_text(value)}
+        for key, row in (rows.items() if isinstance(rows, Mapping) else ())
+        if isinstance(row, Mapping)
+    }
+
+
+def is_text(value: object) -> bool:
+    """Whether the value of a field is text or a list of texts, the only values that SONiC loads."""
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))

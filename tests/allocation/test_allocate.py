@@ -11,9 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.allocation.lock import Lock, read_lock, write_lock
+from fabricgen.allocation.lock import Lock, write_lock
+from fabricgen.allocation.read_lock import read_lock
 from fabricgen.design.model import Link
 from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.render.plans import Plans, make_plans
 from tests.inventories import ADDRESSING, DUAL_STACK, Tree, explicit, rail_optimized, write
@@ -166,34 +168,119 @@ def test_a_lock_that_was_edited_is_followed(tmp_path: Path) -> None:
     lock = read_lock(tmp_path / LOCK_NAME)
     assert lock
     lock.loopbacks["compute/leaf/leaf1"] = ["10.0.77.7"]
-    lock.asns["compute/leaf/leaf1"] = 65001
+    lock.asns["compute/leaf/leaf1"] = 4200000077
     write_lock(tmp_path / LOCK_NAME, lock)
     plans = plans_of(tmp_path, explicit())
     assert plans.allocation.loopbacks["compute/leaf/leaf1"] == ("10.0.77.7",)
-    assert plans.control.asns["compute/leaf/leaf1"] == 65001
+    assert plans.control.asns["compute/leaf/leaf1"] == 4200000077
     assert not plans.lock_changed
 
 
-def test_one_address_held_twice_is_given_up_by_one(tmp_path: Path) -> None:
+def test_one_address_held_twice_names_both_lines(tmp_path: Path) -> None:
     plans_of(tmp_path, explicit(), keep=True)
     lock = read_lock(tmp_path / LOCK_NAME)
     assert lock
     lock.loopbacks["compute/leaf/leaf2"] = lock.loopbacks["compute/leaf/leaf1"]
     write_lock(tmp_path / LOCK_NAME, lock)
-    found = plans_of(tmp_path, explicit()).allocation.loopbacks
-    assert len(set(found.values())) == len(found) == 4
+    (found,) = make_plans(tmp_path).findings
+    lines = (tmp_path / LOCK_NAME).read_text().splitlines()
+    places = [found.location, found.related[0].location]
+    assert found.code == "FG399" and found.message == (
+        "loopbacks: compute/leaf/leaf2 has 10.0.0.1, which compute/leaf/leaf1 also has"
+    )
+    assert [lines[place.line - 1] for place in places if place] == [
+        "  compute/leaf/leaf2: [10.0.0.1]", "  compute/leaf/leaf1: [10.0.0.1]",
+    ]  # fmt: skip
 
 
-def test_a_larger_pool_keeps_all_and_another_pool_moves_only_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("section", "value", "problem"),
+    [
+        ("loopbacks", ["192.0.2.1"], "which is outside the pool 10.0.0.0/16 for loopbacks"),
+        ("loopbacks", ["fd00::1"], "which is of IPv6, and the pool has no prefix of it"),
+        ("loopbacks", ["10.0.0.0"], "which the pool 10.0.0.0/16 for loopbacks never gives: it is reserved, or"),
+        ("management", ["10.255.0.1/20"], "which the pool 10.255.0.0/20 for management never gives: it is reserved"),
+        ("asns", 65000, "which is outside the range 4200000000-4294967294"),
+        ("blocks", ["192.0.2.0/31"], "which is outside the pool 10.64.0.0/10 for hosts"),
+    ],
+)
+def test_an_edited_line_that_cannot_be_kept_is_refused(
+    section: str, value: object, problem: str, tmp_path: Path
+) -> None:
+    plans_of(tmp_path, explicit(), keep=True)
+    lock = read_lock(tmp_path / LOCK_NAME)
+    assert lock
+    key = "compute/leaf/leaf1" + "/hosts" * (section == "blocks")
+    getattr(lock, section)[key] = value
+    write_lock(tmp_path / LOCK_NAME, lock)
+    (found,) = make_plans(tmp_path).findings
+    assert found.code == "FG398" and problem in found.message and "--renumber compute" in found.hint
+    assert found.location and found.location.file == str(tmp_path / LOCK_NAME)
+    assert (tmp_path / LOCK_NAME).read_text().splitlines()[found.location.line - 1].startswith(f"  {key}: ")
+
+
+def test_a_larger_pool_keeps_all_and_another_pool_is_refused_until_it_is_renumbered(tmp_path: Path) -> None:
     plans_of(tmp_path, explicit(addressing={**ADDRESSING, "loopbacks": "10.0.0.0/24"}), keep=True)
     assert not plans_of(tmp_path, explicit()).lock_changed
     before = read_lock(tmp_path / LOCK_NAME)
-    after = plans_of(tmp_path, explicit(addressing={**ADDRESSING, "loopbacks": "172.16.0.0/24"})).lock
-    assert before
+    tree = write(tmp_path, explicit(addressing={**ADDRESSING, "loopbacks": "172.16.0.0/24"}))
+    (found,) = make_plans(tree).findings
+    assert (found.code, found.count) == ("FG398", 4) and found.hint.endswith("which changes 4 of 4 loopbacks")
+    renumbered = make_plans(tree, renumber="compute")
+    after = renumbered.lock
+    assert before and not has_errors(renumbered.findings)
     assert (after.blocks, after.asns, after.names, after.management) == (
         before.blocks, before.asns, before.names, before.management,
     )  # fmt: skip
     assert all(address.startswith("172.16.0.") for addresses in after.loopbacks.values() for address in addresses)
+
+
+def test_two_asns_and_two_names_of_the_lock(tmp_path: Path) -> None:
+    plans_of(tmp_path, rail_optimized(), keep=True)
+    lock = read_lock(tmp_path / LOCK_NAME)
+    assert lock
+    lock.asns["compute/su0/rail1/leaf0"] = lock.asns["compute/su0/rail0/leaf0"]
+    lock.names["compute/su0/rail1/leaf0"] = lock.names["compute/su0/rail0/leaf0"]
+    write_lock(tmp_path / LOCK_NAME, lock)
+    found = make_plans(tmp_path).findings
+    assert [(one.code, one.path.split(".")[0]) for one in found] == [("FG399", "names"), ("FG399", "asns")]
+
+
+def test_comments_of_people_stay(tmp_path: Path) -> None:
+    plans_of(tmp_path, explicit(), keep=True)
+    file = tmp_path / LOCK_NAME
+    lines = file.read_text().splitlines()
+    at = lines.index("  compute/leaf/leaf1: [10.0.0.1]")
+    lines[at : at + 1] = ["  # from the old site", "  compute/leaf/leaf1: [10.0.0.1]  # ticket 7"]
+    file.write_text("\n".join([*lines, "# the end"]) + "\n")
+    lock = read_lock(file)
+    assert lock and lock.dump() == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("asns:\n  a: 1\n  a: 2\n", 5, "'a' occurs twice; the first is in line 4"),
+        ("asn:\n  a: 1\n", 3, "unknown section 'asn'"),
+        ("asns:\n  a: 1\n  b: x\n", 5, "asns: entry 'b' is 'x', expected a whole number from 0"),
+        ("names:\n  a: ../x\n", 4, "names: entry 'a' is '../x', expected a name of letters"),
+        ("loopbacks:\n  a: [10.0.0.1, 10.0.0.2]\n", 4, "expected a list of addresses, one of each family"),
+        ("asns:\n  1: 2\n", 4, "a key that is not text"),
+    ],
+)
+def test_a_damaged_entry_is_refused_with_its_line(text: str, line: int, problem: str, tmp_path: Path) -> None:
+    (tmp_path / LOCK_NAME).write_text(f"version: 1\nfabric: f\n{text}")
+    with pytest.raises(UnreadableInputError) as stop:
+        read_lock(tmp_path / LOCK_NAME)
+    assert problem in stop.value.problem and stop.value.location.line == line
+
+
+def test_names_that_the_inventory_replaces_are_a_note(tmp_path: Path) -> None:
+    plans_of(tmp_path, explicit(), keep=True)
+    (file := tmp_path / LOCK_NAME).write_text(file.read_text().replace("leaf1: leaf1", "leaf1: other"))
+    (found,) = make_plans(tmp_path).findings
+    assert (found.code, found.severity) == ("FG400", "note")
+    assert found.message == "names: the inventory gives compute/leaf/leaf1 leaf1 in place of other"
 
 
 def test_a_second_family_is_added_beside_the_first(tmp_path: Path) -> None:
@@ -303,7 +390,10 @@ def _far_end(link: Link, near: str, plans: Plans) -> Any:
 @pytest.mark.parametrize("name", ["10", "on", "1e3", "null", "0x1F", "2025-01-01", "1_0", "leaf1", "12.5"])
 def test_names_that_yaml_would_read_as_something_else(name: str, tmp_path: Path) -> None:
     lock = Lock(
-        name, names={"p/leaf/a": name}, asns={"p/leaf/a": 7}, loopbacks={"p/leaf/a": ["1:2:3:4:5:6:7:8", "::1", "1::"]}
+        name,
+        names={"p/leaf/a": name},
+        asns={"p/leaf/a": 7},
+        loopbacks={"p/leaf/a": ["1:2:3:4:5:6:7:8"], "p/leaf/b": ["::1"], "p/leaf/c": ["1::"]},
     )
     write_lock(tmp_path / LOCK_NAME, lock)
     assert read_lock(tmp_path / LOCK_NAME) == lock

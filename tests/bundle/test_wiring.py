@@ -53,4 +53,4 @@ def test_an_unknown_word_keeps_its_text(bundle: Path, cli: Cli) -> None:
 def test_a_word_that_is_not_text_is_refused(bundle: Path, cli: Cli) -> None:
     edit(bundle, "devices", role=5)
     outcome = cli("validate", bundle)
-    assert outcome.code == 2 and "not a fabric.json that this version reads: 5 is not a Role" in outcome.err
+    assert outcome.code == 2 and "not a fabric.json that this version reads: devices[0]: 5 is not a Role" in outcome.err

@@ -7,7 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
+from fabricgen.inputs import read_text
 
 _TREE_NAME = "device"  # the folder of sonic-buildimage below which links lead from vendor to vendor
 
@@ -34,9 +36,9 @@ class DeviceTree:
             self.report("FG121", Severity.WARNING, f"{file.name} is a link that leaves {self.root.name}/", file)
             return None
         try:
-            return target.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as problem:
-            self.report("FG121", Severity.WARNING, f"{file.name} cannot be read: {problem}", file)
+            return read_text(target)
+        except UnreadableInputError as error:
+            self.report("FG121", Severity.WARNING, f"{file.name}: {error.problem}", file, error.location.line)
             return None
 
     def json(self, file: Path) -> Mapping[str, Any]:

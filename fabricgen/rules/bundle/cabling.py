@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fabricgen.bundle.read import read_bytes
 from fabricgen.bundle.wiring import WiredLink, Wiring
 from fabricgen.findings import Location, Severity
+from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from fabricgen.bundle.manifest import NAME, load_manifest
 from fabricgen.bundle.read import CONFIG_NAME, OPTIONS_NAME, Bundle
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
@@ -127,7 +128,7 @@ def readable_manifest(fabric: Fabric) -> Iterator[Defect]:
         return
     try:
         load_manifest(root)
-    except (OSError, ValueError) as error:
+    except (UnreadableInputError, ValueError) as error:
         yield Defect(place, f"not a manifest: {error}", "run `fabricgen render` again")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
+from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, number
@@ -83,7 +84,7 @@ def _chooses_levels(fabric: Fabric, plane: str) -> bool:
     """Whether the first routing engine in an opensm.conf of the plane selects the service level of each path."""
     folder = fabric.bundle.root / "infiniband" / plane if fabric.bundle.root else None
     for file in sorted(folder.rglob("opensm.conf")) if folder else ():
-        for line in file.read_text("utf-8", "replace").splitlines():
+        for line in read_bytes(file).decode("utf-8", "replace").splitlines():
             name, _, text = line.partition(" ")
             if name == "routing_engine" and text.strip().partition(",")[0] in SL_ENGINES:
                 return True

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fabricgen.bundle.read import read_bytes
 from fabricgen.bundle.wiring import Wiring
 from fabricgen.findings import Finding, Location, Related, Severity
+from fabricgen.inputs import read_bytes
 from fabricgen.observed.subnet_files import subnets_of
 from fabricgen.opensm.guids import PLACEHOLDER_PREFIX
 

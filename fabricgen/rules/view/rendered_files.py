@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricgen.bundle.manifest import NAME, Manifest, read_manifest
-from fabricgen.bundle.read import Bundle, read_bytes
+from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric

@@ -6,8 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
+from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredNic, Wiring
+from fabricgen.inputs import read_bytes
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
 from fabricgen.opensm.guid_lists import GuidList, read_guids
 from fabricgen.opensm.located_text import Word

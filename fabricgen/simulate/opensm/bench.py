@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricgen.atomic import temporary_folder
-from fabricgen.bundle.read import read_bytes
 from fabricgen.children import end_with_parent
 from fabricgen.errors import UsageError
+from fabricgen.inputs import read_bytes
 from fabricgen.opensm.netlist import Netlist, NodeKind, read_netlist
 from fabricgen.simulate.opensm.staging import Staged, stage
 from fabricgen.simulate.opensm.tools import Tools

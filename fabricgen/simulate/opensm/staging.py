@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
+from fabricgen.bundle.read import OPTIONS_NAME
+from fabricgen.inputs import read_bytes
 from fabricgen.opensm.opensm_conf import UNSET, read_options
 from fabricgen.opensm.options import NO_FALLBACK, Engine
 

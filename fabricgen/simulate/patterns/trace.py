@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from fabricgen.bundle.read import parse_object, read_bytes
+from fabricgen.bundle.read import parse_object
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.simulate.patterns.traffic import Messages
 from fabricgen.simulate.plane.adapters import Adapter
 from fabricgen.simulate.scenario.places import Mistake, Places, dotted

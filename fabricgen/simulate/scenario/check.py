@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fabricgen.bundle.read import parse_object, read_bytes
+from fabricgen.bundle.read import parse_object
 from fabricgen.findings import Finding, Location, Severity
+from fabricgen.inputs import read_bytes
 from fabricgen.resources import resource
 from fabricgen.simulate.scenario.model import NodeKind
 from fabricgen.simulate.scenario.places import Mistake, Places, dotted

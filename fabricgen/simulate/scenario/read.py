@@ -5,9 +5,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from fabricgen.bundle.read import parse_object, read_bytes
+from fabricgen.bundle.read import parse_object
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+from fabricgen.inputs import read_bytes
 from fabricgen.results import Compat
 from fabricgen.simulate.scenario.model import (
     CongestionControl,

@@ -91,7 +91,14 @@ def _one_lane(dumps: Dumps) -> CreditLoops | None:
     levels = dumps.path_sl
     if dumps.sl2vl is not None or levels is None or sum((levels == level).any() for level in range(LANES)) < 2:
         return None
-    return find_credit_loops(replace(dumps, path_sl=np.where(levels < LANES, np.uint8(0), np.uint8(NO_PATH))))
+    return find_credit_loops(_on_one_lane(dumps))
+
+
+def _on_one_lane(dumps: Dumps) -> Dumps:
+    """The same routes with all paths on SL 0 and VL 0."""
+    assert dumps.path_sl is not None
+    levels = np.where(dumps.path_sl < LANES, np.uint8(0), np.uint8(NO_PATH))
+    return replace(dumps, path_sl=levels, sl2vl=None)
 
 
 def _analyse(files: SubnetFiles) -> SubnetDeadlock:
@@ -117,7 +124,11 @@ def _analyse(files: SubnetFiles) -> SubnetDeadlock:
     dumps = replace(proof.dumps, subnet=with_names(proof.dumps.subnet, files.folder))
     loops, other = find_credit_loops(dumps), _one_lane(dumps)
     evidence = SubnetEvidence(files.folder, files.place, files, dumps, loops, proof, if_one_lane=other)
-    return _verdict(files.name, RoutesModel.OPENSM, loops, proof.knows_all_levels and other is None, evidence)
+    verdict = _verdict(files.name, RoutesModel.OPENSM, loops, proof.knows_all_levels and other is None, evidence)
+    if proof.active != Engine.DFSSSP or dumps.path_sl is None:
+        return verdict
+    ports = find_credit_loops(_on_one_lane(dumps))  # dfsssp draws lanes by the clock, so only ports can be counted
+    return replace(verdict, channels=ports.channels, dependencies=ports.dependencies)
 
 
 def _designed(files: SubnetFiles) -> SubnetDeadlock:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.bundle.read import OPTIONS_NAME, read_bytes
+from fabricgen.bundle.read import OPTIONS_NAME
+from fabricgen.inputs import read_bytes
 from fabricgen.observed.opensm_dumps import Dumps, dump_files
 from fabricgen.observed.subnet import Subnet
 from fabricgen.observed.subnet_files import NETLIST

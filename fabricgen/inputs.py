@@ -1,0 +1,77 @@
+"""Reading of input files: only regular files, and only up to a size, so that no input exhausts memory or blocks.
+
+A device, a pipe or a folder is refused before it is read. The limits are documented in docs/limits.md.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+
+_MIB = 1 << 20
+SETTINGS_BYTES = 1 * _MIB  # fabricgen.toml
+YAML_BYTES = 16 * _MIB  # inventories and platforms: YAML needs 90 times its size of memory
+LOCK_BYTES = 64 * _MIB
+TABLE_BYTES = 64 * _MIB  # CSV and other text that people write
+JSON_BYTES = 512 * _MIB
+DUMP_BYTES = 8192 * _MIB  # forwarding tables and readings of subnets, which are read as arrays
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def read_bytes(file: Path, most_bytes: int = JSON_BYTES) -> bytes:
+    """The bytes of a regular file of at most `most_bytes`. Raises UnreadableInputError."""
+    try:
+        with open(file, "rb", buffering=0, opener=_open_at_once) as stream:
+            found = os.fstat(stream.fileno())
+            _refuse(found, most_bytes, file)
+            content = stream.readall() if found.st_size else stream.read(most_bytes + 1)
+    except (OSError, ValueError) as error:  # a path with NUL is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UnreadableInputError(f"cannot read: {reason}", Location(str(file))) from error
+    if len(content) > most_bytes:  # the file has grown, or does not report its size, as in /proc
+        raise _too_large(len(content), most_bytes, file)
+    return content
+
+
+def read_text(file: Path, most_bytes: int = TABLE_BYTES) -> str:
+    """The text of a regular UTF-8 file, with \\n at the ends of its lines. Raises UnreadableInputError."""
+    try:
+        return read_bytes(file, most_bytes).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        place = Location(str(file), error.object.count(b"\n", 0, error.start) + 1)
+        raise UnreadableInputError("cannot read: not UTF-8 text", place) from error
+
+
+def require_regular(file: Path, most_bytes: int) -> None:
+    """Raises UnreadableInputError if `read_bytes` would refuse the file: for readers of blocks."""
+    try:
+        _refuse(file.stat(), most_bytes, file)
+    except OSError as error:
+        raise UnreadableInputError(f"cannot read: {error.strerror}", Location(str(file))) from error
+
+
+def _open_at_once(file: str, flags: int) -> int:
+    """Opening a pipe does not wait for its writer."""
+    return os.open(file, flags | os.O_NONBLOCK)
+
+
+def _refuse(found: os.stat_result, most_bytes: int, file: Path) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        kind = next((name for test, name in _KINDS if test(found.st_mode)), "a special file")
+        raise UnreadableInputError(f"cannot read: it is {kind}, not a regular file", Location(str(file)))
+    if found.st_size > most_bytes:
+        raise _too_large(found.st_size, most_bytes, file)
+
+
+def _too_large(size: int, most_bytes: int, file: Path) -> UnreadableInputError:
+    limit = f"the limit for files of this kind is {most_bytes // _MIB} MiB"
+    return UnreadableInputError(f"the file has at least {size / _MIB:.1f} MiB; {limit}", Location(str(file)))
