@@ -104,9 +104,9 @@ def test_a_manifest_names_files_of_the_bundle_only(cli: Cli, bundle: Path) -> No
         assert ("FG257", "error", "", "manifest.json") in found(cli, bundle)
 
 
-def test_a_missing_manifest_is_a_note_and_is_not_deployed(cli: Cli, bundle: Path) -> None:
+def test_a_bundle_without_a_manifest_is_not_deployed(cli: Cli, bundle: Path) -> None:
     (bundle / "manifest.json").unlink()
-    assert found(cli, bundle) == {("FG257", "note", "", "manifest.json")}
+    assert found(cli, bundle) == set()
     assert ("FG259", "error") in {one[:2] for one in found(cli, bundle, "--deploy")}
 
 
