@@ -30,10 +30,10 @@ class Listed:
     root: Path
 
     def locate(self, *_: str) -> Location:
-        """The line of the manifest that lists the file; the file itself if it is not listed."""
-        before, mark, _rest = read_bytes(self.root / NAME).partition(f'"{self.path}"'.encode())
-        if not mark:
+        """The file; the line of the manifest that lists it if it is missing."""
+        if (self.root / self.path).exists():
             return Location(str(self.root / self.path), 0)
+        before = read_bytes(self.root / NAME).partition(f'"{self.path}"'.encode())[0]
         return Location(str(self.root / NAME), before.count(b"\n") + 1, 1)
 
 
