@@ -1,4 +1,4 @@
-"""Rules on the rows that bind profiles to groups and queues: the right direction, and a row for every group in use."""
+"""The rule on groups and queues in use: each has a row that binds a profile."""
 
 from collections.abc import Iterator
 
@@ -10,32 +10,7 @@ from fabricgen.rules.view.qos import QosTables
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.sonic.port_qos import MAP_TABLES
 
-_DIRECTIONS = {"BUFFER_PG": ("ingress", "egress"), "BUFFER_QUEUE": ("egress", "ingress")}
-
-
-@rule("FG572", Severity.ERROR, "A group or queue uses a profile of the other direction")
-def other_direction(fabric: Fabric) -> Iterator[Defect]:
-    """What: profiles in BUFFER_PG belong to pools of type ingress, those in BUFFER_QUEUE to pools of type egress. Pools
-    of type both fit everywhere.
-
-    Why: a priority group stores packets at ingress, a queue at egress. In the dynamic model orchagent rejects the row,
-    and no port comes up. In the traditional model the chip gets the row, and counts the packets in the wrong pool.
-
-    Example: BUFFER_PG|Ethernet0|0 with egress_lossy_profile.
-
-    Fix: bind the profile of the direction.
-
-    Source: sonic-swss orchagent/bufferorch.cpp; cfgmgr/buffermgrdyn.cpp ("Egress buffer profile configured on PG").
-    """
-    for ports in port_classes(fabric):
-        for table, (direction, other) in _DIRECTIONS.items():
-            for rest, name in sorted(set(ports.profiles(table).values())):
-                pool = str(ports.qos.row("BUFFER_PROFILE", name).get("pool"))
-                if ports.qos.row("BUFFER_POOL", pool).get("type") == other:
-                    message = f"{name} belongs to {pool}, a pool of type {other}"
-                    related = (("its pool", "BUFFER_POOL", pool),)
-                    hint = f"bind a profile of an {direction} pool"
-                    yield from ports.defects(table, rest, "profile", message, hint, related)
+_TABLES = ("BUFFER_PG", "BUFFER_QUEUE")
 
 
 @rule("FG573", Severity.WARNING, "A priority group or queue in use has no profile")
@@ -84,7 +59,7 @@ def _bound_anywhere(fabric: Fabric) -> dict[tuple[QosTables, str], dict[int, str
     """Definitions and table -> the groups or queues that have a profile on some port, and its row's key."""
     found: dict[tuple[QosTables, str], dict[int, str]] = {}
     for ports in port_classes(fabric):
-        for table in _DIRECTIONS:
+        for table in _TABLES:
             bound = {number: rest for number, (rest, name) in ports.profiles(table).items() if name}
             found.setdefault((ports.qos, table), {}).update(bound)
     return found

@@ -9,7 +9,6 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.qos_classes import port_classes
-from fabricgen.sonic.tables import parse_priorities
 
 
 @rule("FG551", Severity.ERROR, "A queue in use has no scheduler")
@@ -63,33 +62,6 @@ def impossible_queue(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.defects(
                     "QUEUE", rest, "", f"queue {last} does not exist on any port", "use a queue from 0 to 7"
                 )
-
-
-@rule("FG559", Severity.ERROR, "Two QUEUE rows of a port cover one queue")
-def covered_twice(fabric: Fabric) -> Iterator[Defect]:
-    """What: the QUEUE rows of a port that cover one queue have the same fields. FG514 and FG515 judge BUFFER_PG and
-    BUFFER_QUEUE.
-
-    Why: orchagent applies each row to all its queues, in the order in which the rows arrive. Which scheduler and WRED
-    profile a lossless queue keeps depends on the order, and changes with a reload.
-
-    Example: QUEUE|Ethernet0|3 has the lossless scheduler, and QUEUE|Ethernet0|3-4 the one of best effort.
-
-    Fix: remove one of the rows.
-
-    Source: sonic-swss orchagent/qosorch.cpp (handleQueueTable).
-    """
-    for ports in port_classes(fabric):
-        first_of: dict[int, str] = {}
-        rows = ports.rows["QUEUE"]
-        for rest in rows:
-            for queue in sorted(parse_priorities(rest)):
-                first = first_of.setdefault(queue, rest)
-                if rows[first] != rows[rest]:
-                    wide, narrow = (rest, first) if "-" in rest else (first, rest)
-                    message = f"queue {queue} has this row and the row {narrow}, and they differ"
-                    yield from ports.defects("QUEUE", wide, "", message, "remove one of the rows")
-                    break
 
 
 @rule("FG552", Severity.ERROR, "A lossless queue has strict priority")

@@ -17,14 +17,6 @@ CASES = [
         clean=Switches("dynamic"),
     ),
     Case(
-        "FG572",
-        put("egress_lossy_profile", "leaf1", "BUFFER_PG", "Ethernet0|0", "profile"),
-        "leaf1:BUFFER_PG|Ethernet0|0|profile",
-        ERROR,
-        "egress_lossy_profile belongs to egress_lossless_pool, a pool of type egress",
-        "bind a profile of an ingress pool",
-    ),
-    Case(
         "FG573",
         drop("leaf1", "BUFFER_QUEUE", "Ethernet256|0-2"),
         "leaf1:BUFFER_QUEUE|Ethernet256|0-2",
@@ -394,6 +386,7 @@ CASES = [
         ERROR,
         "hwsku Arista-7060X6-64PE-O128S2 has no headroom for a cable of 301m at this speed",
         "use a cable of at most 150m",
+        also=("FG532",),
     ),
     Case(
         "FG539",

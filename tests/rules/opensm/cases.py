@@ -1367,6 +1367,7 @@ CASES = [
         "set qos to TRUE",
         clean=SubnetFiles(),
         at="qos FALSE",
+        also=("FG256",),
         pitfalls=(33,),
     ),
     Case(

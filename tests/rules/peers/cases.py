@@ -1,6 +1,6 @@
 """Bad cases of the rules in fabricgen/rules/peers."""
 
-from tests.rules.case import ERROR, WARNING, Case
+from tests.rules.case import ERROR, WARNING, Case, Switches
 from tests.rules.changes import drop, put
 from tests.rules.fabrics import DSCP, META, ipv6_sessions
 
@@ -102,6 +102,7 @@ CASES = [
         WARNING,
         "length is 10m, but most ports from leaves to hosts have 5m",
         "set length to 5m",
+        clean=Switches("dynamic"),
     ),
     Case(
         "FG593",

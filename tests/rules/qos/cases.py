@@ -146,15 +146,6 @@ CASES = [
         also=("FG592",),
     ),
     Case(
-        "FG559",
-        put({"scheduler": "scheduler.0"}, "leaf1", "QUEUE", "Ethernet0|3-4"),
-        "leaf1:QUEUE|Ethernet0|3-4",
-        ERROR,
-        "queue 3 has this row and the row 3, and they differ",
-        "remove one of the rows",
-        also=("FG593",),
-    ),
-    Case(
         "FG562",
         put("5000", "leaf1", "PFC_WD", "Ethernet0", "detection_time"),
         "leaf1:PFC_WD|Ethernet0|detection_time",
