@@ -20,7 +20,7 @@ Offsets = NDArray[np.int64]
 _WORDS_PER_PASS = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ChannelGraph:
     """Channels and dependencies in compressed rows: channel c waits for `successors[offsets[c]:offsets[c + 1]]`."""
 

@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 _MERGE_AT = 1 << 22
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CreditLoops:
     """The verdict on one subnet. `lost` are the first (switch, destination LID) at which packets are lost; `lost_count`
     counts all of them. `order` lists all channels so that every dependency goes from an earlier to a later channel;
