@@ -195,3 +195,11 @@ def test_queues_that_exist(queue: int, found: bool) -> None:
 )
 def test_detection_times_that_sonic_chooses(ports: int, ms: int) -> None:
     assert scaled_ms(ports) == ms
+
+
+@pytest.mark.parametrize(("prefix", "found"), [("10.0.0.0/31", True), ("10.0.0.8/29", False), ("10.0.0.0/32", False)])
+def test_prefixes_of_two_planes_that_share_one_address(prefix: str, found: bool) -> None:
+    """The loopbacks of plane compute are 10.0.0.1 to 10.0.0.6, that of inband1 is 10.0.0.7."""
+    fabric = clean_fabric("planes")
+    fabric.configs["inband1"].setdefault("STATIC_ROUTE", {})[f"default|{prefix}"] = {"blackhole": "true"}
+    assert bool(fabric.judge("FG328")) is found
