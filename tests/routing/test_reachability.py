@@ -134,7 +134,7 @@ def test_losses_and_their_rows(
     ids=["clean", "one spine isolated", "BGP wins", "a wider route", "a pool", "the port wins", "part of a prefix"],
 )
 def test_no_loss(change: Callable[[ConfigDbs], None], tmp_path: Path) -> None:
-    """A spine under TSA is no next hop. A route of BGP has distance 20, and a longer prefix wins."""
+    """Leaves do not use a spine under TSA. A route of BGP has distance 20, and a longer prefix wins."""
     configs = square()
     change(configs)
     bundle = open_configs(configs, tmp_path)
@@ -204,7 +204,7 @@ def test_a_family_that_is_not_active(tmp_path: Path) -> None:
     assert ("l1", "BGP_NEIGHBOR|default|Ethernet8", INACTIVE.replace(" in:", " out:")) in found
 
 
-def test_one_switch_with_hosts_has_nobody_to_reach(tmp_path: Path) -> None:
+def test_one_switch_with_hosts_does_not_look_for_losses(tmp_path: Path) -> None:
     configs = square()
     del configs["l2"]["VLAN_INTERFACE"]
     bundle = open_configs(configs, tmp_path)

@@ -50,7 +50,7 @@ def test_hosts() -> None:
 
 
 def test_ranges_of_nccl() -> None:
-    """The first and the last value of each range, and one beyond; texts that are no numbers."""
+    """The first and the last value of each range, and one beyond; a text without a number."""
     for setting, least, most in (
         ("NCCL_IB_TIMEOUT", 1, 31), ("NCCL_IB_RETRY_CNT", 1, 7), ("NCCL_IB_QPS_PER_CONNECTION", 1, 128),
     ):  # fmt: skip

@@ -36,7 +36,7 @@ def test_flags_of_verdicts_are_distinct_bits() -> None:
 
 
 def test_defaults() -> None:
-    """Without options nothing fails; a failure of links is no failure of a switch."""
+    """Without options nothing fails, and a failure of links does not include a switch."""
     nothing = Failures()
     assert (nothing.depth, nothing.switches, nothing.seed) == (0, False, 0)
     assert Failure("a link", (0, 1)).switch == -1

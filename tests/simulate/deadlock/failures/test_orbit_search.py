@@ -15,7 +15,7 @@ from tests.simulate.deadlock.grounds import every_link, ground, leaf_spine
 
 
 def with_guesses(full: Ground, guesses: list[np.ndarray | None], monkeypatch: pytest.MonkeyPatch) -> tuple[Orbits, int]:
-    """The orbits of single links if the search proposes these permutations, and the number of those it asked for."""
+    """The orbits of single links if the search proposes these permutations, and how many of them it requests."""
     left = list(guesses)
     monkeypatch.setattr(SymmetrySearch, "guess", lambda *_: left.pop(0))
     found = Orbits(full, every_link(full.network), 100)
