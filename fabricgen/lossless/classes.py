@@ -19,7 +19,7 @@ ROUTING_DSCP = 48  # CS6: what FRR sends BGP with
 LOSSLESS_SHARE_PERCENT = 80  # of the bandwidth that strict queues leave over, for all lossless queues together
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Classes:
     """The QoS maps of a plane, as contents of CONFIG_DB rows."""
 

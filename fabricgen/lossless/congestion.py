@@ -55,7 +55,7 @@ def _probability(spec: EcnSpec) -> Value:
     return value(spec.probability_percent, "percent at the upper threshold", inventory=spec.source("probability"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Watchdog:
     """Rows of PFC_WD: the row of every lossless port, and the poll interval of GLOBAL."""
 

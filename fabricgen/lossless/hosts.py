@@ -13,7 +13,7 @@ ECT0 = 0b10  # RFC 3168: the sender supports ECN; 0b11 would be a mark that no s
 STALL_MS = 100  # linux mlx5 en_ethtool.c: pfc-prevention-tout as the driver's own "auto" has it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NicPlan:
     """RoCE settings of all NICs of a group on a plane with PFC."""
 

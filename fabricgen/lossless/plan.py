@@ -32,7 +32,7 @@ NO_BUFFERS = BufferDefaults({}, {}, "", "", "", {})
 DEFAULT_DYNAMIC_TH = 0  # alpha 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class LosslessPlan:
     """The settings that all switches of one platform, role and plane share. Rows are CONFIG_DB rows.
 
@@ -58,7 +58,7 @@ class LosslessPlan:
     pfc_to_pg: bool  # whether the platform supports PFC_PRIORITY_TO_PRIORITY_GROUP_MAP
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PortBuffers:
     """The settings of one port for its speed and cable. A planner makes one for equal ports, compared by identity.
 

@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 WORDS_PER_PASS = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Policy:
     """The configuration that determines routes, other than the wiring. Per switch: ASN, TSA, multipath-relax and the
     largest next-hop set. Per directed link u to v: the families that u learns from v (bit 0: IPv4, bit 1: IPv6), the

@@ -20,7 +20,7 @@ MOST_HOPS = 64  # IBA: the longest directed route; longer paths are forwarding l
 _PACKETS_PER_PASS = 1 << 15  # their arrays stay in a core's cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hop:
     """One hop of many packets to the LIDs of `columns` of the destinations. A channel is a port of a switch and a lane,
     `(switch * P + port) * LANES + lane`. The packets hold channel `held`, -1 at the first switch, and wait for
@@ -31,7 +31,7 @@ class Hop:
     awaited: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Lost:
     """Packets to `columns` that are lost at `switches`."""
 

@@ -27,7 +27,7 @@ class Cause(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Loss:
     """`pairs` of addresses that one group of causes disconnects, with an example."""
 

@@ -10,7 +10,7 @@ from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NarrowChoices:
     """Links of such switches, in groups that are used together. Per group: `starts`, `switch`, and `rank`, its number
     within the switch. The groups of one switch are adjacent."""

@@ -53,7 +53,7 @@ def possible_routes(network: Network, policy: Policy, destinations: tuple[Destin
     return Routes(destinations, nexthops, reached, ambiguous=reached & ~origins)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Groups:
     """`number[u]` is the group of switch u, `edge[l]` the edge of link l. An edge goes from group `tail` to `head`;
     edges are sorted by tail. A group accepts paths with at most `allowed` times its ASN over an edge. `tracked` is the

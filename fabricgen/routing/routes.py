@@ -19,7 +19,7 @@ class Destination:
     barred: frozenset[int] = frozenset()  # the numbers of the filters that deny it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Routes:
     """Next-hop sets as bits, one per destination, in words of 64.
 

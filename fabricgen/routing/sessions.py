@@ -57,7 +57,7 @@ class AbsentSession:
     session: frozenset[object] = field(default=frozenset(), compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SpokenFabric:
     """The BGP speakers of one plane by switch, the sessions, and the rows whose sessions stay down. `tables` are the
     QoS tables of each switch, kept so that each file is read once. `down` are the (switch, interface) that are shut

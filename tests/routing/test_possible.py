@@ -158,3 +158,14 @@ def test_words_in_passes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert widths == [1, 1, 1]
     for one, other in ((whole.nexthops, parts.nexthops), (whole.reached, parts.reached)):
         assert (one == other).all()
+
+
+@pytest.mark.parametrize(("few", "tracked"), [(3, [True] * 3), (2, [True, False, False])])
+def test_asns_of_one_switch_are_not_tracked_if_there_are_many(
+    few: int, tracked: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ASNs 1 (of both spines), 10 and 11: a path can lead only over another switch of ASN 1."""
+    monkeypatch.setattr(possible, "_FEW_ASNS", few)
+    groups = possible._Groups.of(CLOS, policy_of(CLOS, [10, 11, 1, 1]), np.zeros(4, bool))
+    assert (groups.tracked >= 0).tolist() == tracked
+    assert len(groups.planes) == sum(tracked)

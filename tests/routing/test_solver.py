@@ -9,6 +9,7 @@ from fabricgen.routing import bgp, bits
 from fabricgen.routing.bgp import Policy, solve
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination, Routes
+from tests.routing.networks import hops_of, network_of, per_switch, policy_of
 from tests.routing.path_vector import SmallFabric
 
 HISTORIES = 6
@@ -153,6 +154,17 @@ def test_a_choice_of_history_spreads_and_ends() -> None:
     assert sets_of(network, routes, 4, 0) == {3}
     assert sets_of(network, routes, 3, 0) == {1, 2}
     assert bits.has(routes.reached, 0).all()
+
+
+def test_what_may_be_reached_is_followed_to_the_end() -> None:
+    """One destination, and five switches behind the one that may refuse the path: nothing is certain any more."""
+    links = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), *((number, number + 1) for number in range(4, 9))]
+    network = network_of(10, links)
+    policy = policy_of(network, [10, 1, 2, 30, 1, 50, 51, 52, 53, 54])
+    routes = solve(network, policy, per_switch(0))
+    assert bits.has(routes.reached, 0).all()
+    assert np.flatnonzero(bits.has(routes.ambiguous, 0)).tolist() == [4, 5, 6, 7, 8, 9]
+    assert [hops_of(network, routes.nexthops, switch, 0) for switch in (3, 4, 8, 9)] == [{1, 2}, {3}, {7}, {8}]
 
 
 def test_isolated_switches_announce_their_own_loopbacks() -> None:

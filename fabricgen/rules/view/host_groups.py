@@ -16,7 +16,7 @@ from fabricgen.rules.view.qos_classes import port_classes
 MORE_THAN_HALF = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class NicPorts:
     """The switch ports of NICs with equal QoS settings."""
 

@@ -19,7 +19,7 @@ FOLDERS = ("sonic", "hosts", "infiniband")
 _STANDBY = re.compile(r"standby-\d+|mlnx-sm-5")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Listed:
     """The owner of a file: a switch, a subnet, a group of hosts, or "" for the bundle. It has the name under which
     other rules report the owner's files, so that a file is not reported twice.
@@ -37,7 +37,7 @@ class Listed:
         return Location(str(self.root / NAME), before.count(b"\n") + 1, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RenderedFiles:
     """The paths of files that differ from the manifest, each sorted."""
 

@@ -21,7 +21,7 @@ from fabricgen.simulate.plane.lossless import LosslessLinks, lossless_links
 from fabricgen.simulate.plane.names import planes, require_plane
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ChannelOrder:
     """A certificate for one dependency graph: channel i is link `links[i]` on priority `priority[i]`, and every
     dependency goes from an earlier to a later channel. If several priorities have equal graphs, it holds for each of
@@ -32,7 +32,7 @@ class ChannelOrder:
     stands_for: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What a verdict is based on. `orders` are those of the state as configured, None if it has a cycle. `cycle_links`
     are the links of each reported cycle. `failures` are the verdicts by depth, then those on whole cables and on

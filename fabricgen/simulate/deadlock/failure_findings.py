@@ -27,8 +27,7 @@ def _disconnected(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> I
     if one.first_disconnected is None:
         return
     fabric = result.evidence.fabric
-    failure = one.first_disconnected.failures[0]
-    link = failure.links[0] if failure.links else 0
+    link = next(link for failure in one.first_disconnected.failures for link in failure.links)
     switch = fabric.names[fabric.network.source[link]]
     summary = one.summary
     names = " and ".join(one.first_disconnected.names) + standing_for(summary, one.first_disconnected.names)

@@ -62,6 +62,15 @@ def test_a_change_of_all_switches_is_reported_at_the_hosts(tmp_path: Path) -> No
     assert {one.related[0].location.file.rpartition("/")[2] for one in found} == {"config_db.json"}
 
 
+@pytest.mark.parametrize(("mtu", "found"), [(4192, False), (4191, True)])
+def test_the_least_mtu_for_roce(tmp_path: Path, mtu: int, found: bool) -> None:
+    """Packets of 4096 bytes and their headers of 96 bytes."""
+    bundle = write_bundle(tmp_path / "bundle")
+    for file in bundle.glob("hosts/gpu/netplan/*.yaml"):
+        file.write_text(file.read_text().replace("mtu: 9100", f"mtu: {mtu}"))
+    assert bool(judge(bundle, "FG906")) is found
+
+
 def test_one_different_switch_is_reported_at_the_switch(tmp_path: Path) -> None:
     """Rules on switches report it, and rules on hosts report the rest, all of it at the switch."""
     bundle = write_bundle(tmp_path / "bundle")

@@ -1735,6 +1735,9 @@ GOOD = [
         edit(MANAGERS, "\nuse_ucast_cache", "\nlog_file /var/log/other.log\nuse_ucast_cache"),
         clean=SubnetFiles(),
     ),
+    GoodCase(
+        "FG818", edit(MANAGERS, "\npartition_config_file /etc/opensm/partitions.conf", ""), clean=SubnetFiles(TORUS)
+    ),
     GoodCase("FG819", edit(PARTS, ",\n    0x", ", # more\n\t0x"), clean=SubnetFiles()),
     GoodCase("FG820", edit(PARTS, f"{PORT}=full", f"{PORT.upper().replace('X', 'x')}=full"), clean=SubnetFiles()),
     GoodCase("FG821", edit(PARTS, "green=0x8002", "green=2"), clean=SubnetFiles()),
@@ -1762,6 +1765,21 @@ GOOD = [
     GoodCase(
         "FG831", edit(GRID, "portgroup_max_ports 9", "portgroup_max_ports 16\nmax_changes 2"), clean=SubnetFiles(TORUS)
     ),
+    GoodCase(
+        "FG831",
+        both(
+            edit(
+                GRID, "xp_link 0x02fab00100000000 0x02fab00100000001", "xp_link 0x02fab00100000001 0x02fab00100000002"
+            ),
+            edit(
+                GRID, "xm_link 0x02fab00100000000 0x02fab00100000003", "xm_link 0x02fab00100000001 0x02fab00100000000"
+            ),
+            edit(
+                GRID, "yp_link 0x02fab00100000000 0x02fab00100000004", "yp_link 0x02fab00100000001 0x02fab00100000005"
+            ),
+        ),
+        clean=SubnetFiles(TORUS),
+    ),
     GoodCase("FG832", edit(POLICY, "use: everything", "use: all other applications"), clean=SubnetFiles(TORUS)),
     GoodCase("FG833", edit(STANDBY, END, f"\nlog_prefix standby{END}"), clean=SubnetFiles()),
     GoodCase("FG834", edit(STANDBY, line("sm_priority", "13"), line("sm_priority", "2")), clean=SubnetFiles()),
@@ -1777,4 +1795,7 @@ GOOD = [
         edit(TOPO, "   P1 -> DGX-H100 gpu-000 rail0\n", "   P1 -4x -25G -> DGX-H100  gpu-000 rail0 # first\n"),
         clean=SubnetFiles(),
     ),
+    GoodCase("FG842", edit(M_CONF, "packet_life_time 0x12", "packet_life_time 0x13"), clean=SubnetFiles(UFM)),
+    GoodCase("FG842", edit(M_CONF, "\nvl_stall_count 0x07", "\nvl_stall_count 1"), clean=SubnetFiles(UFM)),
+    GoodCase("FG842", edit(M_CONF, "routing_engine ar_updn", "routing_engine updn,ftree"), clean=SubnetFiles(UFM)),
 ]

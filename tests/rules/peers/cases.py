@@ -63,6 +63,14 @@ CASES = [
         "add the row",
     ),
     Case(
+        "FG592",
+        drop("leaf1", "PORT_QOS_MAP", "global"),
+        "leaf1:PORT_QOS_MAP|global",
+        WARNING,
+        "the row is missing, but most compute leaves of Arista-7060X6-64PE-O128S2 have it",
+        "add the row",
+    ),
+    Case(
         "FG593",
         put("scheduler.1", "leaf1", "QUEUE", "Ethernet256|1", "scheduler"),
         "leaf1:QUEUE|Ethernet256|1|scheduler",

@@ -118,7 +118,8 @@ def test_proofs_agree_with_one_by_one(tmp_path: Path, fabric: Fabric, depth: int
 def test_any_valley_free_clos_is_free_after_any_failures(
     tmp_path: Path, count: int, leaves: int, aggs: int, cores: int, data: st.DataObject
 ) -> None:
-    """However many links fail: the graph of all possible next hops is free, and so is each state."""
+    """However many links fail: the graph of all possible next hops is free, and so is each state whose routes cover all
+    links."""
     tmp_path, fabric = Path(mkdtemp(dir=tmp_path)), pods(count, leaves, aggs, cores)
     result = judged(fabric, tmp_path)
     evidence = result.evidence
@@ -126,7 +127,8 @@ def test_any_valley_free_clos_is_free_after_any_failures(
     assert base.free
     gone = tuple(sorted(data.draw(st.sets(st.integers(0, len(fabric.links) - 1), max_size=8))))
     [after] = analyse_deadlock(open_configs(shut(fabric, gone), tmp_path))
-    assert after.verdict == "free"
+    assert after.covers
+    assert after.verdict == ("free" if after.covers.is_complete else "unknown")
     assert evidence.orders is not None
 
 

@@ -2,6 +2,8 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import orjson
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.main import run
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock, deadlock_findings
+from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet
+from fabricgen.simulate.deadlock.failures.maintenance import maintenance_sets
 
 ROOT = Path(__file__).parents[3]
 
@@ -60,3 +64,13 @@ def test_check_goes_as_deep_as_the_inventory_says(inventory: Path, capsys: pytes
 def test_a_bundle_without_checks_says_nothing_of_them(tmp_path: Path) -> None:
     fabricgen("render", str(ROOT / "inventories" / "explicit"), "--output", str(tmp_path / "build"))
     assert b"checks" not in (tmp_path / "build" / "fabric.json").read_bytes()
+
+
+def test_patterns_of_links_do_not_match_switches() -> None:
+    """A name can be that of a switch and match a pattern for links."""
+    wanted = SimpleNamespace(name="all links", switches=(), links=("*",))
+    bundle: Any = SimpleNamespace(wiring=SimpleNamespace(checks=SimpleNamespace(maintenance=[wanted])))
+    fabric: Any = SimpleNamespace(names=("l0", "l1"))
+    link = Failure("l0--l1", (0, 1))
+    failures = [Failure("l0", (0, 1), 0), Failure("l1", (0, 1), 1), link]
+    assert list(maintenance_sets(bundle, fabric, failures)) == [("maintenance all links", FailureSet((link,)))]

@@ -20,7 +20,7 @@ Offsets = NDArray[np.int64]
 _WORDS_PER_PASS = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ChannelGraph:
     """Channels and dependencies in compressed rows: channel c waits for `successors[offsets[c]:offsets[c + 1]]`."""
 
@@ -78,14 +78,14 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
     place = network.place.astype(np.int32)
     degree = np.zeros(network.links, np.int64)
     found = []
-    known: dict[bytes, tuple[Offsets, Offsets]] = {}
+    known: dict[tuple[bytes, int], tuple[Offsets, Offsets]] = {}
     for switch in range(network.switches):
         come = slice(network.incoming_offsets[switch], network.incoming_offsets[switch + 1])
         go = slice(network.offsets[switch], network.offsets[switch + 1])
         held, awaited = carried_words[come], nexthops[go]
         rows = hashlib.sha256(held.data)
         rows.update(awaited.data)
-        key = rows.digest() + held.shape[0].to_bytes(4, "big")
+        key = rows.digest(), len(held)
         if key not in known:
             waits = _share(held, awaited)
             known[key] = waits.sum(axis=1), waits.nonzero()[1]

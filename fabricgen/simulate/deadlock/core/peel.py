@@ -14,7 +14,7 @@ _STARTS = 1024  # of searches for the shortest cycle
 _CHANNELS_PER_PASS = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Peeled:
     """`order` is a certificate: every dependency goes from an earlier to a later channel. The `left` channels are on a
     cycle or reached from one; empty if the graph has no cycle."""
@@ -68,7 +68,7 @@ def shortest_cycle(graph: ChannelGraph, left: Indices) -> list[int]:
     evenly spaced ones are compared. Empty if there is no cycle."""
     core, names = _core(graph, left)
     best = _two_cycle(core)
-    if best or not core.channels:
+    if best:
         return [int(names[channel]) for channel in best]
     starts = np.unique(np.linspace(0, core.channels - 1, min(core.channels, _STARTS)).astype(np.int64))
     for start in starts.tolist():

@@ -9,7 +9,7 @@ from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
 from fabricgen.simulate.plane.lossless import LosslessLinks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PriorityGraph:
     """A dependency graph over channels: channel c is link `link[c]` on priority `priority[c]`.
 

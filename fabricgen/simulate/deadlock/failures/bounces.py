@@ -35,7 +35,7 @@ _ROUNDS = 8
 _SWEPT_AT_ONCE = 1 << 22  # dependencies times words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PairVerdicts:
     """Pairs of failures (row < column). `cyclic` has the bits of pairs that close a cycle. `undecided` (pairs x 2) must
     be judged one by one."""

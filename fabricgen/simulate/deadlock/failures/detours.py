@@ -16,7 +16,7 @@ from fabricgen.simulate.deadlock.failures.shortest_paths import links_of, lost_h
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Detours:
     """The dependencies that one failure adds; links are given by their place in the graph. Packets that arrive over
     `come[i]` are sent over `via[come_way[i]]`, and from there over `onward[j]` with the same `onward_way[j]`. `struck`

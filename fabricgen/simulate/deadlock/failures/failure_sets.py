@@ -16,7 +16,7 @@ from fabricgen.routing.bits import Indices
 from fabricgen.routing.fabric import RoutedFabric
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Failure:
     """One failure: the directed links that fail, and the number of the switch that fails (else -1)."""
 
@@ -25,7 +25,7 @@ class Failure:
     switch: int = -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FailureSet:
     """Failures at the same time."""
 

@@ -21,7 +21,7 @@ _MOST_MISSES = 8
 _MOST_SYMMETRIES = 24
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Orbit:
     """`size` sets of failures with the same verdict as the first of them, `members`."""
 

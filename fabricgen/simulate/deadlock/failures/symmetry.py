@@ -21,7 +21,7 @@ from fabricgen.simulate.deadlock.core.state import Ground
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Symmetry:
     """`switch[u]` replaces switch u, `link[l]` replaces directed link l, `column[c]` replaces destination c."""
 
@@ -66,7 +66,7 @@ class Invariants:
     def symmetry(self, switch: Indices, mark: Indices, chance: np.random.Generator) -> Symmetry | None:
         """The symmetry with this permutation of the switches, parallel links in random order, or None.
         Links with different `mark` (0 or 1) do not replace each other."""
-        kind = self.cable_kind * 2 + mark
+        kind = numbered(self.cable_kind, mark)
         if not _is_permutation(switch, self.network.switches) or (self.switch_kind[switch] != self.switch_kind).any():
             return None
         image = self._images(self.asn, self.asn[switch])

@@ -20,7 +20,7 @@ _MOST_WORK = 1 << 24  # edges times vertices singled out: some seconds
 _TRIES = 4  # at each vertex that is singled out
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Graph:
     """Edges in both directions, sorted by `tail`, with labels; a colour for each vertex."""
 
@@ -47,7 +47,7 @@ class _Graph:
             count = now
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Merge:
     """Vertices of a graph merged into the vertices `into` of a smaller one. Those of equal `role` are
     interchangeable."""

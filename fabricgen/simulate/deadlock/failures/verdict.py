@@ -8,7 +8,7 @@ from fabricgen.simulate.deadlock.failures.sweep import Spread, in_processes
 from fabricgen.vocabulary import Repair
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Failures:
     """The failures to judge: all sets of up to `depth` links, and of switches too if `switches`. `repair` is what
     switches do until BGP has converged. `spread` judges batches of sets, here or elsewhere."""
@@ -20,7 +20,7 @@ class Failures:
     spread: Spread = field(default_factory=lambda: in_processes(1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FoundCycle:
     """A cycle after failures. Links are numbered as in the state as configured."""
 
@@ -30,7 +30,7 @@ class FoundCycle:
     witnesses: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DepthVerdict:
     """The verdict on the sets of one depth, or on the set called `name`.
 

@@ -21,7 +21,7 @@ from fabricgen.simulate.opensm.staging import engines_of
 _UP_DOWN = {Engine.UPDN, Engine.FTREE}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SubnetEvidence:
     """What the verdict on a subnet is based on. Exactly one of `proof` (model opensm), dumps of a person (lfts) and
     `wiring` (design) is present.

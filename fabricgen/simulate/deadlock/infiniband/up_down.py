@@ -14,7 +14,7 @@ from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.core.peel import peel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class UpDown:
     """`is_legal`: all up-then-down paths together have no cycle. `channels` and `dependencies` are counts."""
 

@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 _MERGE_AT = 1 << 22
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CreditLoops:
     """The verdict on one subnet. `lost` are the first (switch, destination LID) at which packets are lost; `lost_count`
     counts all of them. `order` lists all channels so that every dependency goes from an earlier to a later channel;
@@ -93,8 +93,8 @@ def _cycle(dumps: Dumps, channels: Ints) -> Cycle:
     for step in walk(dumps):
         if isinstance(step, Lost):
             continue
-        pair = step.held << 32 | step.awaited
-        for at in np.flatnonzero(np.isin(pair, pairs) & (step.held >= 0)).tolist():
+        pair = step.held << 32 | step.awaited  # negative if the packet holds nothing
+        for at in np.flatnonzero(np.isin(pair, pairs)).tolist():
             witness.setdefault(int(pair[at]), int(dumps.destinations[step.columns[at]]))
         if len(witness) == len(pairs):
             break

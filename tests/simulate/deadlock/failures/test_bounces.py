@@ -11,7 +11,7 @@ from fabricgen.simulate.deadlock.failures import bounces as bounces_module
 from fabricgen.simulate.deadlock.failures.bounces import Bounces, bounces
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 from fabricgen.simulate.deadlock.failures.repair import Repaired
-from tests.simulate.deadlock.grounds import every_link, leaf_spine
+from tests.simulate.deadlock.grounds import every_link, fat_tree, ground, leaf_spine
 
 
 def found(ground: Ground, failures: list[Failure]) -> Bounces:
@@ -47,6 +47,46 @@ def test_rounds_and_sweeps_give_the_same_pairs(rounds: int, at_once: int, monkey
     spine = [int(full.network.target[one.links[0]]) for one in failures]
     closing = {(row, column) for row in range(72) for column in bits.columns_of(verdicts.cyclic[row])}
     assert closing == {(a, b) for a, b in combinations(range(72), 2) if spine[a] != spine[b]}
+
+
+def test_rounds_prove_all_pairs_of_a_leaf_spine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pair is left to be swept by itself."""
+    full = leaf_spine(18, 4)
+    around = found(full, every_link(full.network))
+    assert around._never_back().all(), "a detour never leads back over a single link"
+    monkeypatch.setattr(bounces_module, "_MOST_WORK", 0)
+    assert around.pairs() is not None
+
+
+def reached_from(around: Bounces, starts: list[int]) -> set[int]:
+    """The links that packets can wait for, one after another."""
+    graph, seen = around.reach.graph, set(starts)
+    while starts:
+        link = starts.pop()
+        after = set(graph.successors[graph.offsets[link] : graph.offsets[link + 1]].tolist()) - seen
+        seen |= after
+        starts += after
+    return seen
+
+
+@pytest.mark.parametrize("at_once", [1, 1 << 22])
+def test_detours_that_lead_back_to_what_has_failed(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Failures of two links of a thinned fat tree, each detour followed by itself."""
+    monkeypatch.setattr(bounces_module, "_SWEPT_AT_ONCE", at_once)
+    full = fat_tree(4)
+    ends = [tuple(map(int, one.name.split("-"))) for one in every_link(full.network)]
+    kept = [(a, b) for number, (a, b) in enumerate(ends) if number not in (3, 11, 20)]
+    thinned = ground(kept, full.policy.asn.tolist(), int(full.sources.sum()))
+    links = every_link(thinned.network)
+    pairs = [Failure("two", (*a.links, *b.links)) for a, b in combinations(links, 2)][::3]
+    around = found(thinned, pairs)
+    ways, bound = around.ways, [*around.ways.onward_starts.tolist(), len(around.ways.onward)]
+    expected = []
+    for failure, turn in zip(ways.failure.tolist(), ways.turn.tolist(), strict=True):
+        own = set(around.around.place[around.detours[failure].dead].tolist())
+        expected.append(own.isdisjoint(reached_from(around, ways.onward[bound[turn] : bound[turn + 1]].tolist())))
+    assert {True, False} == set(expected)
+    assert around._never_back().tolist() == expected
 
 
 def test_too_many_sweeps_are_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
