@@ -49,7 +49,7 @@ def _moved_rows(table: str, by: int) -> Change:
 def _narrowed(table: str) -> Change:
     """The rows of several lossless classes are for the first one only."""
 
-    def change(_: Scene, tables: Tables) -> None:
+    def change(_scene: Scene, tables: Tables) -> None:
         for key, row in rows(tables, table):
             port, _, rest = key.partition("|")
             if rest == "3-4":
@@ -88,7 +88,7 @@ def _of_ports(table: str, switches: bool, field: str = "") -> Change:
     return change
 
 
-def _cables(change_row: Callable[[Scene, dict[str, str]], None]) -> Change:
+def _cables(change_row: Callable[[Scene, dict[str, str]], object]) -> Change:
     def change(scene: Scene, tables: Tables) -> None:
         for _key, row in rows(tables, "CABLE_LENGTH"):
             change_row(scene, row)
@@ -168,7 +168,7 @@ def _trimming(**values: str) -> Change:
     return change
 
 
-def _first_wired(change_row: Callable[[dict[str, str]], None]) -> Change:
+def _first_wired(change_row: Callable[[dict[str, str]], object]) -> Change:
     """One port with a cable is wrong on every switch."""
 
     def change(scene: Scene, tables: Tables) -> None:
@@ -187,7 +187,7 @@ KINDS = [
     *kinds(
         "WRED_PROFILE QUEUE",
         _lossless,
-        wred_above_31_bits=put("WRED_PROFILE", **dict.fromkeys(_COLORS, "2147483648")),
+        wred_above_31_bits=put("WRED_PROFILE", None, **dict.fromkeys(_COLORS, "2147483648")),
         wred_min_0=put("WRED_PROFILE", green_min_threshold="0"),
         wred_above_the_pool=put("WRED_PROFILE", green_min_threshold="400000000", green_max_threshold="500000000"),
         wred_probability_101=put("WRED_PROFILE", green_drop_probability="101"),
@@ -219,7 +219,7 @@ KINDS = [
         _lossless,
         roce_without_entry=_no_entry,
         dscp_map_renamed=_renamed("DSCP_TO_TC_MAP"),
-        class_8=put("DSCP_TO_TC_MAP", **{"26": "8"}),
+        class_8=put("DSCP_TO_TC_MAP", None, **{"26": "8"}),
         cnp_dscp_rewritten=_rewritten_cnp,
         maps_of_host_ports_missing=_of_ports("PORT_QOS_MAP", False),
         maps_of_switch_links_missing=_of_ports("PORT_QOS_MAP", True),
@@ -342,9 +342,9 @@ KINDS = [
         "PORT DEVICE_METADATA BREAKOUT_CFG",
         one_port_with_mtu_20000=_first_wired(lambda row: row.update(mtu="20000")),
         one_port_with_two_lanes_more=_first_wired(lambda row: row.update(lanes=f"{row['lanes']},900,901")),
-        one_port_without_lanes=_first_wired(lambda row: row.pop("lanes")),  # type: ignore[arg-type]
-        one_port_without_speed=_first_wired(lambda row: row.pop("speed")),  # type: ignore[arg-type]
-        one_port_without_alias=_first_wired(lambda row: row.pop("alias")),  # type: ignore[arg-type]
+        one_port_without_lanes=_first_wired(lambda row: row.pop("lanes")),
+        one_port_without_speed=_first_wired(lambda row: row.pop("speed")),
+        one_port_without_alias=_first_wired(lambda row: row.pop("alias")),
         one_port_down=_first_wired(lambda row: row.update(admin_status="down")),
         one_port_of_another_speed=_first_wired(lambda row: row.update(speed="100000")),
         lanes_reversed=lambda _, tables: [

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from ipaddress import ip_network
 
-from benchmarks.fault_changes import Change, Scene, Tables, both, drop, kinds, put, rows
+from benchmarks.fault_changes import Change, Scene, Tables, add, both, drop, kinds, put, rows
 
 _ROUTING = (
     "BGP_NEIGHBOR BGP_GLOBALS BGP_GLOBALS_AF_NETWORK BGP_DEVICE_GLOBAL BGP_PEER_RANGE DEVICE_METADATA FEATURE "
@@ -70,7 +70,7 @@ def _static_to_neighbor(scene: Scene, tables: Tables) -> None:
 def _other_size(longer: bool) -> Change:
     """The announced prefixes are one bit longer, or shorter by 8."""
 
-    def change(_: Scene, tables: Tables) -> None:
+    def change(_scene: Scene, tables: Tables) -> None:
         for table in ("STATIC_ROUTE", "BGP_GLOBALS_AF_NETWORK"):
             for key, row in rows(tables, table):
                 head, _, text = key.rpartition("|")
@@ -196,17 +196,10 @@ KINDS = [
     ),
     *kinds(
         _ROUTING,
-        **{
-            f"feature_{name}_{state}": lambda _, tables, name=name, state=state: tables.setdefault(  # type: ignore[misc]
-                "FEATURE", {}
-            ).update({name: {"state": state, "auto_restart": "enabled"}})
-            for name, state in (
-                ("bgp", "disabled"),
-                ("bgp", "always_disabled"),
-                ("swss", "disabled"),
-                ("syncd", "disabled"),
-            )
-        },
+        feature_bgp_disabled=add("FEATURE", "bgp", state="disabled", auto_restart="enabled"),
+        feature_bgp_always_disabled=add("FEATURE", "bgp", state="always_disabled"),
+        feature_swss_disabled=add("FEATURE", "swss", state="disabled", auto_restart="enabled"),
+        feature_syncd_disabled=add("FEATURE", "syncd", state="disabled", auto_restart="enabled"),
     ),
     *kinds(
         _ROUTING,
