@@ -398,7 +398,8 @@ def page(found: Sequence[Result], count: int, seed: int) -> str:
         f"{len(on_all)} of these faults are in rows that several switches have; made on all of them at once, as a "
         "template does, "
         f"{sum(on_all)} changes",
-        f"({100 * sum(on_all) / max(1, len(on_all)):.1f} %) are found: no switch is left to compare with.", "",
+        f"({100 * sum(on_all) / max(1, len(on_all)):.1f} %) are found: no switch is left to compare with.",
+        "Survivors that have a reason in the last list are not faults, and this share does not count them.", "",
         "| change | mutants | found | on all switches | found |", "|---|---|---|---|---|",
         *_counts(found, lambda one: one.mutant.kind), "",
         "| table | mutants | found | on all switches | found |", "|---|---|---|---|---|",
