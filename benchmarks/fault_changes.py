@@ -9,7 +9,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredPlane
 
 Tables = dict[str, dict[str, dict[str, Any]]]  # table -> key -> field -> value
-Change = Callable[["Scene", Tables], None]
+Change = Callable[["Scene", Tables], object]
 Where = Callable[[str, dict[str, Any]], bool]  # which rows: key and fields
 
 

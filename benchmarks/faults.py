@@ -1,6 +1,6 @@
 """Named kinds of faults, each on one switch and on all switches at once: what validate finds of them.
 
-    python -m benchmarks.faults [--example NAME]… [--kind NAME]…
+    python -m benchmarks.faults [--example NAME]… [--kind NAME]… [--jobs 2]
 
 Each kind is a mistake that a person or a template makes: a wrong unit, a swapped pair, a class too far. A fault is
 found if an error or a warning names a changed switch and a table of the kind. `make mutants` writes the table in
@@ -13,18 +13,27 @@ import gc
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from benchmarks import fault_kinds_network, fault_kinds_qos
+from benchmarks import fault_kinds_network, fault_kinds_ports_qos, fault_kinds_qos, fault_kinds_routes
+from benchmarks.examples import opened, rendered, shared_work
 from benchmarks.fault_changes import Kind, Scene
-from fabricgen.bundle.read import Bundle, open_bundle
+from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
 from fabricgen.sonic.dump import dump
 
 EXAMPLES = ("quickstart", "spectrum", "border", "rail-only", "superpod", "twin-plane")
-KINDS = (*fault_kinds_qos.KINDS, *fault_kinds_network.KINDS)
+PAGE_EXAMPLES = ("quickstart", "border", "superpod")  # of docs/mutants.md, to save time
+KINDS = (
+    *fault_kinds_qos.KINDS,
+    *fault_kinds_ports_qos.KINDS,
+    *fault_kinds_network.KINDS,
+    *fault_kinds_routes.KINDS,
+)
 LEAST_FOUND = 0.95
+_CHUNK = 10  # kinds that a process judges at a time
 TITLE = "## Named kinds of faults"
 
 
@@ -33,7 +42,7 @@ class Outcome:
     """One kind in one bundle; None where it changes no switch."""
 
     example: str
-    kind: Kind
+    kind: str
     on_one: bool | None
     on_all: bool | None
     codes: tuple[str, ...] = ()  # on all switches
@@ -67,37 +76,39 @@ def outcome(example: str, bundle: Bundle, kind: Kind) -> Outcome:
     """A kind on all switches, and on the last switch that it concerns."""
     everywhere, changed = faulty(bundle, kind)
     if not changed:
-        return Outcome(example, kind, None, None)
+        return Outcome(example, kind.name, None, None)
     found = finding_of(everywhere, kind, changed)
     alone, one = faulty(bundle, kind, changed[-1:])
     codes = tuple(sorted({each.code for each in found}))
-    return Outcome(example, kind, bool(finding_of(alone, kind, one)), bool(found), codes)
+    return Outcome(example, kind.name, bool(finding_of(alone, kind, one)), bool(found), codes)
 
 
-def outcomes(examples: Sequence[str], kinds: Sequence[Kind]) -> Iterator[Outcome]:
+def outcomes(examples: Sequence[str], kinds: Sequence[str], jobs: int = 1) -> Iterator[Outcome]:
     """Every kind in every example."""
-    from benchmarks.mutants import rendered
+    with rendered(examples) as made, shared_work(jobs) as pool:
+        chunks = [kinds[start : start + _CHUNK] for start in range(0, len(kinds), _CHUNK)]
+        parts = [(example, folder, chunk) for example, folder in made for chunk in chunks]
+        for part in pool.map(_outcomes_of_part, parts):
+            yield from part
 
-    for example, folder in rendered(examples):
-        bundle = open_bundle([folder])
-        gc.freeze()
-        for kind in kinds:
-            yield outcome(example, bundle, kind)
+
+def _outcomes_of_part(part: tuple[str, Path, Sequence[str]]) -> list[Outcome]:
+    example, folder, names = part
+    return [outcome(example, opened(folder), kind) for kind in KINDS if kind.name in names]
 
 
 def section(found: Sequence[Outcome]) -> str:
     """The section of docs/mutants.md: how often each kind is found, on one switch and on all."""
     lines = [
         TITLE, "",
-        f"Each of these {len({one.kind.name for one in found})} kinds is seeded in every bundle that it concerns "
+        f"Each of these {len({one.kind for one in found})} kinds is seeded in every bundle that it concerns "
         f"({', '.join(dict.fromkeys(one.example for one in found))}),",
         "once on one switch and once on all switches, as a template does. A fault is found if an error or a warning",
-        "names a changed switch and a table concerned. Kinds and changes: `benchmarks/fault_kinds_qos.py` and",
-        "`benchmarks/fault_kinds_network.py`.", "",
+        "names a changed switch and a table concerned. Kinds and changes: `benchmarks/fault_kinds_*.py`.", "",
         "| kind | table | on one switch | on all switches |", "|---|---|---|---|",
     ]  # fmt: skip
-    for kind in dict.fromkeys(one.kind for one in found):
-        same = [one for one in found if one.kind == kind]
+    for kind in KINDS:
+        same = [one for one in found if one.kind == kind.name]
         if counted := _count([one.on_one for one in same]):
             lines.append(f"| {kind.name} | {kind.tables[0]} | {counted} | {_count([one.on_all for one in same])} |")
     lines.append(f"| all | | {_count([one.on_one for one in found])} | {_count([one.on_all for one in found])} |")
@@ -114,15 +125,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--example", action="append")
     parser.add_argument("--kind", action="append")
+    parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     gc.disable()
-    kinds = [kind for kind in KINDS if not options.kind or kind.name in options.kind]
+    kinds = [kind.name for kind in KINDS if not options.kind or kind.name in options.kind]
     found = []
-    for one in outcomes(options.example or EXAMPLES, kinds):
+    for one in outcomes(options.example or EXAMPLES, kinds, options.jobs):
         found.append(one)
         for where, result in (("one", one.on_one), ("all", one.on_all)):
             if result is False:
-                print(f"{one.example} {one.kind.name}: not found on {where}", flush=True)
+                print(f"{one.example} {one.kind}: not found on {where}", flush=True)
     shares = []
     for where, results in (("one switch", [o.on_one for o in found]), ("all switches", [o.on_all for o in found])):
         print(f"on {where}: {_count(results)} found")

@@ -1,9 +1,10 @@
 """Seeded faults: change one value of one switch of a correct bundle; the rules must find the location.
 
-    python -m benchmarks.mutants [--count 4] [--seed 1] [--example NAME]… [--page docs/mutants.md]
+    python -m benchmarks.mutants [--count 2] [--seed 1] [--jobs 2] [--example NAME]… [--page docs/mutants.md]
 
 Renders each example, changes one value at a time, `count` of them in each table, and validates the files without
-manifest.json. A mutant is found if an error or a warning names its device and its table. Where several switches have
+manifest.json. A mutant is found if an error or a warning names its device and its table, or the table of the rows that
+take their values from the row. Where several switches have
 the row, the change is also made on all of them at once, as a mistake in a template does. The exit code is 1 if a
 survivor has no known reason, or less than 95 % are found, on one switch or on all. `--page` writes the page with the
 named kinds of benchmarks/faults.py.
@@ -14,7 +15,6 @@ import copy
 import gc
 import random
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import faults, mutants_infiniband
-from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
+from benchmarks.examples import opened, rendered, shared_work
+from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
 from fabricgen.sonic.dump import dump
@@ -47,6 +48,8 @@ _WORDS = (
     ("ecn_all", "ecn_none", "ecn_red", "ecn_green"), ("ToRRouter", "LeafRouter", "SpineRouter"),
     ("separated", "unified"), ("enabled", "disabled"), ("permit", "deny"),
 )  # fmt: skip
+# A finding about a missing row of these tables is at the rows that refer to it.
+_USED_BY = {"BGP_PEER_GROUP": "BGP_NEIGHBOR", "BGP_PEER_GROUP_AF": "BGP_NEIGHBOR_AF"}
 _DEFINITIONS = ("SCHEDULER", "WRED_PROFILE", "BUFFER_PROFILE", "BUFFER_POOL", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
 
 
@@ -123,6 +126,8 @@ HARMLESS = (
     Harmless("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th", "number", "a larger alpha is valid"),
     Harmless("PFC_WD", "restoration_time", "number", "longer times are valid"),
     Harmless("WRED_PROFILE", "green_drop_probability", "field removed", "the default is 100 %"),
+    Harmless("SCHEDULER", "weight", "", "another valid weight, not above that of the lossless queues (FG557)"),
+    Harmless("BGP_GLOBALS", "load_balance_mp_relax", "", "all spines have one ASN, so the paths are equal"),
     Harmless("STATIC_ROUTE", "advertise", "field removed", "the default is true; no other switch to compare with"),
 )
 
@@ -271,6 +276,8 @@ def level(bundle: Bundle, mutant: Mutant, names: Sequence[str]) -> tuple[str, li
             continue
         table, _, rest = finding.path.partition("|")
         reached = 1
+        if table == _USED_BY.get(mutant.table):
+            reached = 2
         if table == mutant.table:
             reached = 2
             keys = {mutant.key, mutant.new if not mutant.field else None}
@@ -288,7 +295,7 @@ class Result:
     mutant: Mutant
     is_lossy: bool  # on a plane without PFC
     level: str
-    found: list[Finding]
+    places: tuple[str, ...]  # of the first findings
     level_on_all: str | None = None  # the same on all switches that have the row; None if only one has it
     unused: str = ""  # see unused()
 
@@ -348,38 +355,28 @@ def unused(bundle: Bundle, mutant: Mutant) -> str:
     return ""
 
 
-def results(examples: Sequence[str], count: int, seed: int) -> Iterator[Result]:
+def results(examples: Sequence[str], count: int, seed: int, jobs: int = 1) -> Iterator[Result]:
     """All mutants of the examples. Raises SystemExit if an example has findings."""
-    for example, folder in rendered(examples):
-        bundle = open_bundle([folder])
-        gc.freeze()
-        planes = {plane.name for plane in bundle.wiring.planes if not plane.lossless} if bundle.wiring else set()
-        for mutant in mutants(bundle, count, seed):
-            wired = bundle.devices[mutant.device].wired
-            names = holders(bundle, mutant)
-            on_all = level(bundle, mutant, names)[0] if len(names) > 1 else None
-            is_lossy = bool(wired and wired.plane in planes)
-            yield Result(
-                example, mutant, is_lossy, *level(bundle, mutant, (mutant.device,)), on_all, unused(bundle, mutant)
-            )
+    with rendered(examples) as made, shared_work(jobs) as pool:
+        parts = [(example, folder, table, count, seed) for example, folder in made for table in TABLES]
+        for part in pool.map(_results_of_table, parts):
+            yield from part
 
 
-def rendered(examples: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """Each example and its bundle, without manifest.json. Raises SystemExit if one has findings."""
-    from click.testing import CliRunner
-
-    from fabricgen.cli.main import main as fabricgen
-
-    with tempfile.TemporaryDirectory() as aside:
-        for example in examples:
-            folder = Path(aside) / example
-            arguments = ["-q", "render", f"inventories/{example}", "--output", str(folder), "--jobs", "1"]
-            if (outcome := CliRunner().invoke(fabricgen, arguments, standalone_mode=False)).exception:
-                sys.exit(f"{example}: {outcome.exception}")
-            (folder / "manifest.json").unlink()
-            if any(finding.severity is not Severity.NOTE for finding in run(open_bundle([folder]))):
-                sys.exit(f"{example} has findings")
-            yield example, folder
+def _results_of_table(part: tuple[str, Path, str, int, int]) -> list[Result]:
+    example, folder, table, count, seed = part
+    bundle = opened(folder)
+    planes = {plane.name for plane in bundle.wiring.planes if not plane.lossless} if bundle.wiring else set()
+    found = []
+    for mutant in mutants(bundle, count, seed, (table,)):
+        wired = bundle.devices[mutant.device].wired
+        names = holders(bundle, mutant)
+        on_all = level(bundle, mutant, names)[0] if len(names) > 1 else None
+        reached, findings = level(bundle, mutant, (mutant.device,))
+        places = tuple(sorted({f"{one.code}@{one.device}:{one.path}" for one in findings})[:3])
+        is_lossy = bool(wired and wired.plane in planes)
+        found.append(Result(example, mutant, is_lossy, reached, places, on_all, unused(bundle, mutant)))
+    return found
 
 
 def page(found: Sequence[Result], count: int, seed: int) -> str:
@@ -391,16 +388,18 @@ def page(found: Sequence[Result], count: int, seed: int) -> str:
     on_all = [bool(one.is_found_on_all) for one in found if one.counts_on_all]
     lines = [
         "# Seeded faults", "",
-        f"Generated by `make mutants` (seed {seed}, {count} for each table of each example); do not edit.", "",
+        f"Generated by `benchmarks/mutants.py` (seed {seed}, {count} for each table of each example named below); "
+        "do not edit.", "",
         f"Each of {len(found)} mutants changes one value of one switch in a correct bundle ({examples}; without",
         "manifest.json), and `validate` checks the bundle. "
         f"In {len(found) - len(survivors)} cases ({share:.1f} %) an error or a warning",
-        f"names the switch and the table, in {exact['row'] + exact['field']} the row, "
+        f"names the switch and the table (or the rows that refer to it), in {exact['row'] + exact['field']} the row, "
         f"in {exact['field']} the field.", "",
         f"{len(on_all)} of these faults are in rows that several switches have; made on all of them at once, as a "
         "template does, "
         f"{sum(on_all)} changes",
-        f"({100 * sum(on_all) / max(1, len(on_all)):.1f} %) are found: no switch is left to compare with.", "",
+        f"({100 * sum(on_all) / max(1, len(on_all)):.1f} %) are found: no switch is left to compare with.",
+        "Survivors that have a reason in the last list are not faults, and this share does not count them.", "",
         "| change | mutants | found | on all switches | found |", "|---|---|---|---|---|",
         *_counts(found, lambda one: one.mutant.kind), "",
         "| table | mutants | found | on all switches | found |", "|---|---|---|---|---|",
@@ -435,25 +434,26 @@ def _counts(found: Sequence[Result], name: Any) -> Iterator[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=4)
+    parser.add_argument("--count", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--example", action="append")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     gc.disable()
     found = []
-    for one in results(options.example or EXAMPLES, options.count, options.seed):
+    for one in results(options.example or EXAMPLES, options.count, options.seed, options.jobs):
         found.append(one)
         if not one.is_found and not one.reason:
-            codes = sorted({f"{finding.code}@{finding.device}:{finding.path}" for finding in one.found})[:3]
-            print(f"{one.example} {one.mutant.kind}: {one.mutant} {codes}")
-        if one.is_found_on_all is False and one.is_found:
+            print(f"{one.example} {one.mutant.kind}: {one.mutant} {one.places}", flush=True)
+        if one.counts_on_all and not one.is_found_on_all:
             print(f"{one.example} {one.mutant.kind} on all switches: {one.mutant}", flush=True)
-    in_files = [
-        one
-        for example, folder in rendered(() if options.example else mutants_infiniband.EXAMPLES)
-        for one in mutants_infiniband.file_results(folder, example, options.count, options.seed)
-    ]
+    with rendered(() if options.example else mutants_infiniband.EXAMPLES) as made:
+        in_files = [
+            one
+            for example, folder in made
+            for one in mutants_infiniband.file_results(folder, example, options.count, options.seed)
+        ]
     open_files = [one for one in in_files if not one.is_found and not one.reason]
     for gap in open_files:
         print(f"{gap.example} {gap.mutant.kind}: {gap.mutant}")
@@ -464,7 +464,8 @@ def main() -> int:
     print(f"{len(on_all)} on all switches at once, {len(on_all) - sum(on_all)} survive")
     if options.page:
         text = page(found, options.count, options.seed)
-        named = faults.section([*faults.outcomes(options.example or faults.EXAMPLES, faults.KINDS)])
+        kinds = [kind.name for kind in faults.KINDS]
+        named = faults.section([*faults.outcomes(options.example or faults.PAGE_EXAMPLES, kinds, options.jobs)])
         options.page.write_text("\n".join([text, named, *mutants_infiniband.section(in_files)]), encoding="utf-8")
     least_on_all = LEAST_FOUND * len(on_all)
     return 1 if gaps or len(survivors) > (1 - LEAST_FOUND) * len(found) or sum(on_all) < least_on_all else 0

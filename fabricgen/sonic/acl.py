@@ -18,7 +18,7 @@ _NO_DROPS = ("MIRROR", "CTRLPLANE", "PFCWD", "INBAND")
 
 
 class Packet(NamedTuple):
-    """A packet. A port number or an address that is None is not known."""
+    """A packet. A port number, an address or a DSCP that is None is not known."""
 
     version: int
     protocol: int
@@ -26,6 +26,7 @@ class Packet(NamedTuple):
     target_port: int | None
     source: Address | None = None
     target: Address | None = None
+    dscp: int | None = None
 
 
 class AclTable(NamedTuple):
@@ -87,6 +88,9 @@ def _holds(field: str, value: str, packet: Packet) -> bool | None:
         port = packet.source_port if field == "L4_SRC_PORT_RANGE" else packet.target_port
         first, _, last = value.partition("-")
         return None if port is None else _number(first, 0) <= port <= _number(last, -1)
+    if field == "DSCP":  # a value, or value/mask
+        dscp, mask = (_number(part, -1) for part in f"{value}/63".split("/")[:2])
+        return None if packet.dscp is None else dscp & mask == packet.dscp & mask
     if field in ("SRC_IP", "DST_IP", "SRC_IPV6", "DST_IPV6"):
         return _within(value, packet.source if field.startswith("SRC") else packet.target, packet.version)
     return None

@@ -46,9 +46,9 @@ def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG363", Severity.ERROR, "An ACL drops packets of RoCE or of BGP")
 def dropping_acl(fabric: Fabric) -> Iterator[Defect]:
-    """What: no rule of an ACL that is bound to a port with PFC drops packets to UDP port 4791. No rule of an ACL that
-    is bound to a port between switches drops packets from or to TCP port 179. Rules with both a source and a
-    destination address, which separate tenants, are not reported.
+    """What: no rule of an ACL that is bound to a port with PFC drops packets to UDP port 4791 that have a DSCP of RoCE.
+    No rule of an ACL that is bound to a port between switches drops packets from or to TCP port 179. Rules with both a
+    source and a destination address, which separate tenants, are not reported.
 
     Why: routes and sessions look correct, and the packets of RDMA are lost: a queue pair ends with an error after its
     retries. Without TCP port 179 sessions do not start, or only if the other end opens them.
@@ -68,7 +68,7 @@ def dropping_acl(fabric: Fabric) -> Iterator[Defect]:
             ports = interfaces(table, members(switch.device.config))
             inner, lossless = _ports(fabric, switch)
             for word, affected, packets in (
-                ("RoCE (UDP port 4791)", ports & lossless, _roce(fabric, switch, table)),
+                ("RoCE (UDP port 4791)", ports & lossless, _marked(fabric, switch, _roce(fabric, switch, table))),
                 ("BGP (TCP port 179)", ports & inner, bgp_packets()),
             ):
                 dropping = [key for packet in packets if (key := table.dropping(packet))] if affected else []
@@ -89,6 +89,14 @@ def _ports(fabric: Fabric, switch: Switch) -> tuple[frozenset[str], frozenset[st
     outside = {port for port, end in ends.items() if end.far_role == OUTSIDE_ROLE}
     rows = switch.device.table("PORT_QOS_MAP").items()
     return inner, frozenset(port for port, row in rows if row.get("pfc_enable") and port not in outside)
+
+
+def _marked(fabric: Fabric, switch: Switch, packets: Iterator[Packet]) -> Iterator[Packet]:
+    """The packets with each DSCP of RoCE; without fabric.json it is not known."""
+    plane = fabric.planes.get(switch.plane)
+    dscps = sorted({dscp for values in ((plane and plane.roce_dscp) or {}).values() for dscp in values})
+    for packet in packets:
+        yield from (packet._replace(dscp=dscp) for dscp in dscps or (None,))
 
 
 def _roce(fabric: Fabric, switch: Switch, table: AclTable) -> Iterator[Packet]:

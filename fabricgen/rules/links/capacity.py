@@ -44,9 +44,9 @@ def _mtu(end: End) -> int:
     return number(end.text("mtu")) or DEFAULT_MTU_BYTES
 
 
-@rule("FG571", Severity.WARNING, "Auto-negotiation is on for an optical link")
+@rule("FG571", Severity.WARNING, "Auto-negotiation or link training is on for an optical link")
 def optical_negotiation(fabric: Fabric) -> Iterator[Defect]:
-    """What: autoneg is not on for a port whose cable is longer than copper cables are, 10 m.
+    """What: autoneg and link_training are not on for a port whose cable is longer than copper cables are, 10 m.
 
     Why: auto-negotiation and link training of clause 73 exist for copper cables and backplanes only. With optical
     modules, the port waits for pages that never arrive, and there is no link.
@@ -58,8 +58,10 @@ def optical_negotiation(fabric: Fabric) -> Iterator[Defect]:
     Source: IEEE 802.3 clause 73; sonic-buildimage sonic-port.yang (default off).
     """
     for end in fabric.ends:
-        is_on = end.text("autoneg") == "on" and (end.far is None or end.far.text("autoneg") == "on")  # else FG242
-        if is_on and end.cable_m and end.cable_m > _LONGEST_COPPER_M:
-            message = f"autoneg is on, but the cable is {format_length(end.cable_m)} long and therefore optical"
-            place, related = end.place("PORT", "autoneg"), far_end(end, "PORT", "autoneg")
-            yield Defect(place, message, "set autoneg to off at both ends", related)
+        if not end.cable_m or end.cable_m <= _LONGEST_COPPER_M:
+            continue
+        for field in ("autoneg", "link_training"):
+            if end.text(field) == "on" and (end.far is None or end.far.text(field) == "on"):  # else FG242
+                message = f"{field} is on, but the cable is {format_length(end.cable_m)} long and therefore optical"
+                place, related = end.place("PORT", field), far_end(end, "PORT", field)
+                yield Defect(place, message, f"set {field} to off at both ends", related)

@@ -8,6 +8,7 @@ from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, far_end, number
+from fabricgen.sonic.device_types import DEVICE_TYPES, SERVER_TYPE
 from fabricgen.units import format_speed
 
 _WHOLE_NAME = r"(?<![\w./-]){}(?![\w/-])"
@@ -123,7 +124,7 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG246", Severity.ERROR, "DEVICE_NEIGHBOR_METADATA differs from the neighbor's own configuration")
 def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
     """What: type and hwsku of a neighbor switch are those in its DEVICE_METADATA, and the addresses are its own.
-    Known neighbors have a type (else a warning).
+    Known neighbors have a type, and hosts do not have that of a switch (else a warning).
 
     Why: in SONiC's templates the neighbor's type selects the default cable length and thus the headroom.
 
@@ -139,6 +140,9 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
             if "type" not in row and (far or name in fabric.hosts):
                 place = switch.place("DEVICE_NEIGHBOR_METADATA", name, "type")
                 yield Defect(place, f"the type of {name} is missing", "add type", (), Severity.WARNING)
+            if name in fabric.hosts and not far and row.get("type") in DEVICE_TYPES.values():
+                place, hint = switch.place("DEVICE_NEIGHBOR_METADATA", name, "type"), f"set type to {SERVER_TYPE}"
+                yield Defect(place, f"{name} is a host, but its type is {row['type']}", hint, (), Severity.WARNING)
             if not far:
                 continue
             for field in ("type", "hwsku"):

@@ -107,8 +107,9 @@ _FAST_MBPS = 100_000
 
 @rule("FG547", Severity.ERROR, "ECN thresholds do not fit packets, or the speed of the port")
 def unfit_thresholds(fabric: Fabric) -> Iterator[Defect]:
-    """What: green_max_threshold of a lossless queue's profile holds at least two RoCE packets. On ports of 100G and
-    more, the port sends green_min_threshold within 100 us and green_max_threshold within 200 us (else a warning).
+    """What: green_max_threshold of a lossless queue's profile holds at least two RoCE packets, and green_min_threshold
+    one (else a warning). On ports of 100G and more, the port sends green_min_threshold within 100 us and
+    green_max_threshold within 200 us (else a warning).
 
     Why: below two packets every packet that waits behind another one is marked, and all senders stay at their lowest
     rate. A queue of more than 100 us is several times what a round trip needs: DCQCN reacts only after the queue has
@@ -132,6 +133,13 @@ def unfit_thresholds(fabric: Fabric) -> Iterator[Defect]:
             message = f"{name} marks all packets from {kmax} bytes, but two RoCE packets have {2 * packet} bytes"
             hint = "set the thresholds in bytes, far above two packets"
             yield from ports.qos.defects("WRED_PROFILE", name, "green_max_threshold", message, hint)
+        kmin = number(row.get("green_min_threshold"))
+        if kmin is not None and kmin < packet and kmax is not None and kmax >= 2 * packet:
+            message = f"{name} marks from {kmin} bytes, which is less than one RoCE packet of {packet} bytes"
+            hint = "set green_min_threshold to several packets"
+            yield from ports.qos.defects(
+                "WRED_PROFILE", name, "green_min_threshold", message, hint, (), Severity.WARNING
+            )
         speed = max((switch.speed_mbps(port) or 0 for switch, port, _ in ports.members), default=0)
         for field, latest_us in _LATEST_US.items() if speed >= _FAST_MBPS and not _is_voq(ports) else ():
             value = number(row.get(field))

@@ -530,4 +530,16 @@ CASES = [
         "remove the rule, or forward these packets with a higher PRIORITY",
         lenient=True,
     ),
+    Case(
+        "FG363",
+        both(
+            put({"type": "L3", "ports": ["Ethernet0", "Ethernet4"]}, "leaf1", "ACL_TABLE", "DATA"),
+            put({"PRIORITY": "10", "DSCP": "26", "PACKET_ACTION": "DROP"}, "leaf1", "ACL_RULE", "DATA|DSCP"),
+        ),
+        "leaf1:ACL_RULE|DATA|DSCP",
+        ERROR,
+        "the rule drops packets of RoCE (UDP port 4791) on 2 ports",
+        "remove the rule, or forward these packets with a higher PRIORITY",
+        lenient=True,
+    ),
 ]

@@ -90,6 +90,18 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG571",
+        both(
+            put("on", "leaf1", "PORT", "Ethernet256", "link_training"),
+            put("on", "spine1", "PORT", "Ethernet0", "link_training"),
+        ),
+        "leaf1:PORT|Ethernet256|link_training",
+        WARNING,
+        "link_training is on, but the cable is 40m long and therefore optical",
+        "set link_training to off at both ends",
+        lenient=True,
+    ),
+    Case(
         "FG260",
         dead,
         f"leaf1:DEVICE_NEIGHBOR|{UP1}",
@@ -310,6 +322,15 @@ CASES = [
                 )
             )
         ),
+        lenient=True,
+    ),
+    Case(
+        "FG246",
+        put({"type": "LeafRouter"}, "leaf1", "DEVICE_NEIGHBOR_METADATA", "gpu1"),
+        "leaf1:DEVICE_NEIGHBOR_METADATA|gpu1|type",
+        WARNING,
+        "gpu1 is a host, but its type is LeafRouter",
+        "set type to Server",
         lenient=True,
     ),
 ]

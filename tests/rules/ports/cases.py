@@ -140,4 +140,22 @@ CASES = [
         "set speed to that of the link",
         also=("FG241",),
     ),
+    Case(
+        "FG357",
+        put({"state": "disabled"}, "spine1", "FEATURE", "syncd"),
+        "spine1:FEATURE|syncd|state",
+        ERROR,
+        "FEATURE|syncd is disabled: no port comes up",
+        "set state to enabled",
+        lenient=True,
+    ),
+    Case(
+        "FG358",
+        put("dpu", "leaf1", "DEVICE_METADATA", "localhost", "switch_type"),
+        "leaf1:DEVICE_METADATA|localhost|switch_type",
+        ERROR,
+        "switch_type is dpu, but the chip is Tomahawk5",
+        "remove switch_type",
+        lenient=True,
+    ),
 ]

@@ -76,6 +76,33 @@ CASES = [
         "set green_max_threshold to less than 200 us at the speed of the port",
     ),
     Case(
+        "FG547",
+        put("0", "leaf1", *WRED, "green_min_threshold"),
+        "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_min_threshold",
+        WARNING,
+        "AZURE_LOSSLESS marks from 0 bytes, which is less than one RoCE packet of 4192 bytes",
+        "set green_min_threshold to several packets",
+        also=("FG592",),
+    ),
+    Case(
+        "FG574",
+        put({"size": "256", "dscp_value": "26", "queue_index": "6"}, "leaf1", "SWITCH_TRIMMING", "GLOBAL"),
+        "leaf1:SWITCH_TRIMMING|GLOBAL|dscp_value",
+        ERROR,
+        "trimmed packets have DSCP 26, which is in lossless TC 3",
+        "set dscp_value to a value that no lossless class uses",
+        lenient=True,
+    ),
+    Case(
+        "FG574",
+        put({"size": "256", "dscp_value": "48", "queue_index": "4"}, "leaf1", "SWITCH_TRIMMING", "GLOBAL"),
+        "leaf1:SWITCH_TRIMMING|GLOBAL|queue_index",
+        ERROR,
+        "trimmed packets use lossless queue 4",
+        "set queue_index to a value that no lossless class uses",
+        lenient=True,
+    ),
+    Case(
         "FG548",
         both(
             put({str(tc): str(8 * tc) for tc in range(8)}, "leaf1", "TC_TO_DSCP_MAP", "AZURE"),

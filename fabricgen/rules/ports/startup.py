@@ -1,0 +1,62 @@
+"""Rules on settings that keep a switch from starting: its containers, and the type of its chip."""
+
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric
+
+_DISABLED = ("disabled", "always_disabled")
+# What stops without the container. FG362 judges bgp.
+_CONTAINERS = {
+    "database": "no daemon can read the configuration",
+    "swss": "no port comes up",
+    "syncd": "no port comes up",
+    "teamd": "no port channel comes up",
+}
+_TYPE = ("DEVICE_METADATA", "localhost", "switch_type")
+_FIXED_TYPES = ("", "switch", "npu")
+_WITHOUT_OUTPUT_QUEUES = ("Tomahawk", "Trident", "Spectrum")
+
+
+@rule("FG357", Severity.ERROR, "A container that forwarding needs is disabled")
+def disabled_container(fabric: Fabric) -> Iterator[Defect]:
+    """What: the containers database, swss and syncd are not disabled in FEATURE, and teamd is not if the file has port
+    channels. FG362 judges bgp.
+
+    Why: the table is applied at each start. Without swss or syncd nothing programs the chip: all ports stay down, and
+    only the management port answers.
+
+    Example: FEATURE|syncd has state disabled.
+
+    Fix: set the state to enabled, or remove the row: then the image's own state holds.
+
+    Source: sonic-buildimage src/sonic-host-services (featured), files/build_templates/init_cfg.json.j2.
+    """
+    for switch in fabric.switches.values():
+        for name, effect in _CONTAINERS.items():
+            state = switch.device.text_of("FEATURE", name, "state")
+            if state in _DISABLED and (name != "teamd" or switch.device.table("PORTCHANNEL_MEMBER")):
+                place = switch.place("FEATURE", name, "state")
+                yield Defect(place, f"FEATURE|{name} is {state}: {effect}", "set state to enabled")
+
+
+@rule("FG358", Severity.ERROR, "The type of the switch does not fit its chip")
+def type_of_chip(fabric: Fabric) -> Iterator[Defect]:
+    """What: switch_type is missing, switch or npu on switches whose chip does not have virtual output queues: Tomahawk,
+    Trident and Spectrum.
+
+    Why: orchagent selects its modules and the attributes of the chip by this field. With voq it expects system ports
+    and a switch ID, with dpu or fabric it does not serve front ports. The chip does not start, or its ports stay down.
+
+    Example: switch_type voq on a Tomahawk 5.
+
+    Fix: remove switch_type.
+
+    Source: sonic-swss orchagent/main.cpp (gMySwitchType); sonic-buildimage sonic-device_metadata.yang.
+    """
+    for switch in fabric.switches.values():
+        found, asic = switch.device.text_of(*_TYPE), (switch.platform and switch.platform.asic) or ""
+        if found not in _FIXED_TYPES and asic.startswith(_WITHOUT_OUTPUT_QUEUES):
+            yield Defect(switch.place(*_TYPE), f"switch_type is {found}, but the chip is {asic}", "remove switch_type")
