@@ -14,6 +14,7 @@ from fabricgen.render.secrets import literal_secrets
 from fabricgen.sonic.device_types import ROLES
 from fabricgen.sonic.references import bare
 from fabricgen.sonic.secrets import PLACEHOLDER
+from fabricgen.units import whole_number
 from fabricgen.vocabulary import Role
 
 Interface = IPv4Interface | IPv6Interface
@@ -61,7 +62,7 @@ class SourceSwitch:
     def asn(self) -> int | None:
         """The ASN; None if it is missing or reserved."""
         text = self.text("DEVICE_METADATA", "localhost", "bgp_asn") or self.text("BGP_GLOBALS", "default", "local_asn")
-        asn = int(text) if text.isdecimal() and len(text) <= 10 else 0
+        asn = whole_number(text) or 0
         return asn if 0 < asn < 2**32 and asn not in _RESERVED_ASNS else None
 
     def addresses(self, table: str, interface: str) -> tuple[Interface, ...]:

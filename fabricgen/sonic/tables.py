@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fabricgen.units import whole_number
+
 Field = str | list[str]
 Row = Mapping[str, Field]
 Table = Mapping[str, Row]
@@ -31,13 +33,17 @@ def split_key(key: str) -> list[str]:
     return key.split("|")
 
 
+_MOST_QUEUES = 4096  # far above the queues of a port: what a text can name does not need more memory
+
+
 def parse_priorities(text: str) -> frozenset[int]:
     """{3, 4} for '3,4' or '3-4'. Other items are ignored; the schema check reports them."""
     found: set[int] = set()
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        if first.isdecimal() and (last.isdecimal() or not last):
-            found.update(range(int(first), int(last or first) + 1))
+        low, _, high = part.partition("-")
+        first, last = whole_number(low), whole_number(high or low)
+        if first is not None and last is not None and last < _MOST_QUEUES:
+            found.update(range(first, last + 1))
     return frozenset(found)
 
 
