@@ -30,7 +30,7 @@ def command(settings: Settings, inventory: Path, fmt: str) -> int:
         return EXIT_FINDINGS
     table = capacity_table(fabric)
     if fmt == "json":
-        write(orjson.dumps({"capacity": table}, option=orjson.OPT_INDENT_2).decode())
+        write(orjson.dumps({"capacity": table}, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode())
     else:
         write(capacity_text(table) if fmt == "text" else capacity_markdown(table))
     return 0

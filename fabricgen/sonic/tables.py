@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fabricgen.units import whole_number
-
 Field = str | list[str]
 Row = Mapping[str, Field]
 Table = Mapping[str, Row]
@@ -33,7 +31,7 @@ def split_key(key: str) -> list[str]:
     return key.split("|")
 
 
-_MOST_QUEUES = 4096  # far above the queues of a port: what a text can name does not need more memory
+_MOST_DIGITS = 3  # more than the number of any queue: the length of a range is limited
 
 
 def parse_priorities(text: str) -> frozenset[int]:
@@ -41,9 +39,8 @@ def parse_priorities(text: str) -> frozenset[int]:
     found: set[int] = set()
     for part in text.split(","):
         low, _, high = part.partition("-")
-        first, last = whole_number(low), whole_number(high or low)
-        if first is not None and last is not None and last < _MOST_QUEUES:
-            found.update(range(first, last + 1))
+        if all(text.isdecimal() and len(text) <= _MOST_DIGITS for text in (low, high or low)):
+            found.update(range(int(low), int(high or low) + 1))
     return frozenset(found)
 
 
