@@ -92,16 +92,17 @@ def _apply_yang(judging: Judging, models: "Models", select: Sequence[str], ignor
 def _require_deployable(judging: Judging, paths: Sequence[Path], select: Sequence[str], ignore: Sequence[str]) -> None:
     """Add what must not be deployed, if its code is selected."""
     from fabricgen.rules.bundle.completeness import not_as_rendered
+    from fabricgen.rules.bundle.identity import without_mac
     from fabricgen.rules.bundle.secrets import CODE as LITERAL_SECRET
     from fabricgen.rules.opensm.deployable import not_deployable
 
     wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    bundle = judging.bundle
+    found = (*not_deployable(paths, bundle.wiring), *not_as_rendered(bundle), *without_mac(bundle))
     judging.findings += [
-        finding
-        for finding in (*not_deployable(paths, judging.bundle.wiring), *not_as_rendered(judging.bundle))
-        if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
+        finding for finding in found if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
     ]
-    judging.codes |= codes_of("FG84", "FG259")
+    judging.codes |= codes_of("FG84", "FG259", "FG262")
     judging.findings = [
         replace(one, severity=Severity.ERROR) if one.code == LITERAL_SECRET else one for one in judging.findings
     ]

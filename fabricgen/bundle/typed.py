@@ -40,6 +40,25 @@ def rows(value: object, place: str) -> Sequence[Mapping[str, Any]]:
     return typing.cast(Sequence[Mapping[str, Any]], value)
 
 
+def each(raw: Mapping[str, Any], name: str, make: Callable[[Mapping[str, Any]], T]) -> tuple[T, ...]:
+    """The items of a list. Raises ValueError, KeyError or TypeError with the place of an item."""
+    found = []
+    for index, row in enumerate(rows(raw[name], name)):
+        try:
+            item = make(row)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{name}[{index}]: {_problem(error)}") from error
+        found.append(checked(item, f"{name}[{index}]"))
+    return tuple(found)
+
+
+def _problem(error: Exception) -> str:
+    """The text of an error; the name of a missing or unknown key."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error).partition("__init__() ")[2] or str(error)
+
+
 def unique(names: Iterable[str], place: str) -> None:
     """Raises ValueError for a name that occurs twice."""
     seen: set[str] = set()

@@ -3,20 +3,19 @@
 One JSON object. Every list has one item per line, so that a change is easy to read in a pull request.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 
 from fabricgen.bundle.names import check_names
-from fabricgen.bundle.typed import checked, require, rows, unique
+from fabricgen.bundle.typed import checked, each, require, unique
 from fabricgen.bundle.wiring_values import check_values
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Repair, Role, Technology, Word
 
 FORMAT_VERSION = "1"
-T = TypeVar("T")
 
 # Management traffic must never pause or be paused.
 MANAGEMENT_PURPOSES = (Purpose.IN_BAND, Purpose.OUT_OF_BAND)
@@ -228,14 +227,14 @@ def load_wiring(text: bytes) -> Wiring:
     raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, **raw}
     wiring = Wiring(
         fabric=raw["fabric"],
-        planes=_each(raw, "planes", _plane),
-        devices=_each(raw, "devices", _device),
-        hosts=_each(raw, "hosts", _host),
-        links=_each(raw, "links", lambda row: WiredLink(**_words(_tuples(row, "a", "b"), kind=LinkKind))),
-        cables=_each(raw, "cables", lambda row: WiredCable(**_words(_tuples(row, "links"), medium=Medium))),
-        externals=_each(raw, "externals", lambda row: WiredExternal(**_tuples(row, "addresses"))),
-        host_models=_each(raw, "host_models", _model),
-        placeholders=_each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
+        planes=each(raw, "planes", _plane),
+        devices=each(raw, "devices", _device),
+        hosts=each(raw, "hosts", _host),
+        links=each(raw, "links", lambda row: WiredLink(**_words(_tuples(row, "a", "b"), kind=LinkKind))),
+        cables=each(raw, "cables", lambda row: WiredCable(**_words(_tuples(row, "links"), medium=Medium))),
+        externals=each(raw, "externals", lambda row: WiredExternal(**_tuples(row, "addresses"))),
+        host_models=each(raw, "host_models", _model),
+        placeholders=each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
         checks=_checks(raw["checks"]),
     )
     unique((device.name for device in wiring.devices), "devices")
@@ -252,25 +251,6 @@ def load_wiring(text: bytes) -> Wiring:
     return wiring
 
 
-def _each(raw: Mapping[str, Any], name: str, make: Callable[[Mapping[str, Any]], T]) -> tuple[T, ...]:
-    """The items of a list. Raises ValueError, KeyError or TypeError with the place of an item."""
-    found = []
-    for index, row in enumerate(rows(raw[name], name)):
-        try:
-            item = make(row)
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{name}[{index}]: {_problem(error)}") from error
-        found.append(checked(item, f"{name}[{index}]"))
-    return tuple(found)
-
-
-def _problem(error: Exception) -> str:
-    """The text of an error; the name of a missing or unknown key."""
-    if isinstance(error, KeyError):
-        return f"{error} is missing"
-    return str(error).partition("__init__() ")[2] or str(error)
-
-
 def _plane(raw: Mapping[str, Any]) -> WiredPlane:
     row = _words(_tuples({"host_prefixes": [], **raw}, "lossless", "host_prefixes"), technology=Technology)
     return WiredPlane(**{**row, "purpose": Purpose.read(raw["purpose"]) if raw.get("purpose") else None})
@@ -282,16 +262,16 @@ def _device(raw: Mapping[str, Any]) -> WiredDevice:
 
 
 def _host(raw: Mapping[str, Any]) -> WiredHost:
-    return WiredHost(**{**raw, "nics": _each(raw, "nics", lambda row: WiredNic(**_tuples(row, "addresses")))})
+    return WiredHost(**{**raw, "nics": each(raw, "nics", lambda row: WiredNic(**_tuples(row, "addresses")))})
 
 
 def _model(raw: Mapping[str, Any]) -> WiredModel:
-    return WiredModel(**{**raw, "nics": _each(raw, "nics", lambda row: WiredAdapter(**row))})
+    return WiredModel(**{**raw, "nics": each(raw, "nics", lambda row: WiredAdapter(**row))})
 
 
 def _checks(raw: object) -> Checks:
     given = {"maintenance": [], **require(raw, dict[str, Any], "checks")}
-    sets = _each(given, "maintenance", lambda row: MaintenanceSet(**_tuples(row, "switches", "links")))
+    sets = each(given, "maintenance", lambda row: MaintenanceSet(**_tuples(row, "switches", "links")))
     return checked(Checks(**_words({**given, "maintenance": sets}, repair=Repair)), "checks")
 
 

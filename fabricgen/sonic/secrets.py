@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from fabricgen.sonic.tables import loadable_rows
+from .tables import loadable_rows
 
 # Secret field, in lower case -> its source. YANG models: sonic-buildimage, src/sonic-yang-models/yang-models.
 _SOURCES = {

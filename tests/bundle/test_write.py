@@ -122,7 +122,18 @@ def test_a_file_that_the_manifest_does_not_list_is_not_replaced(tmp_path: Path) 
     assert files(bundle)["sonic/a/config_db.json"] == b"{}" and is_whole(bundle)
 
 
-@pytest.mark.parametrize("path", ["../outside", "hosts/../../outside", "/etc/hostname", "README.md", ".git/config"])
+@pytest.mark.parametrize("path", ["../outside", "hosts/../../outside", "/etc/hostname"])
+def test_a_manifest_with_files_outside_the_bundle_is_refused(tmp_path: Path, path: str) -> None:
+    bundle = tmp_path / "b"
+    bundle.mkdir()
+    (tmp_path / "outside").write_text("mine")
+    (bundle / "manifest.json").write_bytes(Manifest("f", 1, "", {path: digest(b"mine")}).dump())
+    with pytest.raises(UsageError, match="cannot be read"):
+        put(bundle, {"fabric.json": b"1"})
+    assert (tmp_path / "outside").read_text() == "mine" and sorted(files(bundle)) == ["manifest.json"]
+
+
+@pytest.mark.parametrize("path", ["README.md", ".git/config"])
 def test_a_manifest_does_not_make_other_files_ours(tmp_path: Path, path: str) -> None:
     bundle = tmp_path / "b"
     (bundle / ".git").mkdir(parents=True)

@@ -104,9 +104,9 @@ def test_a_manifest_names_files_of_the_bundle_only(cli: Cli, bundle: Path) -> No
         assert ("FG257", "error", "", "manifest.json") in found(cli, bundle)
 
 
-def test_a_missing_manifest_is_a_note_and_is_not_deployed(cli: Cli, bundle: Path) -> None:
+def test_a_bundle_without_a_manifest_is_not_deployed(cli: Cli, bundle: Path) -> None:
     (bundle / "manifest.json").unlink()
-    assert found(cli, bundle) == {("FG257", "note", "", "manifest.json")}
+    assert found(cli, bundle) == set()
     assert ("FG259", "error") in {one[:2] for one in found(cli, bundle, "--deploy")}
 
 
@@ -177,3 +177,22 @@ def test_a_lock_file_that_is_a_folder_is_an_error(cli: Cli, tmp_path: Path) -> N
 def test_an_incomplete_path_is_answered_with_its_members(value: str, hint: str, cli: Cli, bundle: Path) -> None:
     outcome = cli("explain", bundle, value)
     assert outcome.code == 2 and hint in outcome.err
+
+
+def test_switches_without_a_mac_are_noted_before_they_are_deployed(cli: Cli, bundle: Path) -> None:
+    """`config reload` adds the MAC address; a file that is copied before a boot stays without it."""
+    (note,) = json.loads(cli("validate", bundle, "--deploy", "--select", "FG262", "--format", "json").out)["findings"]
+    config = json.loads((bundle / "sonic/leaf1/config_db.json").read_text())
+    without = len(list((bundle / "sonic").iterdir()))
+    assert (note["severity"], note["count"], "mac" in config["DEVICE_METADATA"]["localhost"]) == (
+        "note",
+        without,
+        False,
+    )
+    for number, file in enumerate((bundle / "sonic").glob("*/config_db.json")):
+        config = json.loads(file.read_text())
+        config["DEVICE_METADATA"]["localhost"]["mac"] = f"02:00:00:00:00:{number:02x}"
+        rewrite(file, json.dumps(config))
+    assert (
+        json.loads(cli("validate", bundle, "--deploy", "--select", "FG262", "--format", "json").out)["findings"] == []
+    )

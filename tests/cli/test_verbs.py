@@ -125,9 +125,11 @@ def test_switch_failures_and_repair_imply_single_failures(given: dict[str, Any],
     assert FailureOptions(**given).most_links == depth
 
 
-def test_the_bundle_of_another_fabric_is_replaced_with_a_warning(cli: Cli, tmp_path: Path) -> None:
+def test_the_bundle_of_another_fabric_is_replaced_on_request_only(cli: Cli, tmp_path: Path) -> None:
     one, other = (write(tmp_path / name, rail_optimized() | {"fabric": name}) for name in ("one", "other"))
     assert cli("render", one, "-o", tmp_path / "b", "--only", "*-su00-r0-leaf").out.startswith("1 device: 1 changed")
     assert "warning" not in cli("render", one, "-o", tmp_path / "b").err
-    err = cli("render", other, "-o", tmp_path / "b").err
-    assert f"warning: {tmp_path / 'b'} was the bundle of fabric 'one'" in err
+    refused = cli("render", other, "-o", tmp_path / "b")
+    assert refused.code == 2 and "is the bundle of fabric 'one', this inventory is 'other'" in refused.err
+    assert cli("render", other, "-o", tmp_path / "b", "--adopt-folder").code == 0
+    assert json.loads((tmp_path / "b" / "manifest.json").read_text())["fabric"] == "other"

@@ -20,13 +20,16 @@ Tree = dict[str, Any]
 
 
 def fabric() -> Tree:
-    """Four leaves; two are cabled to one spine only, so that a second ASN among the spines closes a cycle."""
+    """Four leaves, each cabled to both spines."""
+    return _cabled([(leaf, spine) for leaf in range(1, 5) for spine in (1, 2)])
+
+
+def _cabled(pairs: list[tuple[int, int]]) -> Tree:
     tree = deepcopy(explicit(DELL))
     plane = tree["planes"]["compute"]
     plane["leaves"] = [{"name": f"leaf{number}", "rail": number - 1} for number in range(1, 5)]
-    cabled = [(1, 2), (2, 1), (3, 1), (3, 2), (4, 1), (4, 2)]
     plane["links"] = [[f"gpu/0:rail{number - 1}", f"leaf{number}:Ethernet0"] for number in range(1, 5)] + [
-        [f"leaf{leaf}:Ethernet{8 * spine}", f"spine{spine}:Ethernet{8 * leaf}"] for leaf, spine in cabled
+        [f"leaf{leaf}:Ethernet{8 * spine}", f"spine{spine}:Ethernet{8 * leaf}"] for leaf, spine in pairs
     ]
     return tree
 
@@ -122,11 +125,13 @@ def hand_edit(repository: Repository) -> list[str]:
 
 
 def second_asn_among_the_spines(repository: Repository) -> list[str]:
-    """Both ends agree on it, and leaves carry traffic between the spines: a cycle."""
-    tree = fabric()
+    """Two leaves lose a spine. With a second ASN they reach each other over leaves between the spines: a cycle."""
+    tree = _cabled([(1, 2), (2, 1), (3, 1), (3, 2), (4, 1), (4, 2)])
     tree["overrides"] = [
         {"match": {"name": "spine2"}, "config_db": {"DEVICE_METADATA": {"localhost": {"bgp_asn": _SPINE_ASN}}}}
     ]
+    repository.write(tree)
+    repository.run("fabricgen render inventory --output bundle --quiet")
     for row in repository.config("spine2")["BGP_NEIGHBOR"].values():
         session = {"BGP_NEIGHBOR": {row["local_addr"]: {"asn": _SPINE_ASN}}}
         tree["overrides"].append({"match": {"name": row["name"]}, "config_db": session})

@@ -26,7 +26,7 @@ def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
 
     Why: without the container no session starts. In the split modes the container does not render the configuration of
     FRR from CONFIG_DB: FRR reads files on the switch, which are not judged. For files without fabric.json, split is a
-    warning, because such a switch can have right files of its own.
+    warning, because the files on such a switch can be right.
 
     Example: FEATURE|bgp has state disabled.
 

@@ -51,7 +51,7 @@ def lost_hosts(fabric: Fabric) -> Iterator[Defect]:
 def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
     """What: a network of switches with routed links between them has BGP_NEIGHBOR rows.
 
-    Why: without a session no switch learns a route. Each host reaches only the hosts of its own switch, and no verdict
+    Why: without a session no switch learns a route. Each host reaches only the hosts of the same switch, and no verdict
     about routes says anything.
 
     Example: twenty switches with addresses on all links, and no BGP_NEIGHBOR table in any file.

@@ -108,7 +108,8 @@ def _is_deployed(path: str) -> bool:
 
 @rule("FG257", Severity.ERROR, "The manifest of the bundle cannot be read")
 def readable_manifest(fabric: Fabric) -> Iterator[Defect]:
-    """What: manifest.json lists each rendered file with its sha256. A bundle without this file is a note.
+    """What: manifest.json lists each rendered file with its sha256. Only `validate --deploy` refuses a bundle
+    without this file.
 
     Why: without the list, a file that is missing, changed or added is not found.
 
@@ -119,16 +120,12 @@ def readable_manifest(fabric: Fabric) -> Iterator[Defect]:
     Source: the format of the bundle.
     """
     root = fabric.bundle.root
-    if root is None or fabric.bundle.wiring is None:
-        return
-    place = Place(_File("", root / NAME), NAME)
-    if not (root / NAME).is_file():
-        message = "manifest.json is missing: changed, missing and added files are not found"
-        yield Defect(place, message, "run `fabricgen render`", severity=Severity.NOTE)
+    if root is None or fabric.bundle.wiring is None or not (root / NAME).exists():
         return
     try:
         load_manifest(root)
     except (UnreadableInputError, ValueError) as error:
+        place = Place(_File("", root / NAME), NAME)
         yield Defect(place, f"not a manifest: {error}", "run `fabricgen render` again")
 
 

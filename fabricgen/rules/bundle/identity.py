@@ -3,13 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from fabricgen.findings import Severity
+from fabricgen.bundle.read import Bundle
+from fabricgen.findings import Finding, Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, Switch
 from fabricgen.sonic.device_types import DEVICE_TYPES
+from fabricgen.units import counted
 
 _ROW = ("DEVICE_METADATA", "localhost")
+_SHOWN = 4  # names in a message
 
 
 @rule("FG221", Severity.ERROR, "The hostname differs from the device's name")
@@ -57,6 +60,22 @@ def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
             related = (("the other switch", other.place(*_ROW, "mac")),)
             hint = "set mac to the base MAC of this switch, or remove it"
             yield Defect(switch.place(*_ROW, "mac"), f"{other.name} has the same mac {mac}", hint, related)
+
+
+def without_mac(bundle: Bundle) -> Iterator[Finding]:
+    """The note of `validate --deploy` on switches without `mac`: `config reload` adds it, a plain boot does not."""
+    without = [device for device in bundle.devices.values() if not device.text_of(*_ROW, "mac")]
+    if without:
+        names = ", ".join(device.name for device in without[:_SHOWN]) + (" …" if without[_SHOWN:] else "")
+        yield Finding(
+            code="FG262",
+            severity=Severity.NOTE,
+            message=f"{counted(len(without), 'switch')} without mac in DEVICE_METADATA: {names}",
+            location=without[0].locate(_ROW[0]),
+            hint="deploy with `config reload` or ZTP, which add the MAC of the switch. Before a copy and boot, set "
+            "`mac` in `devices`",
+            count=len(without),
+        )
 
 
 @rule("FG223", Severity.ERROR, "The hwsku differs from the planned one")

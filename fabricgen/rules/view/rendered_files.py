@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricgen.bundle.manifest import NAME, Manifest, read_manifest
-from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.manifest import NAME, Manifest, digest, read_manifest
+from fabricgen.bundle.read import CONFIG_NAME, Bundle
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Place
@@ -30,10 +30,10 @@ class Listed:
     root: Path
 
     def locate(self, *_: str) -> Location:
-        """The line of the manifest that lists the file; the file itself if it is not listed."""
-        before, mark, _rest = read_bytes(self.root / NAME).partition(f'"{self.path}"'.encode())
-        if not mark:
+        """The file; the line of the manifest that lists it if it is missing."""
+        if (self.root / self.path).exists():
             return Location(str(self.root / self.path), 0)
+        before = read_bytes(self.root / NAME).partition(f'"{self.path}"'.encode())[0]
         return Location(str(self.root / NAME), before.count(b"\n") + 1, 1)
 
 
@@ -61,7 +61,7 @@ def compare(bundle: Bundle) -> RenderedFiles | None:
         return None
     missing = [path for path in manifest.files if not (root / path).is_file()]
     present = [path for path in sorted(manifest.files.keys() - set(missing)) if _is_judged(bundle, path)]
-    changed = [path for path in present if _digest(root / path) != manifest.files[path]]
+    changed = [path for path in present if _digest(bundle, root, path) != manifest.files[path]]
     unlisted = [path for path in _below(root) if path not in manifest.files]
     return RenderedFiles(manifest, tuple(sorted(missing)), tuple(changed), tuple(sorted(unlisted)))
 
@@ -71,9 +71,12 @@ def _is_judged(bundle: Bundle, path: str) -> bool:
     return folder != "sonic" or not rest or rest[0] in bundle.devices
 
 
-def _digest(file: Path) -> str:
+def _digest(bundle: Bundle, root: Path, path: str) -> str:
+    folder, *rest = path.split("/")
+    if folder == "sonic" and rest[1:] == [CONFIG_NAME]:
+        return digest(bundle.devices[rest[0]].text)  # the rules have read this file
     try:
-        with file.open("rb") as stream:
+        with (root / path).open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
         return ""
