@@ -3,8 +3,10 @@
 A device, a pipe or a folder is refused before it is read. The limits are documented in docs/limits.md.
 """
 
+import io
 import os
 import stat
+from itertools import islice
 from pathlib import Path
 
 from fabricgen.errors import UnreadableInputError
@@ -18,6 +20,7 @@ TABLE_BYTES = 64 * _MIB  # CSV and other text that people write
 JSON_BYTES = 512 * _MIB
 DUMP_BYTES = 8192 * _MIB  # forwarding tables and readings of subnets, which are read as arrays
 
+_BLOCK_BYTES = 1 * _MIB
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -33,13 +36,19 @@ def read_bytes(file: Path, most_bytes: int = JSON_BYTES) -> bytes:
         with open(file, "rb", buffering=0, opener=_open_at_once) as stream:
             found = os.fstat(stream.fileno())
             _refuse(found, most_bytes, file)
-            content = stream.readall() if found.st_size else stream.read(most_bytes + 1)
+            content = stream.readall() if found.st_size else _blocks(stream, most_bytes)
     except (OSError, ValueError) as error:  # a path with NUL is a ValueError
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UnreadableInputError(f"cannot read: {reason}", Location(str(file))) from error
     if len(content) > most_bytes:  # the file has grown, or does not report its size, as in /proc
         raise _too_large(len(content), most_bytes, file)
     return content
+
+
+def _blocks(stream: io.RawIOBase, most_bytes: int) -> bytes:
+    """The bytes of a file of unknown size, at most one block more than the limit."""
+    blocks = iter(lambda: stream.read(_BLOCK_BYTES) or b"", b"")
+    return b"".join(islice(blocks, most_bytes // _BLOCK_BYTES + 1))
 
 
 def read_text(file: Path, most_bytes: int = TABLE_BYTES) -> str:

@@ -2,15 +2,30 @@
 
 import re
 
-_SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([MGT])(?:b?ps|bit/s|b/s)?", re.IGNORECASE)
-_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*(cm|km|m)")
-_BYTES = re.compile(r"(\d+)\s*(B|kB|KB|KiB|MB|MiB|GB|GiB)?")
+_MOST_DIGITS = 18
+_SPEED = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)\s*([MGT])(?:b?ps|bit/s|b/s)?", re.IGNORECASE)
+_LENGTH = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)\s*(cm|km|m)")
+_BYTES = re.compile(r"(\d{1,18})\s*(B|kB|KB|KiB|MB|MiB|GB|GiB)?")
 
 _SPEED_MBPS = {"M": 1, "G": 1_000, "T": 1_000_000}
 _LENGTH_M = {"cm": 0.01, "m": 1.0, "km": 1000.0}
 _BYTE_UNITS = {
     "B": 1, "kB": 1000, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3,
 }  # fmt: skip
+
+
+def whole_number(text: object) -> int | None:
+    """The number in a text of 1 to 18 ASCII digits, which 64 bits can hold; None for anything else."""
+    is_number = isinstance(text, str) and 0 < len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal()
+    return int(str(text)) if is_number else None
+
+
+def signed_number(text: object) -> int | None:
+    """The number in a text as for `whole_number`, with or without a minus sign; None for anything else."""
+    if not isinstance(text, str) or not text.startswith("-"):
+        return whole_number(text)
+    number = whole_number(text[1:])
+    return None if number is None else -number
 
 
 def parse_speed_mbps(text: str) -> int:

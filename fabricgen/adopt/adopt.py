@@ -83,13 +83,17 @@ def adopt(
     files = {} if single_file else {LOCK_NAME: lock.dump()}
     files |= platforms or {}
     rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+    shared = [one for one in findings if one.code in _REFUSED_NUMBERS]
+    if shared:
+        files[LOCK_NAME] = lock.dump()
+        adopted.findings += [_replaced("overrides replace numbers of the lock file", one) for one in shared]
+        rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
     for simplify, note in _SIMPLIFICATIONS:
         if rendered is None:
             problems = findings
             simplify(tree)
             rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
-            messages = [f"{note}: {one.message}" for one in problems] if rendered is not None else []
-            adopted.findings += [Finding("FG143", Severity.NOTE, message) for message in messages]
+            adopted.findings += [_replaced(note, one) for one in problems] if rendered is not None else []
     if rendered is None:
         adopted.findings += findings
         return adopted
@@ -153,11 +157,18 @@ def _leave_management(tree: dict[str, Any]) -> None:
     tree.pop("management", None)
 
 
+# The lock file cannot contain numbers that several switches share, or that no pool gives.
+_REFUSED_NUMBERS = ("FG398", "FG399")
+
 # Tried in this order if no plan can be made. Overrides then contain the rows of the files.
 _SIMPLIFICATIONS = (
     (_leave_lossless, "overrides replace the lossless plan"),
     (_leave_management, "base files replace the management network"),
 )
+
+
+def _replaced(note: str, problem: Finding) -> Finding:
+    return Finding("FG143", Severity.NOTE, f"{note}: {problem.message}", count=problem.count)
 
 
 def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:

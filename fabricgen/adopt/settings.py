@@ -9,7 +9,7 @@ from fabricgen.inventory.build_plane import DEFAULT_CNP_DSCP
 from fabricgen.inventory.profiles import NONE
 from fabricgen.physics import DEFAULT_MTU_BYTES
 from fabricgen.sonic.tables import parse_priorities
-from fabricgen.units import format_length, parse_length_m
+from fabricgen.units import format_length, parse_length_m, whole_number
 from fabricgen.vocabulary import LinkKind, Role
 
 _KINDS = {(Role.LEAF, Role.SPINE): LinkKind.LEAF_SPINE, (Role.SPINE, Role.CORE): LinkKind.SPINE_CORE}
@@ -34,8 +34,8 @@ def is_unnumbered(source: Source) -> bool:
 def mtu_bytes(source: Source) -> int:
     """The MTU of most ports."""
     texts = (row.get("mtu") for switch in source.switches.values() for row in switch.tables.get("PORT", {}).values())
-    found = str(source.most(text for text in texts if isinstance(text, str)))
-    return int(found) if found.isdecimal() and int(found) in _MTU_BYTES else DEFAULT_MTU_BYTES
+    found = whole_number(source.most(text for text in texts if isinstance(text, str)))
+    return found if found is not None and found in _MTU_BYTES else DEFAULT_MTU_BYTES
 
 
 def cables(source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, object], dict[str, object]]:
@@ -86,8 +86,9 @@ def lossless(source: Source) -> object:
     priorities = sorted(parse_priorities(enabled)) if isinstance(enabled, str) else []
     dscps: dict[str, list[int]] = {}  # traffic class -> DSCP values
     for dscp, tc in entries or ():
-        if dscp.isdecimal() and int(dscp) < 64:
-            dscps.setdefault(tc, []).append(int(dscp))
+        number = whole_number(dscp)
+        if number is not None and number < 64:
+            dscps.setdefault(tc, []).append(number)
     classes = {priority: {"dscp": sorted(dscps[str(priority)])} for priority in priorities if dscps.get(str(priority))}
     if not classes or len(classes) > _MAX_CLASSES or max(classes) > 6:
         return NONE

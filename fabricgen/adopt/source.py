@@ -14,6 +14,7 @@ from fabricgen.render.secrets import literal_secrets
 from fabricgen.sonic.device_types import ROLES
 from fabricgen.sonic.references import bare
 from fabricgen.sonic.secrets import PLACEHOLDER
+from fabricgen.units import whole_number
 from fabricgen.vocabulary import Role
 
 Interface = IPv4Interface | IPv6Interface
@@ -21,6 +22,8 @@ Tables = dict[str, dict[str, dict[str, str | list[str]]]]
 RowId = tuple[str, str, str]  # device, table, key
 
 FIRST_PLANE = "compute"
+
+_RESERVED_ASNS = (65_535, 4_294_967_295)  # RFC 7300
 
 OLD_REFERENCE = "a reference of the old form [TABLE|name] becomes the bare name"
 SECRET = "a secret becomes a reference"
@@ -57,9 +60,10 @@ class SourceSwitch:
 
     @cached_property
     def asn(self) -> int | None:
-        """The ASN."""
+        """The ASN; None if it is missing or reserved."""
         text = self.text("DEVICE_METADATA", "localhost", "bgp_asn") or self.text("BGP_GLOBALS", "default", "local_asn")
-        return int(text) if text.isdecimal() and 0 < int(text) < 2**32 else None
+        asn = whole_number(text) or 0
+        return asn if 0 < asn < 2**32 and asn not in _RESERVED_ASNS else None
 
     def addresses(self, table: str, interface: str) -> tuple[Interface, ...]:
         """The addresses of an interface, in the order of the file."""

@@ -55,7 +55,7 @@ class Allocation:
 
 def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[Finding]]:
     """The allocation, the updated lock, and the findings on pools that cannot serve the fabric, and on entries of the
-    lock that cannot be kept."""
+    lock that cannot be kept. The updated lock has new numbers in place of those."""
     refusals: list[Refusal] = []
     allocation, new, findings = _allocated(fabric, lock, refusals)
     if lock is not None:
@@ -113,7 +113,10 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: li
         if addressing is None or addressing.asn_first > addressing.asn_last:
             continue  # the inventory has reported such a range
         owners = sorted({switch.asn_owner for switch in design.switches}, key=natural_key)
-        refusals += _wrong_asns(lock, owners, addressing)
+        wrong = list(_wrong_asns(lock, owners, addressing))
+        refusals += wrong
+        for refusal in wrong:
+            del lock.asns[refusal.key]
         pool = Pool([(addressing.asn_first, addressing.asn_last)])
         for number in taken:
             pool.take(number, number)

@@ -12,6 +12,7 @@ import orjson
 
 from fabricgen.bundle.names import check_names
 from fabricgen.bundle.typed import checked, each, require, unique
+from fabricgen.bundle.wiring_values import check_values
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Repair, Role, Technology, Word
 
 FORMAT_VERSION = "1"
@@ -245,7 +246,9 @@ def load_wiring(text: bytes) -> Wiring:
     for item in items:
         if item.plane not in planes:
             raise ValueError(f"{item} is of a plane that the file does not have")
-    return checked(wiring, "fabric.json")
+    checked(wiring, "fabric.json")
+    check_values(wiring)
+    return wiring
 
 
 def _plane(raw: Mapping[str, Any]) -> WiredPlane:

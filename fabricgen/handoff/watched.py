@@ -7,6 +7,7 @@ from fabricgen.bundle.read import ObservedDevice
 from fabricgen.physics import full_pause_frames_per_second
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import parse_priorities, split_key
+from fabricgen.units import whole_number
 
 PAUSED_SHARE = 0.05  # of the time: more pauses than bursts cause
 HEADROOM_SHARE = 0.8  # of xoff
@@ -101,9 +102,9 @@ def _pauses(device: ObservedDevice, up: list[str]) -> tuple[Pauses, ...]:
     found: dict[tuple[Numbers, int], list[str]] = {}
     for port in up:
         priorities = _numbers(device.text_of("PORT_QOS_MAP", port, "pfc_enable"))
-        speed = device.text_of("PORT", port, "speed")
-        if priorities and speed.isdecimal():
-            found.setdefault((priorities, int(speed)), []).append(port)
+        speed_mbps = whole_number(device.text_of("PORT", port, "speed"))
+        if priorities and speed_mbps is not None:
+            found.setdefault((priorities, speed_mbps), []).append(port)
     return tuple(Pauses(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 
@@ -113,9 +114,9 @@ def _headrooms(device: ObservedDevice, up: list[str], pauses: tuple[Pauses, ...]
     found: dict[tuple[Numbers, int], list[str]] = {}
     unknown = 0
     for port, part, row in _by_port(device, "BUFFER_PG", up):
-        xoff = device.text_of("BUFFER_PROFILE", str(row.get("profile")), "xoff")
-        if xoff.isdecimal():
-            found.setdefault((_numbers(part), int(xoff)), []).append(port)
+        xoff_bytes = whole_number(device.text_of("BUFFER_PROFILE", str(row.get("profile")), "xoff"))
+        if xoff_bytes is not None:
+            found.setdefault((_numbers(part), xoff_bytes), []).append(port)
         elif lossless.get(port, set()) & set(_numbers(part)):
             unknown += 1
     return tuple(Headroom(_ports(ports), *key) for key, ports in sorted(found.items())), unknown
@@ -125,9 +126,9 @@ def _markings(device: ObservedDevice, up: list[str]) -> tuple[Marking, ...]:
     marked: dict[tuple[str, int], set[int]] = {}
     for port, part, row in _by_port(device, "QUEUE", up):
         wred = str(row.get("wred_profile", ""))
-        kmin = device.text_of("WRED_PROFILE", wred, "green_min_threshold")
-        if kmin.isdecimal() and device.text_of("WRED_PROFILE", wred, "ecn") not in ("", "ecn_none"):
-            marked.setdefault((port, int(kmin)), set()).update(_numbers(part))
+        kmin_bytes = whole_number(device.text_of("WRED_PROFILE", wred, "green_min_threshold"))
+        if kmin_bytes is not None and device.text_of("WRED_PROFILE", wred, "ecn") not in ("", "ecn_none"):
+            marked.setdefault((port, kmin_bytes), set()).update(_numbers(part))
     found: dict[tuple[Numbers, int], list[str]] = {}
     for (port, threshold), queues in marked.items():
         found.setdefault((tuple(sorted(queues)), threshold), []).append(port)
@@ -138,8 +139,8 @@ def _watchdogs(device: ObservedDevice, up: list[str]) -> tuple[Watchdog, ...]:
     found: dict[tuple[int, str], list[str]] = {}
     for port in up:
         row = device.row("PFC_WD", port)
-        if (detection := str(row.get("detection_time", ""))).isdecimal():
-            found.setdefault((int(detection), str(row.get("action", "drop"))), []).append(port)
+        if (detection_ms := whole_number(row.get("detection_time"))) is not None:
+            found.setdefault((detection_ms, str(row.get("action", "drop"))), []).append(port)
     return tuple(Watchdog(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 

@@ -11,6 +11,7 @@ from io import StringIO
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.nodes import Node
+from fabricgen.units import whole_number
 from fabricgen.visible import cell_text
 from fabricgen.vocabulary import Role
 
@@ -144,7 +145,8 @@ def _plane(cells: dict[str, str], planes: list[str], place: Location, report: Re
 
 def _number(column: str, text: str) -> object:
     """A number if the column has numbers; the schema check reports other texts."""
-    return int(text) if column in _NUMBERS and text.isdecimal() else text
+    number = whole_number(text) if column in _NUMBERS else None
+    return text if number is None else number
 
 
 def _of_planes(lists: Mapping[str, Mapping[str, list[Node]]], top: Location) -> Node:

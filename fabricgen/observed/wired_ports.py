@@ -6,14 +6,16 @@ from functools import cached_property
 
 from fabricgen.bundle.wiring import Endpoint, WiredDevice, WiredLink, Wiring
 from fabricgen.platforms.catalog import switch_platform
+from fabricgen.units import whole_number
 
 INFINIBAND = "infiniband"
 
 
 def port_number(device: WiredDevice, port: str) -> int | None:
     """The number of a switch port; None if it is not known."""
-    if port.isdecimal():
-        return int(port)
+    number = whole_number(port)
+    if number is not None:
+        return number
     platform = switch_platform(device.platform)
     layouts = platform.layouts if platform else ()
     return next((one.port_numbers.get(port) for one in layouts if one.name == device.layout), None)

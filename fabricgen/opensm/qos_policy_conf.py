@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fabricgen.opensm.located_text import Word, lines_of
 from fabricgen.opensm.partitions_conf import Fault
+from fabricgen.units import whole_number
 
 _INSIDE = {
     "port-groups": ("port-group",), "qos-setup": ("vlarb-tables", "sl2vl-tables"), "qos-levels": ("qos-level",),
@@ -79,6 +80,7 @@ def _fault_of(inside: str, line: Word, name: str, value: Word) -> Fault | None:
 
 
 def _bad_level(value: Word) -> Fault | None:
-    if value.text.isdecimal() and int(value.text) <= MOST_SL:
+    level = whole_number(value.text)
+    if level is not None and level <= MOST_SL:
         return None
     return Fault(value, f"the SL is {value}, expected 0 to {MOST_SL}")

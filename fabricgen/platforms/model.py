@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from fabricgen.units import whole_number
 from fabricgen.vocabulary import Technology
 
 
@@ -82,7 +83,7 @@ class Layout:
     def port_numbers(self) -> Mapping[str, int]:
         """Fabric port -> its number as a subnet manager counts: an InfiniBand port's name, else its place from 1."""
         ports = enumerate(self.fabric_ports, 1)
-        return {port.name: int(port.name) if port.name.isdecimal() else place for place, port in ports}
+        return {port.name: whole_number(port.name) or place for place, port in ports}
 
     @cached_property
     def speeds_mbps(self) -> tuple[int, ...]:

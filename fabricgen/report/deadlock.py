@@ -83,7 +83,7 @@ _GROUNDS = {
 
 
 def _subnet_line(result: DeadlockResult, name: str) -> str:
-    grounds = _GROUNDS[result.model]
+    grounds = _GROUNDS[result.model] + (", with the lanes of one run" if result.is_of_one_run else "")
     if not result.channels:
         return f"deadlock  {name}no verdict from {grounds}: no routes between switches"
     loops = "no credit loop" if result.verdict == Verdict.FREE else f"{len(result.cycles)} credit loop"

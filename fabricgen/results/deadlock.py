@@ -106,3 +106,4 @@ class DeadlockResult:
     cycles: tuple[Cycle, ...] = ()
     name: str = ""
     covers: Covers | None = None  # of planes with BGP
+    is_of_one_run: bool = False  # another run of the subnet manager gives paths other lanes

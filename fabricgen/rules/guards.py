@@ -8,6 +8,7 @@ import orjson
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.rules.run import run
+from fabricgen.units import whole_number
 
 PEERS = 8  # enough for a majority
 
@@ -45,4 +46,5 @@ def _other(content: object) -> object:
     if isinstance(content, list):
         return [_other(item) for item in content]
     text = str(content)
-    return str(int(text) + 1) if text.isdecimal() else f"{text}x"
+    number = whole_number(text)
+    return f"{text}x" if number is None else str(number + 1)

@@ -65,7 +65,7 @@ def read_address(text: str) -> Address | None:
         number = int.from_bytes(socket.inet_pton(family, host), "big")
     except (OSError, ValueError):
         return None
-    bits = int(length) if length.isdecimal() else -1 if slash else width
+    bits = width if not slash else int(length) if length.isdecimal() and len(length) <= 3 else -1
     return _new(Address, (version, number, bits)) if 0 <= bits <= width else None
 
 

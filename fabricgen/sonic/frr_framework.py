@@ -29,9 +29,11 @@ from fabricgen.sonic.image import (
 )
 from fabricgen.sonic.policy import TABLES, Policies, RouteFilter
 from fabricgen.sonic.tables import ConfigDb, Row, SameTable, split_key
+from fabricgen.units import whole_number
 
 FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
 DEFAULTS = {4: Address(4, 0, 0), 6: Address(6, 0, 0)}
+_MOST_ALLOWAS_IN = 10  # of FRR
 DEFAULT_ALLOWAS_IN = 3  # the default of FRR for allow_as_in without allow_as_count
 
 
@@ -54,7 +56,7 @@ def framework_speaker(config: ConfigDb) -> Speaker:
         announcements=tuple(dict.fromkeys(framework_announcements(config, addresses))),
         addresses=addresses,
         multipath_relax=text(instance, "load_balance_mp_relax") == "true",
-        maximum_paths=int(width) if width.isdecimal() and int(width) else MAXIMUM_PATHS,
+        maximum_paths=whole_number(width) or MAXIMUM_PATHS,
         discards=discards(config),
         statics=tuple(static_paths(config)),
         obstacle=shared,
@@ -201,4 +203,5 @@ def _allowas_in(family: Row) -> int:
     count = text(family, "allow_as_count")
     if text(family, "allow_as_in") != "true":
         return 0
-    return int(count) if count.isdecimal() else DEFAULT_ALLOWAS_IN
+    number = whole_number(count)
+    return DEFAULT_ALLOWAS_IN if number is None else min(number, _MOST_ALLOWAS_IN)

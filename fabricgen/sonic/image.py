@@ -13,6 +13,7 @@ from typing import NamedTuple
 from fabricgen.sonic.addresses import Address, parse_address, read_address
 from fabricgen.sonic.policy import Policies, RouteFilter
 from fabricgen.sonic.tables import ConfigDb, Row
+from fabricgen.units import whole_number
 
 # files/build_templates/constants.yml.j2: bgp.maximum_paths 514 for both families, bgp.multipath_relax enabled; no
 # config_db field changes either in the default mode. FRR is built with --enable-multipath=514, the limit elsewhere.
@@ -147,7 +148,8 @@ def uses_frr_framework(config: ConfigDb) -> bool:
 @lru_cache(maxsize=1 << 16)
 def parse_asn(value: str) -> int | None:
     """An AS number; None for other texts ("none" and "null" disable BGP: bgpd.main.conf.j2)."""
-    return int(value) if value.isdecimal() and 0 < int(value) < 1 << 32 else None
+    number = whole_number(value)
+    return number if number is not None and 0 < number < 1 << 32 else None
 
 
 def interface_addresses(config: ConfigDb) -> tuple[InterfaceAddress, ...]:
@@ -212,8 +214,7 @@ def static_paths(config: ConfigDb) -> Iterator[StaticPath]:
         route = parse_address(prefix)
         is_blackhole = text(row, "blackhole") == "true"
         if vrf == "default" and route is not None and (is_blackhole or row.get("nexthop") or row.get("ifname")):
-            distance = text(row, "distance")
-            yield StaticPath(route.network, key, is_blackhole, int(distance) if distance.isdecimal() else 0)
+            yield StaticPath(route.network, key, is_blackhole, whole_number(text(row, "distance")) or 0)
 
 
 def discards(config: ConfigDb) -> tuple[Address, ...]:

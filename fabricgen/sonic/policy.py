@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.tables import ConfigDb, Row
+from fabricgen.units import whole_number
 
 TABLES = ("ROUTE_MAP", "PREFIX_SET", "PREFIX")
 _MODES = {4: "IPv4", 6: "IPv6"}
@@ -113,8 +114,9 @@ class Policies:
     def _maps(self) -> dict[str, list[tuple[int, Row]]]:
         found: dict[str, list[tuple[int, Row]]] = defaultdict(list)
         for key, row in _rows(self._config, "ROUTE_MAP"):
-            if len(key) == 2 and key[1].isdecimal():
-                found[key[0]].append((int(key[1]), row))
+            number = whole_number(key[1]) if len(key) == 2 else None
+            if number is not None:
+                found[key[0]].append((number, row))
         return {name: sorted(entries, key=lambda entry: entry[0]) for name, entries in found.items()}
 
     @cached_property
@@ -157,9 +159,9 @@ def longest_wider(config: ConfigDb, maps: Sequence[str], prefix: Address) -> int
     for key, _ in _rows(config, "PREFIX"):
         network = parse_address(key[-2]) if len(key) >= 3 else None
         if network and network.covers(prefix):
-            first, _, last = key[-1].partition("..")
+            least, most = map(whole_number, key[-1].partition("..")[::2])
             ends |= {network.length, network.length - 1}
-            ends |= {int(first) - 1, int(last)} if first.isdecimal() and last.isdecimal() else set()
+            ends |= {least - 1, most} if least is not None and most is not None else set()
     lengths = sorted((one for one in ends if 0 <= one < prefix.length), reverse=True)
     policies, chosen = Policies(config), RouteFilter(tuple(maps))
     return next((one for one in lengths if policies.permits(chosen, prefix.widened(one))), None)
@@ -173,8 +175,8 @@ def is_open(config: ConfigDb, maps: Sequence[str]) -> bool:
 def _lengths(text: str, network: Address) -> tuple[int, int] | None:
     if text == "exact":
         return network.length, network.length
-    first, _, last = text.partition("..")
-    return (int(first), int(last)) if first.isdecimal() and last.isdecimal() else None
+    first, last = map(whole_number, text.partition("..")[::2])
+    return None if first is None or last is None else (first, last)
 
 
 def _rows(config: ConfigDb, table: str) -> list[tuple[tuple[str, ...], Row]]:

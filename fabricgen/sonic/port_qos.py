@@ -14,6 +14,7 @@ from functools import cached_property
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import ConfigDb, Row, Table, parse_priorities
+from fabricgen.units import whole_number
 
 PRIORITIES = 8  # priorities, traffic classes, priority groups and queues with PFC
 DSCPS = 64
@@ -79,7 +80,8 @@ class PortQos:
     def entries(self, field: str) -> Mapping[int, int]:
         """The map that a field refers to, as numbers; empty if the field or the map is missing."""
         row = rows(self.definitions, MAP_TABLES[field]).get(self.map_name(field), {})
-        return {int(key): int(text(row, key)) for key in row if key.isdecimal() and text(row, key).isdecimal()}
+        numbers = ((whole_number(key), whole_number(text(row, key))) for key in row)
+        return {key: value for key, value in numbers if key is not None and value is not None}
 
     @cached_property
     def dscp_to_tc(self) -> Mapping[int, int]:

@@ -31,13 +31,16 @@ def split_key(key: str) -> list[str]:
     return key.split("|")
 
 
+_MOST_DIGITS = 3  # more than the number of any queue: the length of a range is limited
+
+
 def parse_priorities(text: str) -> frozenset[int]:
     """{3, 4} for '3,4' or '3-4'. Other items are ignored; the schema check reports them."""
     found: set[int] = set()
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        if first.isdecimal() and (last.isdecimal() or not last):
-            found.update(range(int(first), int(last or first) + 1))
+        low, _, high = part.partition("-")
+        if all(text.isdecimal() and len(text) <= _MOST_DIGITS for text in (low, high or low)):
+            found.update(range(int(low), int(high or low) + 1))
     return frozenset(found)
 
 

@@ -177,6 +177,20 @@ def test_switches_that_share_or_lack_numbers(cli: Cli, tmp_path: Path) -> None:
     assert taken_over(cli, files, tmp_path) == set()
 
 
+def test_numbers_that_no_pool_gives(cli: Cli, tmp_path: Path) -> None:
+    """Leaves that share an ASN, a switch with the address of the gateway, a reserved ASN: a note names each."""
+    files = files_of(cli, write(tmp_path / "source", explicit()), tmp_path)
+    for name, config in configs(files).items():
+        config["DEVICE_METADATA"]["localhost"]["bgp_asn"] = "65001" if name.startswith("leaf") else "4294967295"
+        config["MGMT_INTERFACE"] = {f"eth0|10.255.0.{name[-1]}/24": {"gwaddr": "10.255.0.1"}}
+        (files / name / "config_db.json").write_text(json.dumps(config, indent=4))
+    assert taken_over(cli, files, tmp_path) == set()
+    outcome = cli("import", "config-db", files, "-o", tmp_path / "again-imported")
+    numbers = [line for line in outcome.err.splitlines() if "FG143" in line]
+    assert any("compute/leaf/leaf2 has 65001" in line for line in numbers), outcome.err
+    assert any("10.255.0.1/24" in line and "management" in line for line in numbers), outcome.err
+
+
 def test_spines_with_an_asn_each(cli: Cli, tmp_path: Path) -> None:
     files = files_of(cli, write(tmp_path / "source", explicit()), tmp_path)
     own = {"spine1": "65101", "spine2": "65102"}

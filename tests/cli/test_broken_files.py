@@ -163,7 +163,7 @@ def test_a_lock_file_that_is_a_folder_is_an_error(cli: Cli, tmp_path: Path) -> N
     inventory = write(tmp_path / "inventory", explicit())
     (inventory / "allocations.lock.yaml").mkdir()
     outcome = cli("check", inventory)
-    assert outcome.code == 2 and "allocations.lock.yaml: Is a directory" in outcome.err
+    assert outcome.code == 2 and "allocations.lock.yaml: cannot read: Is a directory" in outcome.err
 
 
 @pytest.mark.parametrize(

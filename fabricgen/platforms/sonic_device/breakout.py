@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fabricgen.units import whole_number
+
 # '2x400G[200G,100G](8)+1x100G': count, speed, other speeds, lanes. Source: sonic-config-engine/portconfig.py
 PORT_NAME = re.compile(r"Ethernet(\d+)")
 _PART = re.compile(r"(\d+)x(\d+)(G?)(?:\[[\dG,]*\])?(?:\((\d+)\))?")
@@ -49,7 +51,7 @@ def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping
         cage = Cage(
             parent,
             tuple(int(lane) for lane in str(entry["lanes"]).split(",")),
-            int(index) if index.isdecimal() else None,
+            whole_number(index),
             {mode: names for mode, names in _mapping(entry.get("breakout_modes")).items() if isinstance(names, list)},
             str(own.get("default_brkout_mode") or ""),
             str(own.get("fec") or ""),

@@ -10,6 +10,7 @@ from fabricgen.platforms.model import BufferDefaults, PlatformPort
 from fabricgen.platforms.sonic_device.templates import BufferTemplate, Tables, TemplateRefusedError
 from fabricgen.platforms.sonic_device.tree import DeviceTree
 from fabricgen.sonic.device_types import DEVICE_TYPES
+from fabricgen.units import whole_number
 
 # Role -> the topologies to take it from, best first; files/build_templates/buffers_config.j2 has the device types of
 # the roles for t0, t1 and t2. A SKU that lacks a role's own topology lends the one of the nearest tier.
@@ -119,8 +120,9 @@ def _bare(text: str, rewritten: set[str]) -> str:
 def _profile(tables: Tables, table: str, number: int, rewritten: set[str]) -> str:
     """The profile of the row whose range has this queue or priority group."""
     for key, row in tables.get(table, {}).items():
-        first, _, last = str(key).rpartition("|")[2].partition("-")
-        if first.isdigit() and int(first) <= number <= int(last or first) and isinstance(row, dict):
+        low, _, high = str(key).rpartition("|")[2].partition("-")
+        first, last = whole_number(low), whole_number(high or low)
+        if first is not None and last is not None and first <= number <= last and isinstance(row, dict):
             return _bare(str(row.get("profile", "")), rewritten)
     return ""
 

@@ -12,6 +12,7 @@ from fabricgen.findings import Severity
 from fabricgen.platforms.model import PlatformPort
 from fabricgen.platforms.sonic_device.breakout import PORT_NAME, Cage, modes_that_fit, read_cages, split, unsplit_modes
 from fabricgen.platforms.sonic_device.tree import DeviceTree
+from fabricgen.units import whole_number
 
 FILE = "port_config.ini"
 _DEFAULT_COLUMNS = ("name", "lanes", "alias", "index")  # portconfig.py parse_port_config_file
@@ -103,7 +104,8 @@ class _Completion:
                 if speed is None:
                     self._leave_out(0, row["name"], "has neither a speed nor a breakout mode with one")
                     continue
-                subport = int(row["subport"]) if row.get("subport", "").isdecimal() else nth if len(members) > 1 else 0
+                stated = whole_number(row.get("subport"))
+                subport = stated if stated is not None else nth if len(members) > 1 else 0
                 found[row["name"]] = PlatformPort(
                     name=row["name"],
                     lanes=lanes,
@@ -138,9 +140,9 @@ class _Completion:
             problem = "is not the name of a front-panel port"
         elif row.get("role", "") not in _FRONT_PANEL_ROLES:
             problem = f"leads to a chip inside the switch ({row['role']})"
-        elif not text or not all(lane.isdecimal() for lane in text.split(",")):
+        elif not text or None in map(whole_number, text.split(",")):
             problem = f"has no lanes ({text or 'nothing'})"
-        elif not row.get("speed", "1").isdecimal():
+        elif whole_number(row.get("speed", "1")) is None:
             problem = f"has a speed that is not a number ({row['speed']})"
         elif not (row.get("alias", name).isascii() and row.get("alias", name).isprintable()):
             problem = "has an alias that is not plain text"
@@ -155,7 +157,7 @@ class _Completion:
         return lanes
 
     def _index(self, row: Row, cage: Cage | None) -> str:
-        if row.get("index", "").isdecimal():
+        if whole_number(row.get("index")) is not None:
             return row["index"]
         return str(cage.index) if cage and cage.index is not None else ""
 

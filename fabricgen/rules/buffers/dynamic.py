@@ -8,6 +8,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.qos import QosTables
 from fabricgen.rules.view.qos_classes import port_classes, qos_tables
+from fabricgen.units import signed_number
 
 _TABLE = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 _LEAST_SHARE = 0.5  # of the pool, when all lossless groups of the switch are full
@@ -36,13 +37,13 @@ def idle_pool(fabric: Fabric) -> Iterator[Defect]:
     for qos, total in groups.items():
         each = total // len(qos.switches)
         for name in qos.tables[_TABLE]:
-            text = str(qos.row(_TABLE, name).get("default_dynamic_th"))
-            if not text.lstrip("-").isdecimal() or int(text) >= 0 or not each:
+            exponent = signed_number(qos.row(_TABLE, name).get("default_dynamic_th"))
+            if exponent is None or exponent >= 0 or not each:
                 continue
-            alpha = 2.0 ** int(text)
+            alpha = 2.0**exponent
             share = alpha * each / (1 + alpha * each)
             if share < _LEAST_SHARE:
-                message = f"with default_dynamic_th {text}, {each} lossless groups pause at {share:.0%} of the pool"
+                message = f"with default_dynamic_th {exponent}, {each} lossless groups pause at {share:.0%} of the pool"
                 yield from qos.defects(_TABLE, name, "default_dynamic_th", message, "set default_dynamic_th to 0")
 
 

@@ -8,6 +8,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.units import whole_number
 from fabricgen.vocabulary import Purpose, Technology
 
 # The settings of roce/<plane>.conf by the type of their values.
@@ -69,7 +70,7 @@ def _settings(group: Group, file: str) -> Iterator[Defect]:
     for key, text in found.items():
         if key not in (*_NUMBERS, *_TEXTS, *_OPTIONAL):
             yield Defect(group.place(file, key), f"fabricgen-roce has no setting {key}", f"remove or correct {key}")
-        elif key in (*_NUMBERS, *_OPTIONAL) and not text.isdecimal():
+        elif key in (*_NUMBERS, *_OPTIONAL) and whole_number(text) is None:
             yield Defect(group.place(file, key), f"{key} is {text!r}, expected a number", _RENDER)
 
 

@@ -73,10 +73,10 @@ def _map(text: str) -> dict[int, int] | None:
     """DSCP -> priority of a text such as '26:3 48:6', or None if the text is not valid."""
     found = {}
     for pair in text.split():
-        dscp, _, priority = pair.partition(":")
-        if not (dscp.isdecimal() and priority.isdecimal() and int(dscp) < 64 and int(priority) < 8):
+        dscp, priority = map(number, pair.partition(":")[::2])
+        if dscp is None or priority is None or dscp > 63 or priority > 7:
             return None
-        found[int(dscp)] = int(priority)
+        found[dscp] = priority
     return found
 
 

@@ -9,6 +9,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnet_managers import OTHER, TREE, ManagedSubnet, ManagerFile, managed_subnets, manager_files
+from fabricgen.units import whole_number
 
 _UNICAST_LIDS = 49_151
 _LAYERED = {"dfsssp": 8, "lash": 3, "torus-2QoS": 2}  # engine -> data lanes that it needs, measured
@@ -218,27 +219,26 @@ def lane_tables(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _sl2vl(manager: ManagerFile, name: str) -> Iterator[Defect]:
-    lanes = manager.content.text(name).split(",")
+    lanes = [whole_number(lane.strip()) for lane in manager.content.text(name).split(",")]
     place, hint = manager.place(name), "write 16 lanes, separated by commas"
-    if not all(lane.strip().isdecimal() and int(lane) <= LAST_VL + 1 for lane in lanes):
+    known = [lane for lane in lanes if lane is not None and lane <= LAST_VL + 1]
+    if len(known) < len(lanes):
         yield Defect(place, f"{name} is not a list of lanes from 0 to {LAST_VL}", hint)
     elif len(lanes) != 16:
         yield Defect(place, f"{name} has {len(lanes)} lanes, expected 16: other SLs go to VL 0", hint)
-    elif dropped := [sl for sl, lane in enumerate(lanes) if int(lane) > LAST_VL]:
+    elif dropped := [sl for sl, lane in enumerate(known) if lane > LAST_VL]:
         yield Defect(place, f"{name} maps SL {dropped[0]} to VL 15, which drops its packets", hint)
-    elif max(map(int, lanes)) >= (most := _lanes(manager.content.number("max_op_vls"))):
-        message = (
-            f"{name} has VL {max(map(int, lanes))}, but max_op_vls allows {most} lanes: the VL maps to a lower one"
-        )
+    elif max(known) >= (most := _lanes(manager.content.number("max_op_vls"))):
+        message = f"{name} has VL {max(known)}, but max_op_vls allows {most} lanes: the VL maps to a lower one"
         yield Defect(place, message, f"use lanes from 0 to {most - 1}", severity=Severity.WARNING)
 
 
 def _vlarb(manager: ManagerFile, name: str) -> Iterator[Defect]:
-    pairs = [pair.split(":") for pair in manager.content.text(name).split(",")]
+    pairs = [[whole_number(part.strip()) for part in pair.split(":")] for pair in manager.content.text(name).split(",")]
     place, hint = manager.place(name), "write pairs such as 0:64,1:64"
-    if not all(len(pair) == 2 and all(part.strip().isdecimal() for part in pair) for pair in pairs):
+    if not all(len(pair) == 2 and None not in pair for pair in pairs):
         yield Defect(place, f"{name} is not a list of pairs VL:weight", hint)
-    elif any(int(lane) > LAST_VL or int(weight) > 255 for lane, weight in pairs):
+    elif any((lane or 0) > LAST_VL or (weight or 0) > 255 for lane, weight in pairs):
         yield Defect(place, f"{name} has a lane above {LAST_VL} or a weight above 255, which overflows", hint)
     elif len(pairs) > 64:
         yield Defect(place, f"{name} has {len(pairs)} pairs, but a table holds 64", hint)
@@ -268,7 +268,7 @@ def _used(manager: ManagerFile) -> int:
     """The number of lanes that paths use."""
     lanes = _lanes(manager.content.number("max_op_vls"))
     text = manager.content.text("qos_sl2vl")
-    mapped = [int(lane) for lane in text.split(",") if lane.strip().isdecimal()]
+    mapped = [lane for part in text.split(",") if (lane := whole_number(part.strip())) is not None]
     return min(lanes, max(mapped) + 1) if mapped else lanes
 
 

@@ -11,6 +11,7 @@ from fabricgen.rules.opensm.partitions import ALL_ADAPTERS, membership_of, with_
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.subnet_managers import ManagedSubnet
+from fabricgen.units import whole_number
 
 _DEFAULT_KEY = 0x7FFF
 _LAST_SL = 15
@@ -159,13 +160,14 @@ def group_speeds(fabric: Fabric) -> Iterator[Defect]:
                     )
             yield from _unserved_level(subnet, file, partition)
             rate = partition.flag("rate")
-            if partition.has("ipoib") and rate and rate.value and rate.value.text.isdecimal():
-                yield from _too_fast(subnet, file, partition, int(rate.value.text), rate)
+            code = whole_number(rate.value.text) if rate and rate.value else None
+            if partition.has("ipoib") and rate and code is not None:
+                yield from _too_fast(subnet, file, partition, code, rate)
 
 
 def _code_problem(flag: Entry) -> tuple[str, str] | None:
     name, text = flag.name.text, flag.value.text if flag.value else ""
-    number = int(text) if text.isdecimal() else None
+    number = whole_number(text)
     if name == "mtu" and number not in _MTU_OF:
         codes = ", ".join(f"{code} ({size})" for code, size in _MTU_OF.items())
         return f"mtu={text} is not a code of OpenSM", f"use one of the codes {codes}"
@@ -181,7 +183,7 @@ def _code_problem(flag: Entry) -> tuple[str, str] | None:
 def _unserved_level(subnet: ManagedSubnet, file: str, partition: PartitionEntry) -> Iterator[Defect]:
     """An SL that switches do not map to a lane of the plan, or that the routing engine chooses by itself."""
     flag = partition.flag("sl")
-    level = int(flag.value.text) if flag and flag.value and flag.value.text.isdecimal() else 0
+    level = whole_number(flag.value.text) or 0 if flag and flag.value else 0
     if flag is None or not 0 < level <= _LAST_SL:
         return
     place, hint = subnet.place(file, flag.value), "remove sl, or use 0"
@@ -194,7 +196,7 @@ def _unserved_level(subnet: ManagedSubnet, file: str, partition: PartitionEntry)
         yield Defect(place, message, hint)
     else:
         lanes = subnet.master.content.text("qos_sl2vl").split(",")
-        lane = int(lanes[level]) if level < len(lanes) and lanes[level].strip().isdecimal() else 0
+        lane = whole_number(lanes[level].strip()) or 0 if level < len(lanes) else 0
         if lane > LAST_VL:
             message = f"{partition.name}: sl={level} maps to lane {lane} in qos_sl2vl: switches drop its packets"
             yield Defect(place, message, hint)

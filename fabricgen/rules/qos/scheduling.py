@@ -9,6 +9,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.units import whole_number
 
 
 @rule("FG551", Severity.ERROR, "A queue in use has no scheduler")
@@ -58,7 +59,7 @@ def impossible_queue(fabric: Fabric) -> Iterator[Defect]:
     for ports in port_classes(fabric):
         for rest in ports.rows["QUEUE"]:
             last = rest.rpartition("-")[2]
-            if last.isdecimal() and int(last) > LAST_QUEUE:
+            if (whole_number(last) or 0) > LAST_QUEUE:
                 yield from ports.defects(
                     "QUEUE", rest, "", f"queue {last} does not exist on any port", "use a queue from 0 to 7"
                 )

@@ -17,6 +17,7 @@ from fabricgen.rules.view.networks import joined_switches
 from fabricgen.rules.view.shape import Shapes, well_shaped
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
+from fabricgen.units import whole_number
 from fabricgen.vocabulary import LinkKind
 
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
@@ -28,7 +29,7 @@ Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 def number(text: object) -> int | None:
     """The value of a decimal string; None for anything else. The schema rules report other values."""
-    return int(text) if isinstance(text, str) and text.isdecimal() else None
+    return whole_number(text)
 
 
 def majority(values: Iterable[T]) -> T | None:

@@ -77,7 +77,7 @@ def differing_pair(tables: Sequence[Mapping[str, object]], skip: frozenset[str])
                 yield index, Deviation(key, "", "present" if here else _ABSENT, _ABSENT if here else "present")
             elif isinstance(mine, dict) and isinstance(theirs, dict):
                 for field in dict.fromkeys((*mine, *theirs)):
-                    if field not in skip and mine.get(field) != theirs.get(field):
+                    if field and field not in skip and mine.get(field) != theirs.get(field):
                         yield index, Deviation(key, field, mine.get(field), theirs.get(field))
 
 
@@ -85,7 +85,7 @@ def deviating_fields(
     key: str, rows: Sequence[object], skip: frozenset[str], least: int
 ) -> Iterator[tuple[int, Deviation]]:
     present = [(index, row) for index, row in enumerate(rows) if isinstance(row, dict)]
-    for field in dict.fromkeys(field for _, row in present for field in row if field not in skip):
+    for field in dict.fromkeys(field for _, row in present for field in row if field and field not in skip):
         values = [row.get(field) for _, row in present]
         if len(set(values)) == 1:
             continue

@@ -18,6 +18,9 @@ from fabricgen.rules.view.fabric import End, Switch, far_end, number
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import PortQos
 from fabricgen.sonic.tables import Row, Table
+from fabricgen.units import signed_number
+
+_LARGEST_EXPONENT = 64  # of a dynamic threshold; the schema allows -8 to 8
 
 
 @dataclass(eq=False)
@@ -70,10 +73,11 @@ class QosTables:
     def pause_threshold_bytes(self, profile: str) -> float | None:
         """The size at which a single lossless PG pauses its sender; None if the switch computes it."""
         row = self.row("BUFFER_PROFILE", profile)
-        size, alpha = number(self.row("BUFFER_POOL", str(row.get("pool"))).get("size")), row.get("dynamic_th")
-        if size is None or not isinstance(alpha, str) or not alpha.lstrip("-").isdecimal():
+        size = number(self.row("BUFFER_POOL", str(row.get("pool"))).get("size"))
+        exponent = signed_number(row.get("dynamic_th"))
+        if size is None or exponent is None or abs(exponent) > _LARGEST_EXPONENT:
             return number(row.get("static_th"))
-        return dynamic_threshold_bytes(size, int(alpha))
+        return dynamic_threshold_bytes(size, exponent)
 
     def defects(
         self,

@@ -17,6 +17,7 @@ from fabricgen.simulate.deadlock.core.tiers import tiers
 from fabricgen.simulate.deadlock.switching import switched_cycle
 from fabricgen.simulate.deadlock.transient_findings import transient_findings
 from fabricgen.sonic.image import Speaker, text
+from fabricgen.units import whole_number
 from fabricgen.vocabulary import LinkKind, Role
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -210,7 +211,7 @@ def _detection_ms(bundle: Bundle, switch: str, port: str) -> tuple[int, int] | N
     """(detection time, poll interval) in ms of a watchdog on a port, if its action is drop or forward."""
     device = bundle.devices[switch]
     row, everywhere = device.row("PFC_WD", port), device.row("PFC_WD", "GLOBAL")
-    detection, poll = text(row, "detection_time"), text(everywhere, "POLL_INTERVAL")
-    if not detection.isdecimal() or (text(row, "action") or "drop") == "alert":
+    detection = whole_number(text(row, "detection_time"))
+    if detection is None or (text(row, "action") or "drop") == "alert":
         return None
-    return int(detection), int(poll) if poll.isdecimal() else 0
+    return detection, whole_number(text(everywhere, "POLL_INTERVAL")) or 0

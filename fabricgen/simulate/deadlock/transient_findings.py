@@ -7,6 +7,7 @@ from fabricgen.findings import Confidence, Finding, Place, Related, Severity
 from fabricgen.simulate.deadlock.analysis import Evidence
 from fabricgen.simulate.deadlock.transients import transient_loops
 from fabricgen.sonic.image import text
+from fabricgen.units import whole_number
 
 NEIGHBORS = "BGP_NEIGHBOR"
 TTL = 64  # of packets from hosts
@@ -47,9 +48,9 @@ def transient_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
         confidence=Confidence.POSSIBLE,
         count=len(loops),
     )
-    speed = text(bundle.devices[struck].row("PORT", back), "speed")
-    if speed.isdecimal():
-        yield _rate_bound(bundle, struck, back, int(speed) / 1000)
+    speed_mbps = whole_number(text(bundle.devices[struck].row("PORT", back), "speed"))
+    if speed_mbps is not None:
+        yield _rate_bound(bundle, struck, back, speed_mbps / 1000)
 
 
 def _rate_bound(bundle: Bundle, switch: str, port: str, gbps: float) -> Finding:

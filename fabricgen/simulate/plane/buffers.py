@@ -12,6 +12,7 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import Row, parse_priorities
+from fabricgen.units import signed_number, whole_number
 
 _DEFAULT_POOL_BYTES = 32 << 20  # without a pool in the file and without a platform: the smallest in the catalog
 _LEAST_EXPONENT, _LARGEST_EXPONENT = -8, 7  # of alpha in SAI; the schema check reports others
@@ -93,8 +94,7 @@ class SwitchBufferTables:
 
 def number(row: Row, field: str) -> int:
     """A field with a number; 0 if it is missing or not a number, which the rules report."""
-    digits = text(row, field)
-    return int(digits) if digits.isdecimal() else 0
+    return whole_number(text(row, field)) or 0
 
 
 def _profile(name: str, row: Row) -> Profile:
@@ -114,6 +114,5 @@ def _profile(name: str, row: Row) -> Profile:
 
 def _alpha(row: Row, field: str) -> float:
     """2 to the power of a field; 1 if it is missing or not a number."""
-    digits = text(row, field)
-    exponent = int(digits) if digits.lstrip("-").isdecimal() else 0
+    exponent = signed_number(text(row, field)) or 0
     return 2.0 ** max(_LEAST_EXPONENT, min(_LARGEST_EXPONENT, exponent))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fabricgen.sonic.schema.violations import Violation
+from fabricgen.units import whole_number
 
 Config = Mapping[str, Any]
 Must = Callable[[Config, str], Iterator[Violation]]
@@ -26,5 +27,4 @@ def row_of(config: Config, table: str, key: str) -> dict[str, Any]:
 
 def number_of(row: Mapping[str, Any], field: str) -> int | None:
     """A field as a whole number; None when it is missing or not a whole number."""
-    value = row.get(field)
-    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 21 else None
+    return whole_number(row.get(field))

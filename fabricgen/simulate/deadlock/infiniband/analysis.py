@@ -128,7 +128,7 @@ def _analyse(files: SubnetFiles) -> SubnetDeadlock:
     if proof.active != Engine.DFSSSP or dumps.path_sl is None:
         return verdict
     ports = find_credit_loops(_on_one_lane(dumps))  # dfsssp draws lanes by the clock, so only ports can be counted
-    return replace(verdict, channels=ports.channels, dependencies=ports.dependencies)
+    return replace(verdict, channels=ports.channels, dependencies=ports.dependencies, is_of_one_run=True)
 
 
 def _designed(files: SubnetFiles) -> SubnetDeadlock:
