@@ -155,6 +155,8 @@ def _refuse_growth(*operands: object) -> None:
 def _extent(operand: object) -> int:
     if isinstance(operand, int):
         return max(operand, 1)
+    if isinstance(operand, str):
+        return max(str.__len__(operand), 1)  # a blank refuses len()
     return max(len(operand), 1) if isinstance(operand, Sized) and not isinstance(operand, Mapping) else 1
 
 
