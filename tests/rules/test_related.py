@@ -35,8 +35,8 @@ def test_the_other_switch_is_shown(case: Case, tmp_path: Path) -> None:
 
 def test_a_definition_is_shown() -> None:
     fabric = clean_fabric()
-    put("scheduler.0", "leaf1", "QUEUE", "Ethernet0|3", "scheduler")(fabric.configs)
-    (finding,) = [one for one in fabric.judge() if one.path == "QUEUE|Ethernet0|3|scheduler"]
-    defined = {one.message: one.location.line for one in finding.related}["scheduler.0 is defined here"]
+    put("scheduler.1", "leaf1", "QUEUE", "Ethernet256|1", "scheduler")(fabric.configs)
+    (finding,) = [one for one in fabric.judge() if one.path == "QUEUE|Ethernet256|1|scheduler"]
+    defined = {one.message: one.location.line for one in finding.related}["scheduler.1 is defined here"]
     text = fabric.bundle().devices["leaf1"].text.decode().splitlines()
-    assert text[defined - 1].strip() == '"scheduler.0": {'
+    assert text[defined - 1].strip() == '"scheduler.1": {'

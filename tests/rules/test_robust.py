@@ -27,7 +27,7 @@ TABLES = st.sampled_from([
 @pytest.mark.parametrize("model", ["traditional", "dynamic"])
 def test_seeded_faults_are_found_at_device_and_table(model: str) -> None:
     bundle = clean_fabric(model).bundle()
-    reached = [(str(mutant), level(bundle, mutant)[0]) for mutant in mutants(bundle, 3, seed=3)]
+    reached = [(str(mutant), level(bundle, mutant, [mutant.device])[0]) for mutant in mutants(bundle, 3, seed=3)]
     survivors = [one for one in reached if one[1] in ("missed", "device")]
     assert len(survivors) <= 3, survivors
 
@@ -56,7 +56,7 @@ def test_a_secret_is_never_printed() -> None:
             "10.255.0.9": {"priority": "1", "passkey": f"same{'' if name != 'leaf1' else ' one'}"}
         }
     findings = fabric.judge()
-    assert {finding.device for finding in findings} == {"leaf1"}
+    assert {finding.device for finding in findings if finding.code != "FG430"} == {"leaf1"}
     assert not any("same" in finding.message + finding.hint for finding in findings)
 
 

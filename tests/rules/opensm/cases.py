@@ -1743,7 +1743,7 @@ GOOD = [
     GoodCase("FG821", edit(PARTS, "green=0x8002", "green=2"), clean=SubnetFiles()),
     GoodCase("FG822", edit(PARTS, FIRST, f"blue=0x8001, ipoib, defmember=full :\n    {PORT}"), clean=SubnetFiles()),
     GoodCase("FG823", edit(PARTS, "Default=0x7fff", "Default"), clean=SubnetFiles()),
-    GoodCase("FG824", edit(PARTS, FIRST, FIRST.replace("mtu=4, rate=21", "mtu=5, rate=16, sl=1")), clean=SubnetFiles()),
+    GoodCase("FG824", edit(PARTS, FIRST, FIRST.replace("mtu=4, rate=21", "mtu=5, rate=16")), clean=SubnetFiles()),
     GoodCase(
         "FG825",
         both(edit(MANAGERS, "allow_both_pkeys FALSE", "allow_both_pkeys TRUE"), both_member),
