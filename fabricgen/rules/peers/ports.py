@@ -149,9 +149,8 @@ def row_deviation(fabric: Fabric) -> Iterator[Defect]:
         if len(switches) >= 3 and 2 * sum(managed) > len(switches):
             for switch, has_address in zip(switches, managed, strict=True):
                 if not has_address:
-                    hint = "add the address"
-                    hint = "the switch has no management address, but its peers have one"
-                    yield Defect(switch.place("MGMT_INTERFACE"), hint, hint)
+                    message = "the switch has no management address, but its peers have one"
+                    yield Defect(switch.place("MGMT_INTERFACE"), message, "add the address")
 
 
 def _form(fabric: Fabric, switch: Switch, table: str, key: str, shared: bool) -> object:

@@ -143,6 +143,6 @@ CASES = [
         "leaf1:MGMT_INTERFACE",
         WARNING,
         "the switch has no management address, but its peers have one",
-        "the switch has no management address, but its peers have one",
+        "add the address",
     ),
 ]
