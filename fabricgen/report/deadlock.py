@@ -42,7 +42,7 @@ def _left_out(covers: Covers) -> str:
     """What the verdict does not cover."""
     sessions = f"{covers.left_out} of {covers.sessions} sessions left out"
     if covers.left_out == covers.sessions:
-        return f"{sessions}: nothing was judged" if covers.sessions else "there is no BGP session: nothing was judged"
+        return f"{sessions}: nothing was judged" if covers.sessions else "no BGP sessions: nothing was judged"
     links = f"{covers.without_routes} of {covers.lossless_links} lossless links between switches carry no route"
     return f"{sessions}, {links} and were not judged"
 

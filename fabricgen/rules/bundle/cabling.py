@@ -13,6 +13,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.units import format_length, format_speed
+from fabricgen.visible import cell_text
 
 NAME = "cabling.csv"
 _COLUMNS = (
@@ -49,8 +50,8 @@ class _Table:
 
 @rule("FG258", Severity.ERROR, "cabling.csv differs from fabric.json")
 def cabling(fabric: Fabric) -> Iterator[Defect]:
-    """What: cabling.csv has a row for each cable of fabric.json, and for each device at the far end of a cable that
-    fans out: plane, kind, ports, racks, length, medium and speed are the same. There are no other rows.
+    """What: each cable of fabric.json has a row in cabling.csv with its plane, kind, ports, racks, length, medium and
+    speed. A breakout cable has a row for each device at its far end. cabling.csv has no other rows.
 
     Why: people plug the cables by this file. A wrong row is a wrong cable, and a missing row is a link that stays down.
 
@@ -71,7 +72,7 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
     expected, found = _planned(wiring), set[Arm]()
     for row in rows:
         cells = dict(zip(_COLUMNS, row, strict=False))
-        arm = cells.get("cable", ""), _plain(cells.get("b_device", ""))
+        arm = cell_text(cells.get("cable", "")), cell_text(cells.get("b_device", ""))
         if len(row) != len(_COLUMNS):
             yield Defect(table.place(arm), f"the row has {len(row)} cells, expected {len(_COLUMNS)}", _RENDER)
         elif arm not in expected:
@@ -84,17 +85,12 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(table.place(arm), f"a second row for the end at {arm[1]}", _RENDER)
         else:
             for column, wanted in expected[arm].items():
-                if _plain(cells[column]) != wanted:
+                if cell_text(cells[column]) != wanted:
                     message = f"{column} is {cells[column] or 'empty'}, expected {wanted or 'nothing'}"
                     yield Defect(table.place(arm, column), message, _RENDER)
         found.add(arm)
     for arm in expected.keys() - found:
         yield Defect(table.place(arm), f"the row of the cable to {arm[1]} is missing", _RENDER)
-
-
-def _plain(cell: str) -> str:
-    """The cell without the apostrophe that keeps a spreadsheet from reading it as a formula."""
-    return cell[1:] if cell[:1] == "'" and cell[1:2] in tuple("=+-@") else cell
 
 
 def _planned(wiring: Wiring) -> Mapping[Arm, Mapping[str, str]]:

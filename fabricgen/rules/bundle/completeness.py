@@ -1,4 +1,4 @@
-"""Rules on manifest.json: every rendered file exists with its rendered content, and there are no others."""
+"""Rules on manifest.json: every rendered file exists with its rendered content, and no other file is in the bundle."""
 
 import re
 from collections import defaultdict

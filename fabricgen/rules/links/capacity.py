@@ -48,8 +48,8 @@ def _mtu(end: End) -> int:
 def optical_negotiation(fabric: Fabric) -> Iterator[Defect]:
     """What: autoneg and link_training are not on for a port whose cable is longer than copper cables are, 10 m.
 
-    Why: auto-negotiation and link training of clause 73 exist for copper cables and backplanes only. With optical
-    modules, the port waits for pages that never arrive, and there is no link.
+    Why: auto-negotiation and link training of clause 73 exist for copper cables and backplanes only. An optical
+    module does not carry its messages, so the link stays down.
 
     Example: autoneg on for a port with a cable of 40 m.
 
