@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from benchmarks.fault_changes import Change, Scene, Tables, drop, has, kinds, length, put, rows, scale
+from benchmarks.fault_changes import Change, Scene, Tables, both, drop, has, kinds, length, put, rows, scale
 
 
 def _mtu(number: int, only_switches: bool = False) -> Change:
@@ -21,6 +21,11 @@ def _timers(keepalive: str, holdtime: str) -> Change:
         put(table, keepalive=keepalive, holdtime=holdtime)(scene, tables)
 
     return change
+
+
+def _is_bgpcfgd(scene: Scene) -> bool:
+    metadata = scene.bundle.devices[scene.name].table("DEVICE_METADATA").get("localhost", {})
+    return metadata.get("frr_mgmt_framework_config") != "true"
 
 
 def _sessions(**values: str) -> Change:
@@ -167,19 +172,23 @@ KINDS = [
         )(scene, tables),
     ),
     *kinds(
-        "BGP_GLOBALS BGP_GLOBALS_AF BGP_PEER_GROUP_AF ROUTE_MAP",
+        "BGP_GLOBALS BGP_GLOBALS_AF BGP_PEER_GROUP_AF BGP_NEIGHBOR_AF ROUTE_MAP",
         one_path=put("BGP_GLOBALS_AF", max_ebgp_paths="1"),
         no_relaxed_paths=put("BGP_GLOBALS", load_balance_mp_relax="false"),
         route_map_denies=put("ROUTE_MAP", route_operation="deny"),
-        families_down=put("BGP_PEER_GROUP_AF", admin_status="down"),
+        families_down=both(put("BGP_PEER_GROUP_AF", admin_status="down"), put("BGP_NEIGHBOR_AF", admin_status="down")),
         same_router_id=put("BGP_GLOBALS", router_id="10.0.0.1"),
     ),
     *kinds(
         "STATIC_ROUTE",
         announced_elsewhere=_announced_elsewhere,
-        not_announced=put("STATIC_ROUTE", has(advertise="true"), advertise="false"),
         route_without_blackhole=drop("STATIC_ROUTE", "blackhole"),
         routes_missing=drop("STATIC_ROUTE"),
+    ),
+    *kinds(
+        "STATIC_ROUTE",
+        _is_bgpcfgd,  # frrcfgd does not read the field
+        not_announced=put("STATIC_ROUTE", has(advertise="true"), advertise="false"),
     ),
     *kinds(
         "SWITCH_HASH",
