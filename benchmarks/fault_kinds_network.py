@@ -154,8 +154,8 @@ KINDS = [
         session_without_asn=drop("BGP_NEIGHBOR", "asn"),
         session_reflects_routes=_sessions(rrclient="1"),
         session_other_local_address=_sessions(local_addr="192.0.2.1"),
-        session_name_of_another=_sessions(name="somebody"),
     ),
+    *kinds("BGP_NEIGHBOR", _is_bgpcfgd, session_name_of_another=_sessions(name="somebody")),
     *kinds(
         "DEVICE_METADATA BGP_NEIGHBOR BREAKOUT_CFG",
         sessions_down_by_default=put("DEVICE_METADATA", default_bgp_status="down"),

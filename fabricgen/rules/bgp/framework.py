@@ -140,6 +140,31 @@ def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(at, f"{text} is not announced", hint, (("the address or route", place),))
 
 
+@rule("FG364", Severity.ERROR, "The source address of a session is not an address of the switch")
+def source_address(fabric: Fabric) -> Iterator[Defect]:
+    """What: under the management framework, an address in local_addr of BGP_NEIGHBOR or BGP_PEER_GROUP is an address of
+    an interface of the switch.
+
+    Why: frrcfgd writes it as the update-source of the neighbor. FRR cannot bind to an address that the switch does not
+    have, so it never connects. If the far end has the same mistake, the session does not start.
+
+    Example: local_addr is 192.0.2.1, and no interface has this address.
+
+    Fix: remove local_addr, or set it to an address of the switch.
+
+    Source: sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py; FRR bgpd (neighbor update-source).
+    """
+    for switch in _framework_switches(fabric):
+        held = {one.ip for one in switch.addresses}
+        for table in ("BGP_NEIGHBOR", "BGP_PEER_GROUP"):
+            for key, row in switch.device.table(table).items():
+                address = parse_interface(str(row.get("local_addr", "")))
+                if address is not None and address.ip not in held and key.startswith("default|"):
+                    message = f"no interface of the switch has the local_addr {address.ip}"
+                    hint = "remove local_addr, or set it to an address of the switch"
+                    yield Defect(switch.place(table, key, "local_addr"), message, hint)
+
+
 @rule("FG354", Severity.ERROR, "An announced prefix is not a route of the switch")
 def missing_route(fabric: Fabric) -> Iterator[Defect]:
     """What: every prefix in BGP_GLOBALS_AF_NETWORK is the prefix of an interface, a loopback or a static route of the

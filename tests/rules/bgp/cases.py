@@ -258,6 +258,23 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG364",
+        framework(put("192.0.2.1", "leaf1", "BGP_NEIGHBOR", UPLINK, "local_addr")),
+        "leaf1:BGP_NEIGHBOR|default|Ethernet256|local_addr",
+        ERROR,
+        "no interface of the switch has the local_addr 192.0.2.1",
+        "remove local_addr, or set it to an address of the switch",
+    ),
+    Case(
+        "FG364",
+        framework(put("192.0.2.1", "leaf1", "BGP_PEER_GROUP", "default|FABRIC", "local_addr")),
+        "leaf1:BGP_PEER_GROUP|default|FABRIC|local_addr",
+        ERROR,
+        "no interface of the switch has the local_addr 192.0.2.1",
+        "remove local_addr, or set it to an address of the switch",
+        lenient=True,
+    ),
+    Case(
         "FG348",
         framework(put("down", "leaf1", "BGP_NEIGHBOR_AF", f"{UPLINK}|ipv4_unicast", "admin_status")),
         "leaf1:BGP_NEIGHBOR_AF|default|Ethernet256|ipv4_unicast",
