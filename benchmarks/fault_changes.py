@@ -84,6 +84,12 @@ def kinds(tables: str, needs: Callable[[Scene], object] = lambda _: True, **chan
     return [Kind(name.replace("_", "-"), change, tuple(tables.split()), needs) for name, change in changes.items()]
 
 
+def is_bgpcfgd(scene: Scene) -> bool:
+    """Whether bgpcfgd configures BGP, not the management framework."""
+    metadata = scene.bundle.devices[scene.name].table("DEVICE_METADATA").get("localhost", {})
+    return metadata.get("frr_mgmt_framework_config") != "true"
+
+
 def rows(tables: Tables, table: str, where: Where | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a table that the condition selects."""
     for key, row in list(tables.get(table, {}).items()):

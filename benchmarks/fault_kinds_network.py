@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from benchmarks.fault_changes import Change, Scene, Tables, both, drop, has, kinds, length, put, rows, scale
+from benchmarks.fault_changes import Change, Scene, Tables, both, drop, has, is_bgpcfgd, kinds, length, put, rows, scale
 
 
 def _mtu(number: int, only_switches: bool = False) -> Change:
@@ -21,11 +21,6 @@ def _timers(keepalive: str, holdtime: str) -> Change:
         put(table, keepalive=keepalive, holdtime=holdtime)(scene, tables)
 
     return change
-
-
-def _is_bgpcfgd(scene: Scene) -> bool:
-    metadata = scene.bundle.devices[scene.name].table("DEVICE_METADATA").get("localhost", {})
-    return metadata.get("frr_mgmt_framework_config") != "true"
 
 
 def _sessions(**values: str) -> Change:
@@ -155,9 +150,9 @@ KINDS = [
         session_reflects_routes=_sessions(rrclient="1"),
         session_other_local_address=_sessions(local_addr="192.0.2.1"),
     ),
-    *kinds("BGP_NEIGHBOR", _is_bgpcfgd, session_name_of_another=_sessions(name="somebody")),
+    *kinds("BGP_NEIGHBOR", is_bgpcfgd, session_name_of_another=_sessions(name="somebody")),
     *kinds(
-        "DEVICE_METADATA BGP_NEIGHBOR BREAKOUT_CFG",
+        "DEVICE_METADATA BGP_NEIGHBOR BGP_GLOBALS BREAKOUT_CFG",
         sessions_down_by_default=put("DEVICE_METADATA", default_bgp_status="down"),
         asn_of_all_equal=put("DEVICE_METADATA", bgp_asn="65000"),
         type_spine=put("DEVICE_METADATA", type="SpineRouter"),
@@ -187,7 +182,7 @@ KINDS = [
     ),
     *kinds(
         "STATIC_ROUTE",
-        _is_bgpcfgd,  # frrcfgd does not read the field
+        is_bgpcfgd,  # frrcfgd does not read the field
         not_announced=put("STATIC_ROUTE", has(advertise="true"), advertise="false"),
     ),
     *kinds(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from ipaddress import ip_network
 
-from benchmarks.fault_changes import Change, Scene, Tables, add, both, drop, kinds, put, rows
+from benchmarks.fault_changes import Change, Scene, Tables, add, both, drop, is_bgpcfgd, kinds, put, rows
 
 _ROUTING = (
     "BGP_NEIGHBOR BGP_GLOBALS BGP_GLOBALS_AF_NETWORK BGP_DEVICE_GLOBAL BGP_PEER_RANGE DEVICE_METADATA FEATURE "
@@ -176,11 +176,11 @@ KINDS = [
         peer_ranges_at_both_ends=_ranges,
         sessions_in_internal_table=_moved("BGP_INTERNAL_NEIGHBOR"),
         sessions_as_monitors=_moved("BGP_MONITORS"),
-        asn_missing=drop("DEVICE_METADATA", "bgp_asn"),
         loopback_missing=drop("LOOPBACK_INTERFACE"),
         router_id_of_all_equal=put("DEVICE_METADATA", bgp_router_id="10.0.0.1"),
         addresses_of_the_far_end=_swapped_ends,
     ),
+    *kinds(_ROUTING, is_bgpcfgd, asn_missing=drop("DEVICE_METADATA", "bgp_asn")),
     *kinds(
         _ROUTING,
         _leaf,

@@ -165,6 +165,26 @@ def source_address(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(switch.place(table, key, "local_addr"), message, hint)
 
 
+@rule("FG365", Severity.WARNING, "Traffic-shift-away has no effect")
+def ignored_isolation(fabric: Fabric) -> Iterator[Defect]:
+    """What: under the management framework, BGP_DEVICE_GLOBAL|STATE has no tsa_enabled "true".
+
+    Why: only bgpcfgd reads the field, and the image starts frrcfgd instead of it. The switch still announces its
+    prefixes, and it carries traffic when a person pulls its cables.
+
+    Example: tsa_enabled is true on a switch with unnumbered sessions.
+
+    Fix: remove the field, and drain the switch with route maps or with admin_status down at its neighbors.
+
+    Source: sonic-buildimage dockers/docker-fpm-frr/frr/supervisord; src/sonic-bgpcfgd managers_device_global.py.
+    """
+    for switch in _framework_switches(fabric):
+        if switch.device.text_of("BGP_DEVICE_GLOBAL", "STATE", "tsa_enabled") == "true":
+            place = switch.place("BGP_DEVICE_GLOBAL", "STATE", "tsa_enabled")
+            message = "tsa_enabled is true, but frrcfgd does not read it: the switch still carries traffic"
+            yield Defect(place, message, "drain the switch with route maps or with admin_status of its neighbors")
+
+
 @rule("FG354", Severity.ERROR, "An announced prefix is not a route of the switch")
 def missing_route(fabric: Fabric) -> Iterator[Defect]:
     """What: every prefix in BGP_GLOBALS_AF_NETWORK is the prefix of an interface, a loopback or a static route of the

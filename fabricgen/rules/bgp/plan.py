@@ -11,6 +11,7 @@ from fabricgen.rules.view.fabric import Fabric, Switch, number
 from fabricgen.rules.view.peers import plural
 from fabricgen.vocabulary import DeviceState, Role
 
+_RELAX = "load_balance_mp_relax"
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
 
@@ -127,7 +128,7 @@ def internal_session(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG346", Severity.ERROR, "ECMP is narrower than the uplinks")
 def narrow_ecmp(fabric: Fabric) -> Iterator[Defect]:
     """What: max_ebgp_paths of BGP_GLOBALS_AF is at least the number of links to the tier above. load_balance_mp_relax
-    is true if the neighbors above have different ASNs.
+    is true if neighbors with different ASNs are in the tier above, or announce the same prefix.
 
     Why: paths beyond the limit carry no traffic. The fabric is oversubscribed although all its links are up.
 
@@ -149,7 +150,36 @@ def narrow_ecmp(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("BGP_GLOBALS_AF", key, "max_ebgp_paths"), message, hint)
         above = {end.far.switch.asn for end in ends if end.far and end.link.a == (switch.name, end.port)}
         for key, row in switch.device.table("BGP_GLOBALS").items() if len(above) > 1 else ():
-            if row.get("load_balance_mp_relax") != "true":
-                message = f"the neighbors above have {len(above)} ASNs, but load_balance_mp_relax is not true"
-                hint = "set load_balance_mp_relax to true"
-                yield Defect(switch.place("BGP_GLOBALS", key, "load_balance_mp_relax"), message, hint)
+            if row.get(_RELAX) != "true":
+                message = f"the neighbors above have {len(above)} ASNs, but {_RELAX} is not true"
+                yield Defect(switch.place("BGP_GLOBALS", key, _RELAX), message, f"set {_RELAX} to true")
+    for switch, prefix, names in _common_prefixes(fabric):
+        message = f"{' and '.join(names)} announce {prefix} with different ASNs, but {_RELAX} is not true"
+        yield Defect(switch.place("BGP_GLOBALS", "default", _RELAX), message, f"set {_RELAX} to true")
+
+
+def _common_prefixes(fabric: Fabric) -> Iterator[tuple[Switch, str, tuple[str, str]]]:
+    """The switches without load_balance_mp_relax, with a prefix that two neighbors of different ASNs announce."""
+    from fabricgen.routing.fabric import read_fabric
+
+    planes: dict[str, list[Switch]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        planes[switch.plane].append(switch)
+    for switches in planes.values():
+        strict = [one for one in switches if one.device.table("BGP_GLOBALS") and not _is_relaxed(one)]
+        if not strict:
+            continue
+        routed = read_fabric(fabric.bundle, [one.name for one in switches])
+        shared = [one for one in routed.destinations if len(one.origins) > 1]
+        for switch in strict:
+            asns = {end.far.switch.name: end.far.switch.asn for end in fabric.ends_of[switch.name].values() if end.far}
+            for one in shared:
+                near = [name for name in map(routed.names.__getitem__, one.origins) if name in asns]
+                other = next((name for name in near if asns[name] != asns[near[0]]), None)
+                if other is not None:
+                    yield switch, one.prefixes[0], (near[0], other)
+                    break
+
+
+def _is_relaxed(switch: Switch) -> bool:
+    return switch.device.row("BGP_GLOBALS", "default").get(_RELAX) == "true"

@@ -1,5 +1,6 @@
 """Rules on DEVICE_METADATA: the switch is the planned one, and its platform is known."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import counted
 
 _ROW = ("DEVICE_METADATA", "localhost")
+_MAC = re.compile(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
 _SHOWN = 4  # names in a message
 
 
@@ -60,6 +62,28 @@ def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
             related = (("the other switch", other.place(*_ROW, "mac")),)
             hint = "set mac to the base MAC of this switch, or remove it"
             yield Defect(switch.place(*_ROW, "mac"), f"{other.name} has the same mac {mac}", hint, related)
+
+
+@rule("FG263", Severity.ERROR, "The MAC address of a switch is not a unicast address")
+def unicast_mac(fabric: Fabric) -> Iterator[Defect]:
+    """What: DEVICE_METADATA.mac is not a group address, and not zero.
+
+    Why: the switch sends frames from this address and answers ARP with it. Hosts and switches discard frames from a
+    group address, and flood frames to it.
+
+    Example: mac is 01:00:5e:00:00:01.
+
+    Fix: set mac to the base MAC in the EEPROM of the switch, or remove the field.
+
+    Source: IEEE 802.3 clause 3.2.3; sonic-swss orchagent reads it as the router MAC.
+    """
+    for switch in fabric.switches.values():
+        mac = switch.device.text_of(*_ROW, "mac")
+        octets = mac.split(":")
+        if _MAC.fullmatch(mac) and (int(octets[0], 16) & 1 or not any(int(each, 16) for each in octets)):
+            kind = "a group address" if int(octets[0], 16) & 1 else "zero"
+            hint = "set mac to the base MAC of this switch, or remove it"
+            yield Defect(switch.place(*_ROW, "mac"), f"mac {mac} is {kind}", hint)
 
 
 def without_mac(bundle: Bundle) -> Iterator[Finding]:

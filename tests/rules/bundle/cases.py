@@ -76,6 +76,22 @@ CASES = [
         also_at=("leaf2",),
     ),
     Case(
+        "FG263",
+        put("01:00:5e:00:00:01", "leaf1", *META, "mac"),
+        "leaf1:DEVICE_METADATA|localhost|mac",
+        ERROR,
+        "mac 01:00:5e:00:00:01 is a group address",
+        "set mac to the base MAC of this switch, or remove it",
+    ),
+    Case(
+        "FG263",
+        put("00:00:00:00:00:00", "leaf1", *META, "mac"),
+        "leaf1:DEVICE_METADATA|localhost|mac",
+        ERROR,
+        "mac 00:00:00:00:00:00 is zero",
+        "set mac to the base MAC of this switch, or remove it",
+    ),
+    Case(
         "FG223",
         put("DellEMC-Z9664f-O64", "leaf1", *META, "hwsku"),
         "leaf1:DEVICE_METADATA|localhost|hwsku",
