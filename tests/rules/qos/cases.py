@@ -708,6 +708,18 @@ CASES = [
         "set type to DWRR, with a weight",
     ),
     Case(
+        "FG556",
+        both(
+            put("1", "leaf1", "DSCP_TO_TC_MAP", "AZURE", "0"),
+            put("scheduler.2", "leaf1", "QUEUE", "Ethernet0|1", "scheduler"),
+        ),
+        "leaf1:QUEUE|Ethernet0|1|scheduler",
+        WARNING,
+        "queue 1 of best effort has a scheduler of type STRICT",
+        "set type to DWRR, with a weight",
+        lenient=True,
+    ),
+    Case(
         "FG561",
         drop("leaf1", "PFC_WD", "Ethernet0"),
         "leaf1:PFC_WD|Ethernet0",
