@@ -87,7 +87,7 @@ def _azure(_: Scene, tables: Tables) -> None:
 
 def _rewriting(scene: Scene, tables: Tables) -> None:
     if scene.lossless:
-        tables["TC_TO_DSCP_MAP"] = {"AZURE": {str(tc): str(tc * 8) for tc in range(8)}}
+        tables["TC_TO_DSCP_MAP"] = {"AZURE": {str(tc): str(tc * 8 + 1) for tc in range(8)}}
         put("PORT_QOS_MAP", lambda key, _: key != "global", tc_to_dscp_map="AZURE")(scene, tables)
 
 

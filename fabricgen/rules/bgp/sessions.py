@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
@@ -69,23 +70,35 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd.
     """
-    for switch, (expected, count, total) in expected_asns(fabric).items():
-        if expected != switch.asn and 2 * count > total and total > 1:
+    for switch, expected in expected_asns(fabric).items():
+        if expected.asn != switch.asn and expected.is_agreed:
             example = next(one for one in sessions(fabric) if one.peer.switch is switch and one.row)
             related = (("the ASN that a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
-            message = (
-                f"bgp_asn is {switch.asn or 'missing'}, but {count} of {total} sessions of its peers expect {expected}"
-            )
-            yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected}", related)
+            rows = f"{expected.rows} of {expected.all_rows} sessions of its peers"
+            message = f"bgp_asn is {switch.asn or 'missing'}, but {rows} expect {expected.asn}"
+            yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected.asn}", related)
 
 
-def expected_asns(fabric: Fabric) -> dict[Switch, tuple[object, int, int]]:
-    """Switch -> (the ASN in most of its peers' rows for it, the number of these rows, the number of all rows)."""
+class ExpectedAsn(NamedTuple):
+    """The most frequent ASN in the rows that peers have for a switch, the number of these rows, and of all rows."""
+
+    asn: object
+    rows: int
+    all_rows: int
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether more than half of at least two rows have it."""
+        return self.all_rows > 1 and 2 * self.rows > self.all_rows
+
+
+def expected_asns(fabric: Fabric) -> dict[Switch, ExpectedAsn]:
+    """What the peers of each switch expect."""
     found: dict[Switch, Counter[object]] = defaultdict(Counter)
     for session in sessions(fabric):
         if session.row is not None and "asn" in session.row:
             found[session.peer.switch][session.row["asn"]] += 1
-    return {switch: (*counts.most_common(1)[0], counts.total()) for switch, counts in found.items()}
+    return {switch: ExpectedAsn(*counts.most_common(1)[0], counts.total()) for switch, counts in found.items()}
 
 
 @rule("FG332", Severity.ERROR, "A link between switches has no BGP session")
@@ -131,8 +144,8 @@ def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
         peer = session.peer.switch
         if session.row is None or session.row.get("asn") == peer.asn:
             continue
-        usual, count, total = expected.get(peer, (peer.asn, 0, 0))
-        if usual != peer.asn and 2 * count > total and total > 1 and session.row.get("asn") == usual:
+        usual = expected.get(peer)
+        if usual and usual.is_agreed and session.row.get("asn") == usual.asn:
             continue  # FG331 reports the peer itself
         found = session.row.get("asn", "missing")
         message = f"asn of {peer.name} is {found}, but bgp_asn of {peer.name} is {peer.asn or 'missing'}"
