@@ -18,7 +18,8 @@ Loader = _Loader
 MAX_DEPTH = 200  # of nested lists and mappings
 MAX_GROWTH = 100  # nodes per character, through aliases
 _BRACKET = re.compile(r"[\[\]{}]")
-_INDENT = re.compile(r"^[ ?-]*", re.MULTILINE)
+_INDICATOR = re.compile(r"[-?:](?=\s|$)")
+_IN_TEXT = re.compile(r"[\"'#!]")
 
 
 def load_yaml(text: str, file: str) -> Any:
@@ -26,10 +27,19 @@ def load_yaml(text: str, file: str) -> Any:
     return load_yaml_node(text, file)[1]
 
 
+def compose(text: str, file: str) -> yaml.Node | None:
+    """The root node, which has the places of all values. Raises UnreadableInputError as `load_yaml`."""
+    try:
+        _refuse_depth(text, file)
+        return yaml.compose(text, Loader=Loader)
+    except yaml.YAMLError as error:
+        raise not_yaml(error, file) from error
+
+
 def load_yaml_node(text: str, file: str) -> tuple[yaml.Node, Any]:
     """The root node, for lines, and the values. Raises UnreadableInputError as `load_yaml`."""
     try:
-        refuse_depth(text, file)
+        _refuse_depth(text, file)
         loader = Loader(text)
         root = loader.get_single_node()
         if root is None:
@@ -55,7 +65,7 @@ def place_of(file: str, mark: Any) -> Location:
     return Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
 
 
-def refuse_depth(text: str, file: str) -> None:
+def _refuse_depth(text: str, file: str) -> None:
     """Composing deeper nodes would exhaust the stack of the program, while parsing events does not.
 
     Raises UnreadableInputError, and yaml.YAMLError for a text that is not YAML.
@@ -73,12 +83,23 @@ def refuse_depth(text: str, file: str) -> None:
 
 
 def _may_be_deep(text: str) -> bool:
-    """A quick upper bound of the depth: open brackets plus the indentation of lines."""
-    depth = deepest = 0
-    for bracket in _BRACKET.findall(text):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest + max(map(len, _INDENT.findall(text)), default=0) > MAX_DEPTH
+    """Whether an upper bound of the depth is above the limit. It is much faster than parsing the events.
+
+    A block collection begins behind an indicator of its line, or in a smaller column of a line above: two of them, a
+    mapping and the list in it, may begin in one column. A bracket counts as closed only in its own line, and only if
+    the line has nothing in which a bracket is text.
+    """
+    flow = 0
+    for line in text.split("\n"):
+        block = 2 * (len(line) - len(line.lstrip(" "))) + len(_INDICATOR.findall(line))
+        inner = most = 0
+        for bracket in _BRACKET.findall(line):
+            inner += 1 if bracket in "[{" else -(inner > 0 and not _IN_TEXT.search(line))
+            most = max(most, inner)
+        if flow + most + block > MAX_DEPTH:
+            return True
+        flow += inner
+    return False
 
 
 def _refuse_growth(root: yaml.Node, most: int, file: str) -> None:

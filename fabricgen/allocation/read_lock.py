@@ -1,7 +1,7 @@
 """allocations.lock.yaml read back, with the line of each entry and the comments of people."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -89,17 +89,19 @@ class _Reader:
                 above = []
         return found | ({("", ""): (above, "")} if above else {})
 
-    def _members(self, node: yaml.Node) -> Iterator[tuple[str, tuple[yaml.Node, yaml.Node]]]:
+    def _members(self, node: yaml.Node) -> list[tuple[str, tuple[yaml.Node, yaml.Node]]]:
         """(key, nodes of key and value). Raises UnreadableInputError for a key that occurs twice."""
         assert isinstance(node, yaml.MappingNode)
         first: dict[str, int] = {}
+        members: list[tuple[str, tuple[yaml.Node, yaml.Node]]] = []
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
                 self._refuse((key, value), "a key that is not text; write it in quotes")
             if key.value in first:
                 self._refuse((key, value), f"{key.value!r} occurs twice; the first is in line {first[key.value]}")
             first[key.value] = key.start_mark.line + 1
-            yield key.value, (key, value)
+            members.append((key.value, (key, value)))
+        return members
 
     def _refuse(self, node: Sequence[yaml.Node], problem: str) -> NoReturn:
         mark = node[0].start_mark

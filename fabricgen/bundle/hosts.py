@@ -12,7 +12,7 @@ import yaml
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_text
-from fabricgen.plain_yaml import load_yaml
+from fabricgen.plain_yaml import compose, load_yaml
 from fabricgen.sonic.canonical import natural_key
 
 FOLDER = "hosts"
@@ -138,7 +138,7 @@ def _filled(tree: Any, addresses: list[str]) -> Any:
 
 def _yaml_place(text: str, path: list[str]) -> tuple[int, int]:
     """Line and column of the value at `path` below network, or of the deepest mapping on the path."""
-    node = yaml.compose(text, yaml.CSafeLoader)
+    node = compose(text, "")  # load_yaml has read it
     mark = node.start_mark if node else None
     for step in ("network", *path):
         pairs = node.value if isinstance(node, yaml.MappingNode) else []

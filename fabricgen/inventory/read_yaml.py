@@ -7,7 +7,7 @@ import yaml
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.inventory.nodes import Node, SecretReference
-from fabricgen.plain_yaml import MAX_GROWTH, Loader, not_yaml, refuse_depth
+from fabricgen.plain_yaml import MAX_GROWTH, compose
 
 SECRET_TAG = "!secret"
 _MERGE = "tag:yaml.org,2002:merge"
@@ -18,11 +18,7 @@ def read_yaml(text: str, file: str) -> tuple[Node, list[Finding]]:
 
     Raises UnreadableInputError with line and column for a text that is not YAML.
     """
-    try:
-        refuse_depth(text, file)
-        root = yaml.compose(text, Loader=Loader)
-    except yaml.YAMLError as error:
-        raise not_yaml(error, file) from error
+    root = compose(text, file)
     if root is None:
         return Node({}, Location(file, 1, 1)), []
     reader = _Reader(file, max_nodes=len(text) * MAX_GROWTH)

@@ -11,13 +11,9 @@ import yaml
 
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.nodes import Node
+from fabricgen.plain_yaml import Loader
 from fabricgen.sonic.secrets import SECRET_TABLES
 from fabricgen.suppressions import Suppression, is_day
-
-try:
-    from yaml import CSafeLoader as _Loader
-except ImportError:  # PyYAML without libyaml gives the same result, slower
-    from yaml import SafeLoader as _Loader  # type: ignore[assignment]
 
 _CODE = re.compile(r"FG\d{3}")
 _MARK = re.compile(r"(?:^|\s)#\s*fabricgen\s*:\s*(ignore.*|\w+\s*\[.*)$")
@@ -105,7 +101,7 @@ def _refusal(place: Location, path: str, message: str, hint: str) -> Finding:
 def _comments(text: str, lines: list[str]) -> Iterator[tuple[int, int, str]]:
     """(line from 1, column from 0, text from #) of every comment: a # that is outside all scalars."""
     taken: dict[int, list[tuple[int, float]]] = {}  # line -> [first, end) of its scalars
-    for token in yaml.scan(text, Loader=_Loader):
+    for token in yaml.scan(text, Loader=Loader):
         if isinstance(token, yaml.ScalarToken):
             start, end = token.start_mark, token.end_mark
             # a block scalar begins below its indicator

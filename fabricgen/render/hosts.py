@@ -8,11 +8,13 @@ import yaml
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.model import Fabric, Host, Link
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inventory.references import error, note
 from fabricgen.lossless.hosts import NicPlan, plan_nics
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.origin import Origin
+from fabricgen.plain_yaml import compose
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.model import HostModel
 from fabricgen.render.build_hosts import collective_context, interface_context
@@ -204,9 +206,9 @@ class HostRenderer:
         context = {"group": GroupContext(group.name, group.model.name, ()), "host": host, "nics": nics}
         marked = self.library.text(template, context, f"{FOLDER}/{group.name}")
         try:
-            tree = yaml.compose(marked, Loader=yaml.CSafeLoader)
-        except yaml.YAMLError as error:
-            raise self.library.refuse(template, f"not YAML: {error}", f"{FOLDER}/{group.name}") from error
+            tree = compose(marked, template)
+        except UnreadableInputError as error:
+            raise self.library.refuse(template, error.problem, f"{FOLDER}/{group.name}") from error
         leaves = ((path.removeprefix("network."), text) for path, text in _leaves(tree))
         keys = [(f"netplan/{host}.yaml|{path}", text) for path, text in leaves]
         return LineForm(template, marked, keys)

@@ -261,6 +261,7 @@ def test_comments_of_people_stay(tmp_path: Path) -> None:
     ("text", "line", "problem"),
     [
         ("asns:\n  a: 1\n  a: 2\n", 5, "'a' occurs twice; the first is in line 4"),
+        ("asns:\nasns:\n  a: 1\n", 4, "'asns' occurs twice; the first is in line 3"),
         ("asn:\n  a: 1\n", 3, "unknown section 'asn'"),
         ("asns:\n  a: 1\n  b: x\n", 5, "asns: entry 'b' is 'x', expected a whole number from 0"),
         ("names:\n  a: ../x\n", 4, "names: entry 'a' is '../x', expected a name of letters"),

@@ -1,6 +1,9 @@
 """Places in a JSON file: a path of steps as text, and as line and column."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+
+from fabricgen.errors import UnreadableInputError
 
 Step = str | int
 Mistake = tuple[tuple[Step, ...], str]  # (path, problem)
@@ -10,12 +13,11 @@ class Places:
     """Lines and columns of a JSON text. JSON is YAML, and the reader of YAML keeps the positions."""
 
     def __init__(self, text: bytes) -> None:
-        import yaml
+        from fabricgen.plain_yaml import compose
 
-        try:
-            self._root = yaml.compose(text.decode(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except (yaml.YAMLError, UnicodeDecodeError):  # tabs between tokens
-            self._root = None
+        self._root = None
+        with suppress(UnreadableInputError, UnicodeDecodeError):  # tabs between tokens
+            self._root = compose(text.decode(), "")
 
     def of(self, path: Sequence[Step]) -> tuple[int, int]:
         """(line, column) of the deepest part of a path that exists; (0, 0) in a text that cannot be read."""
