@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.rules.clean import CleanFabric, Config, clean_fabric
+from tests.rules.fabrics import without_wiring
 
 LEAVES = ("leaf1", "leaf2", "leaf3", "leaf4")
 HOST_PORTS = ("Ethernet0", "Ethernet4")
@@ -27,6 +28,10 @@ def four_leaves() -> CleanFabric:
 
 def other_metadata(config: Config) -> None:
     config["DEVICE_METADATA"]["localhost"]["synchronous_mode"] = "disable"
+
+
+def other_map(config: Config) -> None:
+    config["DSCP_TO_TC_MAP"]["AZURE"]["46"] = "1"
 
 
 def other_timer(config: Config) -> None:
@@ -115,3 +120,24 @@ def test_a_missing_definition() -> None:
         return any(one.path == "SCHEDULER|missing" for one in fabric.judge("FG518"))
 
     assert [found(8), found(9)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("code", "change", "planned", "found"),
+    [
+        ("FG591", other_map, False, {"leaf1", "leaf2"}),
+        ("FG592", other_metadata, False, set()),
+        ("FG592", other_metadata, True, {"leaf1", "leaf2"}),
+    ],
+)
+def test_two_switches(code: str, change: Callable[[Config], None], planned: bool, found: set[str]) -> None:
+    """Maps must be equal on all switches; other differences of two equal switches count if fabric.json has both."""
+    fabric = clean_fabric()
+    for name in ("leaf3", "spine2", "spine3"):
+        del fabric.configs[name]
+    if code == "FG591":
+        del fabric.configs["spine1"]
+    if not planned:
+        without_wiring(fabric)
+    change(fabric.configs["leaf1"])
+    assert {one.device for one in fabric.judge(code) if not one.path.startswith("PORT")} == found

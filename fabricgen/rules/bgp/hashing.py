@@ -57,11 +57,11 @@ def polarized(fabric: Fabric) -> Iterator[Defect]:
     """
     reported = set()
     for near, far in fabric.pairs if not fabric.bundle.wiring else ():
-        kinds = [end.switch.device.text_of("DEVICE_METADATA", "localhost", "type") for end in (near, far)]
         one, other = near.switch, far.switch
-        if kinds[0] and kinds[0] == kinds[1] and one is not other and one not in reported:
+        kind, far_kind = (each.device.text_of("DEVICE_METADATA", "localhost", "type") for each in (one, other))
+        if kind and kind == far_kind and one is not other and one not in reported:
             reported.add(one)
             related = ((other.name, other.place("DEVICE_METADATA", "localhost", "type")),)
-            message = f"type is {kinds[0]}, the same as {other.name} at the far end of a link"
+            message = f"type is {kind}, the same as {other.name} at the far end of a link"
             hint = "set a different type on each tier"
             yield Defect(one.place("DEVICE_METADATA", "localhost", "type"), message, hint, related)
