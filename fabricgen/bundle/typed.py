@@ -9,6 +9,8 @@ from functools import cache
 from math import isfinite
 from typing import Any, TypeVar
 
+from fabricgen.units import counted
+
 T = TypeVar("T")
 Check = Callable[[Any], bool]
 
@@ -89,7 +91,7 @@ def _check(kind: Any) -> tuple[Check, str]:
         return (lambda value: any(is_right(value) for is_right, _ in checks)), " or ".join(words for _, words in checks)
     if origin is tuple and inner[-1] is not Ellipsis:
         each = [_check(one)[0] for one in inner]
-        words = f"a list of {len(inner)} items"
+        words = f"a list of {counted(len(inner), 'item')}"
         return (lambda value: _is_list(value) and len(value) == len(each) and all(map(_apply, each, value))), words
     if origin in (tuple, list):
         item, words = _check(inner[0])

@@ -21,6 +21,7 @@ from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
+from fabricgen.units import counted
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +100,9 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
     ]
     found, _ = miscablings({pair_of(*pair) for pair in seen}, far_ends, expected)
     if found:
-        _log.warning("LLDP: %d cables differ from the plan; `fabricgen validate --lldp` reports them", len(found))
+        verb = "differs" if len(found) == 1 else "differ"
+        cables = counted(len(found), "cable")
+        _log.warning("LLDP: %s %s from the plan; `fabricgen validate --lldp` reports them", cables, verb)
     unplanned = [link for link in links if far_ends.keys().isdisjoint((link.a, link.b))]
     return replace(bundle, links=links, links_from=str(path), cabling=Cabling(found, (*planned, *unplanned), str(path)))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from fabricgen.report.planes import of_planes
 from fabricgen.results import Covers, DeadlockResult, FailureSummary, Verdict
+from fabricgen.units import counted
 
 
 def deadlock_object(results: Sequence[DeadlockResult]) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
         if result.verdict == Verdict.FREE:
             verdict = f"free, {result.claim}: no cyclic buffer dependency"
         else:
-            verdict = f"CYCLIC, {result.claim}: {len(result.cycles)} cycles"
+            verdict = f"CYCLIC, {result.claim}: {counted(len(result.cycles), 'cycle')}"
         yield f"deadlock  {name}{verdict} on priorities {priorities} ({size})"
         if result.failures.depth:
             yield f"deadlock  {name}{_failures(result.failures)}"
@@ -62,7 +63,7 @@ def _orbits(failures: FailureSummary) -> Iterator[str]:
     if not failures.orbits:
         return
     kind = {1: "one", 2: "pair"}[failures.depth]
-    judged = f"by symmetry, one set of each of {len(failures.orbits)} orbits was analysed"
+    judged = f"by symmetry, one set of each of {counted(len(failures.orbits), 'orbit')} was analysed"
     harmful = [one for one in failures.orbits if one.is_cyclic or one.is_unreachable]
     yield judged if harmful else f"{judged}, none with an effect"
     for one in sorted(harmful, key=lambda one: (-one.sets, one.failed_links))[:_ORBITS_SHOWN]:

@@ -1,4 +1,4 @@
-"""A rule that follows most switches or most ports needs more than half of them: two of four are no majority."""
+"""A rule that follows most switches or most ports needs more than half of them: two of four are not enough."""
 
 import copy
 import dataclasses
