@@ -25,7 +25,11 @@ def check_values(wiring: "Wiring") -> None:
         _check_host(host)
     for link in wiring.links:
         _check_speed(link.speed_mbps, f"link {link.id}")
+    links = {link.id for link in wiring.links}
     for cable in wiring.cables:
+        for name in cable.links:
+            if name not in links:
+                raise ValueError(f"cable {cable.id}: {name!r} is not a link of the fabric")
         if not 0 <= cable.length_m <= _LONGEST_CABLE_M:
             raise ValueError(f"cable {cable.id}: length_m is {cable.length_m}, expected 0 to {_LONGEST_CABLE_M}")
     for external in wiring.externals:

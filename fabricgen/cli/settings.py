@@ -207,7 +207,9 @@ def file_defaults(
         if key.replace("_", "-") not in options:
             raise UsageError(f"fabricgen's settings: {name} has no option {key!r}; it has {', '.join(options)}")
     return {
-        str(options[key].name): _below(folder, options[key], value) for key, value in shared.items() if key in options
+        str(options[key].name): _as_written(options[key], _below(folder, options[key], value))
+        for key, value in shared.items()
+        if key in options
     }
 
 
@@ -218,6 +220,13 @@ def _below(folder: Path, option: click.Option, value: Any) -> Any:
     if isinstance(value, list):
         return [_below(folder, option, each) for each in value]
     return str(folder / value) if isinstance(value, str) and value != "-" else value
+
+
+def _as_written(option: click.Option, value: Any) -> Any:
+    """The value as the command line has it, so that click refuses a value of another type."""
+    if isinstance(value, list) and (option.multiple or option.nargs != 1):
+        return [str(each) for each in value]
+    return value if isinstance(value, bool) else str(value)
 
 
 def refuse_unknown_keys(file: SettingsFile, known: Callable[[], Collection[str]]) -> None:

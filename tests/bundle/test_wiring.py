@@ -54,3 +54,10 @@ def test_a_word_that_is_not_text_is_refused(bundle: Path, cli: Cli) -> None:
     edit(bundle, "devices", role=5)
     outcome = cli("validate", bundle)
     assert outcome.code == 2 and "not a fabric.json that this version reads: devices[0]: 5 is not a Role" in outcome.err
+
+
+def test_a_cable_of_an_unknown_link_is_refused(bundle: Path, cli: Cli) -> None:
+    edit(bundle, "cables", links=["compute/nowhere"])
+    for command in (("validate", bundle), ("handoff", "cabling", bundle, "-o", "out")):
+        outcome = cli(*command)
+        assert outcome.code == 2 and "'compute/nowhere' is not a link of the fabric" in outcome.err

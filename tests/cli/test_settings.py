@@ -81,6 +81,9 @@ def test_subcommands_have_settings(cli: Cli) -> None:
         ("fabricgen.toml", '[check]\nformt = "json"\n', "check has no option 'formt'"),
         ("fabricgen.toml", 'check = "json"\n', "'check' names a verb"),
         ("fabricgen.toml", "[check]\nfail-on = 3\n", "is not one of"),
+        ("fabricgen.toml", "quiet = 5\n", "'5' is not a valid boolean"),
+        ("fabricgen.toml", "quiet = [1]\n", "is not a valid boolean"),
+        ("fabricgen.toml", "fail-on = 2099-01-31\n", "'2099-01-31' is not one of"),
         ("pyproject.toml", "[tool]\nfabricgen = 5\n", "tool.fabricgen is not a table"),
     ],
 )
