@@ -223,7 +223,7 @@ def _below(folder: Path, option: click.Option, value: Any) -> Any:
 
 
 def _as_written(option: click.Option, value: Any) -> Any:
-    """The value as the command line has it, so that click refuses a value of another type."""
+    """The value in the form of the command line, so that click refuses a value of another type."""
     if isinstance(value, list) and (option.multiple or option.nargs != 1):
         return [str(each) for each in value]
     return value if isinstance(value, bool) else str(value)

@@ -78,7 +78,8 @@ def test_command_reports_mistakes_and_exits_with_1(cli: Cli, tmp_path: Path) -> 
 
 
 def test_flow_that_cannot_be_counted_is_refused(cli: Cli, tmp_path: Path) -> None:
-    tree = star(1, 10**13)
+    tree = star(1, 10**12)
+    tree["transport"]["payload_bytes"] = 100
     outcome = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
     assert outcome.code == 2
     assert "h0 to h1 has 10000000000 packets" in outcome.err
