@@ -9,7 +9,7 @@ from fabricgen.bundle.wiring import WiredLink
 from fabricgen.inventory.references import NAME
 from fabricgen.units import format_speed
 
-_NUMBERED = re.compile(r"(.*?)([-_.]?)(\d+)")
+_NUMBERED = re.compile(r"(.*?)([-_.]?)(\d{1,18})")
 _NIC = "unknown"  # the files do not contain the NIC model
 
 Nic = tuple[int, str]  # speed in Mb/s, plane

@@ -13,6 +13,7 @@ from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.report.explain import explain_option, explain_value
+from fabricgen.sonic.image import rows
 from fabricgen.sonic.secrets import shown_key
 from fabricgen.visible import visible
 
@@ -96,7 +97,7 @@ def _setting_lines(bundle: Bundle, hosts: ObservedHosts, path: str) -> list[str]
 def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:
     """Table, key and field of a path. Keys may contain '|', so the rows of the file decide."""
     table, _, rest = path.partition("|")
-    for key, row in device.table(table).items():
+    for key, row in rows(device.config, table).items():
         field = rest.removeprefix(f"{key}|")
         if field != rest and field in row:
             return table, key, field

@@ -11,8 +11,8 @@ from fabricgen.opensm.guids import NodeGuid, PortGuid, parse_guid
 
 ALL = "ALL"
 
-_PLACE = re.compile(r"(?P<group>[^/]+)(?:/(?P<first>\d+)(?:-(?P<last>\d+))?)?(?:/(?P<nic>[^/]+))?")
-_RAIL = re.compile(r"rail(\d+)")
+_PLACE = re.compile(r"(?P<group>[^/]+)(?:/(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?(?:/(?P<nic>[^/]+))?")
+_RAIL = re.compile(r"rail(\d{1,9})")
 
 
 class Members:

@@ -11,7 +11,7 @@ from fabricgen.opensm.located_text import Word, lines_of, words_of
 DEFAULT_PORTGROUP_MAX = 16
 _LINK = re.compile(r"([xyz])([pm])_link")
 _DATELINE = re.compile(r"([xyz])_dateline")
-_SIZE = re.compile(r"(\d+)([mt]?)", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,9})([mt]?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

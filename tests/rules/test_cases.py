@@ -12,7 +12,7 @@ from fabricgen.rules.rule import Rule
 from tests.rules.case import Case, Switches
 from tests.rules.clean import PLATFORMS, clean_fabric
 
-FILES_GONE = {"FG220", "FG255", "FG256", "FG257"}  # a change of no file: tests/cli/test_broken_files.py
+FILES_GONE = {"FG220", "FG255", "FG256", "FG257"}  # a change of no file: tests/rules/bundle/test_broken_files.py
 
 
 def all_cases() -> list[Case]:

@@ -16,7 +16,7 @@ ROOT = Path(fabricgen.rules.__file__).parent
 MAKERS = {"Defect", "defects", "disagreements"}  # calls that make defects
 SHARED = {"defects.py", "run.py", "rule.py", "registry.py", "guards.py"}
 NO_RULES = {"schema/yang.py"}  # findings of libyang: tests/sonic/yang
-FILES_GONE = {"bundle/completeness.py"}  # tests/cli/test_broken_files.py
+FILES_GONE = {"bundle/completeness.py"}  # tests/rules/bundle/test_broken_files.py
 
 
 def sites() -> Iterator[tuple[str, int, int]]:

@@ -8,8 +8,8 @@ from typing import Any
 from fabricgen.units import whole_number
 
 # '2x400G[200G,100G](8)+1x100G': count, speed, other speeds, lanes. Source: sonic-config-engine/portconfig.py
-PORT_NAME = re.compile(r"Ethernet(\d+)")
-_PART = re.compile(r"(\d+)x(\d+)(G?)(?:\[[\dG,]*\])?(?:\((\d+)\))?")
+PORT_NAME = re.compile(r"Ethernet(\d{1,9})")
+_PART = re.compile(r"(\d{1,9})x(\d{1,9})(G?)(?:\[[\dG,]*\])?(?:\((\d{1,9})\))?")
 
 
 @dataclass(frozen=True)

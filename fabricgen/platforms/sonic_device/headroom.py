@@ -8,7 +8,7 @@ from fabricgen.platforms.model import HeadroomRow
 from fabricgen.platforms.sonic_device.tree import DeviceTree
 
 FILE = "pg_profile_lookup.ini"
-_ROW = re.compile(r"(\d+)\s+(\d+)m\s+(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)(?:\s+(\d+))?")
+_ROW = re.compile(r"(\d{1,18})\s+(\d{1,18})m\s+(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s+(-?\d{1,18})(?:\s+(\d{1,18}))?")
 
 
 def read_headroom(tree: DeviceTree, sku: Path) -> tuple[HeadroomRow, ...]:

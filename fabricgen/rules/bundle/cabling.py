@@ -41,10 +41,8 @@ class _Table:
 
     def locate(self, *path: str) -> Location:
         """The first line of a cable."""
-        wanted = tuple(path[1:2])
-        numbers = (
-            number for number, line in enumerate(self.lines, 1) if tuple(next(csv.reader([line]), [])[:1]) == wanted
-        )
+        wanted = ",".join((*path[1:2], ""))  # the names of cables need no quotes
+        numbers = (number for number, line in enumerate(self.lines, 1) if wanted and line.startswith(wanted))
         return Location(str(self.file), next(numbers, 1), 1)
 
 
@@ -65,7 +63,11 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
     if root is None or wiring is None or not (root / NAME).is_file():
         return
     table = _Table(root / NAME)
-    header, *rows = csv.reader(table.lines) if table.lines else [[]]
+    try:
+        header, *rows = csv.reader(table.lines) if table.lines else [[]]
+    except csv.Error as error:
+        yield Defect(table.place(), f"the file is not CSV: {error}", _RENDER)
+        return
     if tuple(header) != _COLUMNS:
         yield Defect(table.place(), f"the first row is not {','.join(_COLUMNS)}", _RENDER)
         return

@@ -21,6 +21,11 @@ def _cabling(change: Callable[[Path], object], place: str, message: str) -> Case
 CASES = [
     _cabling(edit(CABLING, ROW, ""), f"|{RAIL0}", "the row of the cable to compute-su00-r0-leaf is missing"),
     _cabling(
+        edit(CABLING, "cable,plane", f"{'x' * 200_000},plane"),
+        "",
+        "the file is not CSV: field larger than field limit (131072)",
+    ),
+    _cabling(
         edit(CABLING, "cable,plane", "cables,plane"),
         "",
         "the first row is not cable,plane,kind,a_device,a_ports,a_rack,a_unit,b_device,b_ports,b_rack,b_unit,length,medium,speed",

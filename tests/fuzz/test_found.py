@@ -1,0 +1,42 @@
+"""Inputs that the fuzzer found: each ended in a traceback once."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.fuzz.seeds import build
+from tests.conftest import Cli
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    build(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_row_that_is_not_an_object(folder: Path, cli: Cli) -> None:
+    file = folder / "roce.bundle/sonic/spine2/config_db.json"
+    config: Any = json.loads(file.read_text())
+    config["PORT"]["Ethernet0"] = "up"
+    config["BUFFER_PG"]["Ethernet4|0"] = 5
+    file.write_text(json.dumps(config))
+    for command in (("handoff", "alerts", "roce.bundle", "-o", "out"), ("explain", "roce.bundle", "spine2:PORT|x|y")):
+        assert cli(*command).code in (0, 2)
+
+
+def test_numbers_of_thousands_of_digits(folder: Path, cli: Cli) -> None:
+    device = "device/acme/x86_64-acme_box4-r0"
+    for name in ("pg_profile_lookup.ini", "port_config.ini"):
+        file = folder / device / "Acme-Box4-O8" / name
+        file.write_text(file.read_text() + f"\n{'9' * 5000} 5m 1 1 1 1\nEthernet{'9' * 5000} 1,2 a 1 400000\n")
+    assert cli("import", "sonic-device", device, "-o", "out.yaml").code in (0, 1, 2)
+
+
+def test_a_cell_that_is_larger_than_the_reader_takes(folder: Path, cli: Cli) -> None:
+    file = folder / "infiniband.bundle/cabling.csv"
+    file.write_text(f"{'x' * 200_000},{file.read_text()}")
+    outcome = cli("validate", "infiniband.bundle")
+    assert outcome.code == 1 and "FG258" in outcome.out and "field larger than" in outcome.out
