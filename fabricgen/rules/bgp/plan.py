@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.bgp.reachability import routed_fabrics
 from fabricgen.rules.bgp.sessions import expected_asns
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -160,18 +161,10 @@ def narrow_ecmp(fabric: Fabric) -> Iterator[Defect]:
 
 def _common_prefixes(fabric: Fabric) -> Iterator[tuple[Switch, str, tuple[str, str]]]:
     """The switches without load_balance_mp_relax, with a prefix that two neighbors of different ASNs announce."""
-    from fabricgen.routing.fabric import read_fabric
-
-    planes: dict[str, list[Switch]] = defaultdict(list)
-    for switch in fabric.switches.values():
-        planes[switch.plane].append(switch)
-    for switches in planes.values():
-        strict = [one for one in switches if one.device.table("BGP_GLOBALS") and not _is_relaxed(one)]
-        if not strict:
-            continue
-        routed = read_fabric(fabric.bundle, [one.name for one in switches])
+    strict = {name for name, one in fabric.switches.items() if one.device.table("BGP_GLOBALS") and not _is_relaxed(one)}
+    for routed in routed_fabrics(fabric) if strict else ():
         shared = [one for one in routed.destinations if len(one.origins) > 1]
-        for switch in strict:
+        for switch in (fabric.switches[name] for name in routed.names if name in strict):
             asns = {end.far.switch.name: end.far.switch.asn for end in fabric.ends_of[switch.name].values() if end.far}
             for one in shared:
                 near = [name for name in map(routed.names.__getitem__, one.origins) if name in asns]

@@ -1,12 +1,20 @@
-"""Rules on the routes that the files give: every host reaches every other host of its plane."""
+"""Rules on the sessions and routes that the files give: every host reaches every other host of its plane."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
+from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from fabricgen.routing.fabric import RoutedFabric
+
+_INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VRF")
 
 
 @rule("FG360", Severity.ERROR, "Hosts cannot reach each other", Basis.CONSEQUENCE)
@@ -26,14 +34,11 @@ def lost_hosts(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271; sonic-buildimage dockers/docker-fpm-frr, src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework.
     """
-    from fabricgen.routing.fabric import read_fabric
     from fabricgen.routing.losses import find_losses
     from fabricgen.routing.reachability import reachability
 
-    for names in _planes(fabric):
-        if not _has_routing(fabric, names):
-            continue  # FG361
-        found = reachability(fabric.bundle, read_fabric(fabric.bundle, names))
+    for routed in routed_fabrics(fabric):
+        found = reachability(fabric.bundle, routed)
         for loss in find_losses(found) if found else ():
             first = loss.causes[0]
             pairs = counted(loss.pairs, "pair of host addresses", "pairs of host addresses")
@@ -45,6 +50,30 @@ def lost_hosts(fabric: Fabric) -> Iterator[Defect]:
             for cause in loss.causes:
                 place = fabric.switches[cause.switch].place(*cause.place)
                 yield Defect(place, message, "correct this row, so that each next hop has a route to the hosts")
+
+
+@rule("FG366", Severity.ERROR, "The interface of a session cannot carry it", Basis.CONSEQUENCE)
+def interfaces_of_sessions(fabric: Fabric) -> Iterator[Defect]:
+    """What: the interfaces at both ends of a session between switches of the bundle can carry it: they are in the VRF
+    of the neighbor, and SONiC applies their rows. Other rules judge the rows of the neighbors.
+
+    Why: without the session the link carries no traffic. Hosts may still reach each other over other links, with less
+    bandwidth than planned.
+
+    Example: the ports of half of the uplinks are in VRF Vrf_gpu, but their neighbors are in the default VRF.
+
+    Fix: correct the row that the message names.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework; RFC 4271.
+    """
+    for routed in routed_fabrics(fabric):
+        for absent in {one.session: one for one in routed.spoken.absent if one.inside}.values():
+            name, place = absent.cause
+            if place and place[0] in _INTERFACES:
+                ends = " and ".join(sorted((absent.switch, absent.far), key=natural_key))
+                reason = absent.reason.partition(f" {name}: ")[2] or absent.reason
+                message = f"the session of {ends} cannot be established: {reason}"
+                yield Defect(fabric.switches[name].place(*place), message, "correct this row")
 
 
 @rule("FG361", Severity.ERROR, "Switches are connected, but none has a BGP neighbor")
@@ -71,6 +100,14 @@ def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
                 related = (("a routed link", near.place("INTERFACE")), ("the far end", far.place("INTERFACE")))
                 yield Defect(near.switch.place("BGP_NEIGHBOR"), message, "add the BGP neighbors of all links", related)
                 break
+
+
+@derived
+def routed_fabrics(fabric: Fabric) -> tuple["RoutedFabric", ...]:
+    """The routing model of each network that has routing; FG361 reports the others."""
+    from fabricgen.routing.fabric import read_fabric
+
+    return tuple(read_fabric(fabric.bundle, names) for names in _planes(fabric) if _has_routing(fabric, names))
 
 
 def _has_routing(fabric: Fabric, names: list[str]) -> bool:

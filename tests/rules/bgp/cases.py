@@ -298,6 +298,19 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG366",
+        both(
+            put({}, "leaf1", "VRF", "Vrf_gpu"),
+            put("Vrf_gpu", "leaf1", "INTERFACE", "Ethernet256", "vrf_name"),
+        ),
+        "leaf1:INTERFACE|Ethernet256",
+        ERROR,
+        "the session of leaf1 and spine1 cannot be established: leaf1 Ethernet256 has 10.128.0.12 in VRF Vrf_gpu, "
+        "not in the default VRF",
+        "correct this row",
+        lenient=True,
+    ),
+    Case(
         "FG348",
         framework(put("down", "leaf1", "BGP_NEIGHBOR_AF", f"{UPLINK}|ipv4_unicast", "admin_status")),
         "leaf1:BGP_NEIGHBOR_AF|default|Ethernet256|ipv4_unicast",
