@@ -122,10 +122,11 @@ def _is_entry(section: str, value: object) -> bool:
 
 
 def _is_address(section: str, text: str) -> bool:
+    found = re.fullmatch(r"[0-9a-fA-F.:]+(/[0-9]{1,3})?", text)
+    if found is None or (found[1] is None) != (section == "loopbacks"):
+        return False
     if section == "loopbacks":
         return valid_ipv4(text) or valid_ipv6(text)
-    if not re.fullmatch(r"[0-9a-fA-F.:]+/[0-9]{1,3}", text):
-        return False
     try:
         network = IPNetwork(text)
     except AddrFormatError:

@@ -266,6 +266,7 @@ def test_comments_of_people_stay(tmp_path: Path) -> None:
         ("asns:\n  a: 1\n  b: x\n", 5, "asns: entry 'b' is 'x', expected a whole number from 0"),
         ("names:\n  a: ../x\n", 4, "names: entry 'a' is '../x', expected a name of letters"),
         ("loopbacks:\n  a: [10.0.0.1, 10.0.0.2]\n", 4, "expected a list of addresses, one of each family"),
+        ('loopbacks:\n  a: ["10.0.0.1\\0"]\n', 4, "expected a list of addresses, one of each family"),
         ("asns:\n  1: 2\n", 4, "a key that is not text"),
     ],
 )
