@@ -10,7 +10,7 @@ from ..diff.changes import Change, changes
 from ..diff.patch import Route, flapped_ports, operations, patch_seconds, route, worst
 from ..sonic.switch_made import maker
 from ..sonic.tables import ConfigDb, Table
-from ..sonic.updater import Cost
+from ..sonic.updater.verdicts import Cost
 
 Tables = dict[str, Any]
 

@@ -19,7 +19,7 @@ from fabricgen.observed.running import InputForm
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater import Cost
+from fabricgen.sonic.updater.verdicts import Cost
 
 
 class FileChange(enum.StrEnum):
@@ -154,7 +154,7 @@ def _device(name: str, old: Side, new: Side, loader: TableLoader) -> DeviceDiffe
         return None
     before, after = _parse(text, old.files[name], loader), _parse(other, new.files[name], loader)
     try:
-        found = changes(before, after)
+        found = changes(before, after, old.release or new.release)
     except TypeError as error:
         raise UnreadableInputError(
             f"cannot be compared: {error}", Location(f"{old.files[name]}, {new.files[name]}")

@@ -17,7 +17,7 @@ from typing import Any
 from ..sonic.canonical import natural_key
 from ..sonic.secrets import PLACEHOLDER, is_secret_key, shown_value
 from ..sonic.tables import ConfigDb
-from ..sonic.updater import SECONDS_PER_STEP, Cost, Verdict
+from ..sonic.updater.verdicts import SECONDS_PER_STEP, Cost, Verdict
 from .changes import Change, Op
 
 

@@ -91,6 +91,7 @@ def _patch(device: DeviceDifference) -> dict[str, Any]:
                 "path": operation.path,
                 "class": operation.verdict.cost.value,
                 "reason": operation.verdict.reason,
+                "refused_by": operation.verdict.refused_by,
             }
             for operation in device.patch
         ],

@@ -9,7 +9,7 @@ from fabricgen.diff.groups import Rows
 from fabricgen.report.name_runs import device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
-from fabricgen.sonic.updater import Cost
+from fabricgen.sonic.updater.verdicts import Cost
 from fabricgen.units import counted
 from fabricgen.visible import visible
 

@@ -58,7 +58,7 @@ def test_rows_that_the_switch_made_count_only_in_the_target() -> None:
             tables(pool_size="1"),
             Preference.PATCH,
             Route.RELOAD,
-            "config reload: traffic stops; BUFFER_POOL: the updater refuses every change of a pool",
+            "config reload: traffic stops; BUFFER_POOL: the pools of a switch add up only together",
         ),
     ],
 )
