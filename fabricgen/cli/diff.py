@@ -106,6 +106,9 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
     if counts.withheld:
         secrets = counted(counts.withheld, "change")
         settings.say(f"{secrets} of secrets in no patch: copy them to the switches from your secret store")
+    for device in difference.changed:
+        if device.sorting.problem:
+            settings.say(f"no patch for {device.name}: {device.sorting.problem}; see --format plan")
     if output is None:
         return orjson.dumps(patch_object(__version__, difference, counts), option=orjson.OPT_INDENT_2).decode()
     write_files(output, patch_files(difference))

@@ -17,8 +17,6 @@ from ..tables import ConfigDb, Row
 from ..yang_tables import YANG_TABLES
 from .validators import UNKNOWN, asic_of, is_validated, refused_by
 
-SECONDS_PER_STEP = 1  # change_applier.py sleeps after each
-
 
 class Cost(enum.StrEnum):
     """What a change needs, from the least to the most."""
