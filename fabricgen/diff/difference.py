@@ -11,6 +11,7 @@ import orjson
 from fabricgen.diff.changes import Change, changes
 from fabricgen.diff.drift import Drift, sort_out
 from fabricgen.diff.patch import Operation, Route, holds_secret, operations, route, worst
+from fabricgen.diff.plan import Plan, make_plan
 from fabricgen.diff.price import Price, price
 from fabricgen.diff.sides import Side
 from fabricgen.diff.sorting import Sorting, sorting
@@ -73,6 +74,13 @@ class DeviceDifference:
     def price(self) -> Price:
         """The time and the memory of this patch."""
         return price(self.sorting)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The patches in order, or a reload."""
+        from fabricgen.diff.lookup import profiles  # only a plan needs the catalog
+
+        return make_plan(self.old, self.new, self.release, self.changes, profiles(self.new))
 
     @cached_property
     def withheld(self) -> int:

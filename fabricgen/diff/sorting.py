@@ -68,8 +68,13 @@ def generation_of(release: int) -> Generation:
     return Generation.GROUPED if release >= _GROUPED_SINCE else Generation.ONE_BY_ONE
 
 
-def sorting(changes: Iterable[Change], old: ConfigDb, new: ConfigDb, release: int) -> Sorting:
-    """What the sorter of a release does with the changes from `old` to `new` in one patch."""
+def sorting(
+    changes: Iterable[Change], old: ConfigDb, new: ConfigDb, release: int, fields: int | None = None
+) -> Sorting:
+    """What the sorter of a release does with the changes from `old` to `new` in one patch.
+
+    `fields` is the size of `old`, if it is known.
+    """
     generation, work = generation_of(release), _sorted_out(changes, old, new)
     grouped = generation is Generation.GROUPED
     number = _groups(work) if grouped else _single_changes(work)
@@ -80,9 +85,14 @@ def sorting(changes: Iterable[Change], old: ConfigDb, new: ConfigDb, release: in
         number,
         rejected,
         sum(change.field is not None for change in work.fields) if grouped else 0,
-        sum(len(row) for rows in old.values() for row in rows.values()),
+        size(old) if fields is None else fields,
         _problem(work, number, rejected, sessions, grouped),
     )
+
+
+def size(config: ConfigDb) -> int:
+    """The number of fields of a configuration."""
+    return sum(len(row) for rows in config.values() for row in rows.values())
 
 
 def _sorted_out(changes: Iterable[Change], old: ConfigDb, new: ConfigDb) -> _Work:

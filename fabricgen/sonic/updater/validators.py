@@ -35,6 +35,7 @@ class _Scenario(NamedTuple):
     asics: tuple[str, ...]
 
 
+@cache
 def known_release(release: int) -> int:
     """The release whose tables apply: the release itself, otherwise the last one before it; the development branch for
     releases that are newer than all."""
@@ -58,6 +59,7 @@ def asic_of(hwsku: str, release: int) -> str:
     return UNKNOWN
 
 
+@cache
 def is_validated(table: str, release: int) -> bool:
     """Whether a table has a validator."""
     return table in _validators(known_release(release))
