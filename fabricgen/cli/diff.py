@@ -89,14 +89,15 @@ def _rows(difference: "Difference", fmt: str, color: bool) -> str:
 
 
 def _plans(settings: Settings, difference: "Difference", output: Path | None) -> str:
-    """The plans as one object; with `output`, a folder of files instead. Their text goes to standard error."""
+    """The plans as one object, and their text on standard error; with `output`, files and the text instead."""
     from fabricgen.report.plan_json import plan_files, plan_object
     from fabricgen.report.plan_text import plan_text
 
-    settings.say(plan_text(difference))
     if output is None:
+        settings.say(plan_text(difference))
         return orjson.dumps(plan_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
     write_files(output, plan_files(__version__, difference))
+    write(plan_text(difference))
     return ""
 
 

@@ -337,7 +337,7 @@ def test_the_command(bundle: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest
     ]
     assert "compute-su00-r0-leaf, release 202505: 20 patches" in outcome.err
     assert "`config reload`: traffic stops" in outcome.err
-    assert cli("diff", bundle, new, "--format", "plan", "--output", tmp_path / "plan").out == ""
+    assert cli("diff", bundle, new, "--format", "plan", "--output", tmp_path / "plan").out == outcome.err
     files = sorted((tmp_path / "plan/compute-su00-r0-leaf").iterdir())
     assert [json.loads(file.read_text()) for file in files] == [step["patch"] for step in leaf["steps"]]
     assert json.loads((tmp_path / "plan/plan.json").read_text()) == found
