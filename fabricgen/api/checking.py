@@ -143,7 +143,7 @@ def _render(plans: "Plans", folder: Path, jobs: int) -> None:
     with BundleWriter(folder, fabric.fabric) as writer:
         for path, data in BundleContent(plans, jobs=jobs).files():
             writer.add(path, data)
-        writer.commit(OUTPUT_VERSION, fabric.digest)
+        writer.commit(OUTPUT_VERSION, fabric.digest, fabric.sonic.release)
 
 
 def _anchored(outcome: Outcome, folder: Path, places: InventoryPlaces, inventory: Path) -> Outcome:

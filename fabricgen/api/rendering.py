@@ -116,7 +116,8 @@ def _write(
         for name in content.names:
             if name not in chosen:
                 writer.keep(f"{SWITCHES}{name}/config_db.json")
-        gone = writer.prepare(OUTPUT_VERSION, plans.fabric.inventory.digest)
+        inventory = plans.fabric.inventory
+        gone = writer.prepare(OUTPUT_VERSION, inventory.digest, inventory.sonic.release)
         with held():
             if plans.lock_changed:
                 write_lock(lock_file, plans.lock)
@@ -157,7 +158,7 @@ def _stale_files(content: "BundleContent", output: Path) -> list[Finding]:
         if not compare(output, path, data):
             stale[path] = _first_difference(output / path, data)
     inventory = content.plans.fabric.inventory
-    manifest = Manifest(inventory.fabric, OUTPUT_VERSION, inventory.digest, digests)
+    manifest = Manifest(inventory.fabric, OUTPUT_VERSION, inventory.digest, digests, inventory.sonic.release)
     if content.only is None and not compare(output, MANIFEST_NAME, manifest.dump()):
         stale[MANIFEST_NAME] = _first_difference(output / MANIFEST_NAME, manifest.dump())
     known = read_manifest(output)

@@ -25,6 +25,7 @@ def validate(
     platforms: Sequence[Path] = (),
     yang: Path | None = None,
     deploy: bool = False,
+    patch: Path | None = None,
     inventory: Path | None = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -35,7 +36,8 @@ def validate(
     replace the links of the files. `select` and `ignore` are codes or prefixes of codes. `platforms` are files with
     platform entries, used before those of the catalog. `yang` is a folder of YANG models for an additional check with
     libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that differ from the
-    manifest. It makes literal secrets an error. `inventory` is where the lines of inventory values are looked up.
+    manifest. It makes literal secrets an error. `patch` is an RFC 6902 patch, or the output of `diff`; it is judged on
+    these files instead of the rules. `inventory` is where the lines of inventory values are looked up.
     Raises UnreadableInputError and UsageError.
     """
     known = [load_switch_platform(file) for file in platforms]
@@ -46,6 +48,11 @@ def validate(
         models = load_models(yang)
         progress.step("loaded", f"YANG models of {len(models.tables)} tables")
     judging = open_judging(paths, links, lldp, policy)
+    if patch is not None:
+        from fabricgen.api.patches import judge_patch
+
+        judge_patch(judging, patch, select, ignore)
+        return _judgement(judging, inventory)
     devices = f"{len(judging.bundle.devices)} devices"
     apply_rules(judging, select, ignore, known)
     progress.step("validated", f"{devices} by {judging.rules} rules")
@@ -54,6 +61,10 @@ def validate(
         progress.step("validated", f"{devices} by libyang")
     if deploy:
         _require_deployable(judging, paths, select, ignore)
+    return _judgement(judging, inventory)
+
+
+def _judgement(judging: Judging, inventory: Path | None) -> Judgement:
     outcome = judging.outcome(inventory)
     return Judgement(
         findings=outcome.findings,

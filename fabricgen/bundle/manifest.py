@@ -18,21 +18,27 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of manifest.json. `files` has the sha256 of every rendered file except this one."""
+    """The content of manifest.json. `files` has the sha256 of every rendered file except this one.
+
+    `sonic_release` is None in manifests of earlier versions.
+    """
 
     fabric: str
     output_version: int
     inventory_digest: str
     files: Mapping[str, str]
+    sonic_release: int | None = None
 
     def dump(self) -> bytes:
         """The bytes of the file."""
-        head = {
+        head: dict[str, Any] = {
             "format_version": FORMAT_VERSION,
             "fabric": self.fabric,
             "output_version": self.output_version,
             "inventory": self.inventory_digest,
         }
+        if self.sonic_release is not None:
+            head["sonic_release"] = self.sonic_release
         rows = [{"path": path, "sha256": digest} for path, digest in sorted(self.files.items())]
         return dump_listing(head, {"files": rows})
 
@@ -49,7 +55,10 @@ def load_manifest(folder: Path) -> Manifest:
     if not isinstance(raw["files"], list) or not all(map(_is_row, raw["files"])):
         raise ValueError("files must be a list of path, below the bundle, and sha256")
     files = {row["path"]: row["sha256"] for row in raw["files"]}
-    return Manifest(raw["fabric"], raw["output_version"], raw["inventory"], files)
+    release = raw.get("sonic_release")
+    if release is not None and not isinstance(release, int):
+        raise ValueError("sonic_release must be a number, such as 202505")
+    return Manifest(raw["fabric"], raw["output_version"], raw["inventory"], files, release)
 
 
 def _is_row(row: Any) -> bool:

@@ -54,7 +54,7 @@ class BundleWriter(FolderWriter):
             super().keep(path)
             self.digests[path] = self._own[path]
 
-    def prepare(self, output_version: int, inventory_digest: str) -> list[str]:
+    def prepare(self, output_version: int, inventory_digest: str, sonic_release: int | None = None) -> list[str]:
         """Add the manifest; returns the files to remove.
 
         Raises UsageError if files of other people are in the place of rendered ones.
@@ -63,16 +63,16 @@ class BundleWriter(FolderWriter):
         gone = sorted(path for path in self._own if path not in self.digests and (self.folder / path).is_file())
         for path in gone:
             self._note_edit(path)
-        manifest = Manifest(self.fabric, output_version, inventory_digest, self.digests)
+        manifest = Manifest(self.fabric, output_version, inventory_digest, self.digests, sonic_release)
         super().add(NAME, manifest.dump())
         if not self._adopt:
             self.refuse_to_replace({*self._own, NAME}, _REMEDY)
         self.refuse_misfits()
         return gone
 
-    def commit(self, output_version: int, inventory_digest: str) -> list[str]:
+    def commit(self, output_version: int, inventory_digest: str, sonic_release: int | None = None) -> list[str]:
         """Write the manifest and replace the old folder; returns the files that are removed."""
-        gone = self.prepare(output_version, inventory_digest)
+        gone = self.prepare(output_version, inventory_digest, sonic_release)
         self.put_in_place(gone)
         return gone
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fabricgen.diff.difference import Difference
 
 EXIT_DIFFERENT = 4
-FORMATS = ("text", "json", "markdown", "jsonpatch")
+FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
 
 
 @click.command("diff")
@@ -30,7 +30,7 @@ FORMATS = ("text", "json", "markdown", "jsonpatch")
 @click.argument("new", type=click.Path(path_type=Path))
 @click.option(
     "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True,
-    help="Format of the result. jsonpatch is RFC 6902, for `config apply-patch`.",
+    help="Format of the result. jsonpatch is RFC 6902, for `config apply-patch`; plan is several patches in order.",
 )  # fmt: skip
 @click.option("--exit-code", is_flag=True, help="Exit with 4 if there are differences.")
 @click.option(
@@ -39,7 +39,7 @@ FORMATS = ("text", "json", "markdown", "jsonpatch")
 )  # fmt: skip
 @click.option(
     "--output", type=click.Path(path_type=Path),
-    help="File for the result instead of standard output; with jsonpatch, a folder for a DEVICE.json of each device.",
+    help="File for the result instead of standard output; with jsonpatch and plan, a folder for the patches.",
 )  # fmt: skip
 @verb
 def command(
@@ -55,7 +55,7 @@ def command(
     from fabricgen.diff.cables import CableDifference
 
     form = InputForm(new_form) if new_form else form_of(new)
-    if form.is_cabling and fmt == "jsonpatch":
+    if form.is_cabling and fmt in ("jsonpatch", "plan"):
         raise UsageError("cables cannot be patched: choose text, json or markdown")
     found = diff(old, new, form=form)
     color = output is None and settings.paints(sys.stdout)
@@ -63,6 +63,8 @@ def command(
         text = _cables(found, fmt, color)
     elif fmt == "jsonpatch":
         text = _patches(settings, found, output)
+    elif fmt == "plan":
+        text = _plans(settings, found, output)
     else:
         text = _rows(found, fmt, color)
     if text and output is not None:  # patches are written to their own files
@@ -86,6 +88,19 @@ def _rows(difference: "Difference", fmt: str, color: bool) -> str:
     return diff_text(difference, color)
 
 
+def _plans(settings: Settings, difference: "Difference", output: Path | None) -> str:
+    """The plans as one object, and their text on standard error; with `output`, files and the text instead."""
+    from fabricgen.report.plan_json import plan_files, plan_object
+    from fabricgen.report.plan_text import plan_text
+
+    if output is None:
+        settings.say(plan_text(difference))
+        return orjson.dumps(plan_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
+    write_files(output, plan_files(__version__, difference))
+    write(plan_text(difference))
+    return ""
+
+
 def _cables(difference: "CableDifference", fmt: str, color: bool) -> str:
     from fabricgen.report.diff_cables import cables_markdown, cables_object, cables_text
 
@@ -106,6 +121,9 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
     if counts.withheld:
         secrets = counted(counts.withheld, "change")
         settings.say(f"{secrets} of secrets in no patch: copy them to the switches from your secret store")
+    for device in difference.changed:
+        if device.sorting.problem:
+            settings.say(f"no patch for {device.name}: {device.sorting.problem}; see --format plan")
     if output is None:
         return orjson.dumps(patch_object(__version__, difference, counts), option=orjson.OPT_INDENT_2).decode()
     write_files(output, patch_files(difference))

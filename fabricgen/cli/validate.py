@@ -27,6 +27,12 @@ from fabricgen.cli.settings import Settings, verb
     is_flag=True,
     help="Also report what must not be deployed: placeholder GUIDs, files that differ from the manifest, and secrets.",
 )
+@click.option(
+    "--patch",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Judge a patch for `config apply-patch` on these files instead: what the updater and the daemons do with it.",
+)
 @inventory_option
 @output_options
 @verb
@@ -38,6 +44,7 @@ def command(
     platform_files: tuple[Path, ...],
     yang: Path | None,
     deploy: bool,
+    patch: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     expand: bool,
@@ -59,6 +66,7 @@ def command(
         platforms=platform_files,
         yang=yang,
         deploy=deploy,
+        patch=patch,
         inventory=inventory,
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),

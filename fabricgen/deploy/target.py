@@ -7,10 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from ..diff.changes import Change, changes
-from ..diff.patch import Route, flapped_ports, operations, patch_seconds, route, worst
+from ..diff.patch import Route, flapped_ports, operations, route, worst
+from ..diff.price import price
+from ..diff.sorting import Sorting, sorting
+from ..sonic.releases import DEFAULT, release_of
 from ..sonic.switch_made import maker
 from ..sonic.tables import ConfigDb, Table
-from ..sonic.updater import Cost
+from ..sonic.updater.verdicts import Cost
 
 Tables = dict[str, Any]
 
@@ -79,6 +82,8 @@ class Way:
         if not self.changes:
             return Route.NONE
         required = route(worst(change.verdict.cost for change in self.changes))
+        if self.sorting.problem and required is Route.APPLY_PATCH:
+            return Route.RELOAD
         prefers_reload = self.preference is Preference.RELOAD and required is Route.APPLY_PATCH
         return Route.RELOAD if prefers_reload else required
 
@@ -90,12 +95,17 @@ class Way:
             for change in self.changes
             if change.verdict.cost in (Cost.RELOAD, Cost.REBOOT)
         }
-        return sorted(found)
+        return sorted(found) or list(filter(None, [self.sorting.problem]))
+
+    @cached_property
+    def sorting(self) -> Sorting:
+        """What the updater does with the patch."""
+        return sorting(self.changes, self.old, self.new, release_of(self.old) or DEFAULT)
 
     @property
     def seconds(self) -> int:
-        """Estimated duration of a patch."""
-        return patch_seconds(self.changes)
+        """The longest duration of the patch."""
+        return price(self.sorting).seconds[1]
 
     @property
     def ports(self) -> list[str]:
@@ -114,4 +124,4 @@ class Way:
             name = "a reboot" if self.route is Route.REBOOT else f"config {self.route}"
             return f"{name}: traffic stops; {'; '.join(self.reasons) or 'as requested'}"
         flaps = f", {len(self.ports)} ports down and up: {' '.join(self.ports)}" if self.ports else ""
-        return f"config apply-patch, about {self.seconds} s{flaps}"
+        return f"config apply-patch, at most {self.seconds} s{flaps}"

@@ -137,7 +137,7 @@ def _make_ready(device: Device, request: Request, plan: Plan) -> None:
     killed = plan.pending
     checkpoint = killed.checkpoint if killed else _keep_running(device, request, plan)
     timer = f"fabricgen-restore-{secrets.token_hex(4)}"
-    device.start_timer(timer, request.restore_after_s + 2 * plan.way.seconds)
+    device.start_timer(timer, request.restore_after_s + plan.way.seconds)
     pending = Pending(
         boot=boot_id(),
         timer=timer,

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..sonic.canonical import natural_key, redis_field
 from ..sonic.tables import ConfigDb, Row
-from ..sonic.updater import Updater, Verdict
+from ..sonic.updater.verdicts import Updater, Verdict
 
 
 class Op(enum.StrEnum):
@@ -52,9 +52,12 @@ class Change:
         return (natural_key(self.table), natural_key(self.key), field)
 
 
-def changes(old: ConfigDb, new: ConfigDb) -> list[Change]:
-    """All differences, in order. Raises TypeError when a table or a row is not a JSON object."""
-    updater = Updater(old, new)
+def changes(old: ConfigDb, new: ConfigDb, release: int | None = None) -> list[Change]:
+    """All differences, in order, with the verdicts of a release (see Updater).
+
+    Raises TypeError when a table or a row is not a JSON object.
+    """
+    updater = Updater(old, new, release)
     found = [change for table in old.keys() | new.keys() for change in _in_table(table, old, new, updater)]
     found.sort(key=lambda change: change.order)
     return found

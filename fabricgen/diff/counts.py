@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.patch import flapped_ports, totals
+from fabricgen.diff.patch import Route, flapped_ports, totals
 
 _KINDS = {("add", False): "rows_added", ("remove", False): "rows_removed", ("add", True): "fields_added",
           ("remove", True): "fields_removed", ("replace", True): "fields_changed"}  # fmt: skip
@@ -15,8 +15,9 @@ _KINDS = {("add", False): "rows_added", ("remove", False): "rows_removed", ("add
 class Counts:
     """`changes` by kind (rows_added … fields_changed), `costs` of all changes, `routes` of the changed devices.
 
-    `flaps` (ports that go down) and `patch_seconds` (of the slowest device) cover the patched devices only: a reload
-    takes all ports down. `made` counts rows that switches add; `withheld` counts changes that a patch does not show.
+    `flaps` (ports that go down), `patch_seconds` (of the slowest device, lowest and highest) and `patch_megabytes` (the
+    most) cover the patched devices only: a reload takes all ports down. `made` counts rows that switches add;
+    `withheld` counts changes that a patch does not show.
     """
 
     devices: Mapping[str, int]
@@ -24,7 +25,8 @@ class Counts:
     costs: Mapping[str, int]
     routes: Mapping[str, int]
     flaps: int
-    patch_seconds: int
+    patch_seconds: tuple[int, int]
+    patch_megabytes: int
     made: int
     secrets: int
     withheld: int
@@ -35,7 +37,7 @@ def count(difference: Difference) -> Counts:
     changed = difference.changed
     kinds = Counter(_KINDS[change.op, change.field is not None] for device in changed for change in device.changes)
     routes = Counter(device.route for device in changed)
-    patched = [device for device in changed if device.route == "apply-patch"]
+    patched = [device for device in changed if device.route is Route.APPLY_PATCH]
     return Counts(
         devices={
             "added": len(difference.added),
@@ -46,9 +48,10 @@ def count(difference: Difference) -> Counts:
         },
         changes={kind: kinds[kind] for kind in _KINDS.values()},
         costs=totals(change.verdict.cost for device in changed for change in device.changes),
-        routes={name: routes[name] for name in ("apply-patch", "reload", "reboot")},
+        routes={name.value: routes[name] for name in Route if name is not Route.NONE},
         flaps=sum(len(list(flapped_ports(device.changes))) for device in patched),
-        patch_seconds=max((device.patch_seconds for device in patched), default=0),
+        patch_seconds=max((device.price.seconds for device in patched), key=lambda range_s: range_s[1], default=(0, 0)),
+        patch_megabytes=max((device.price.megabytes for device in patched), default=0),
         made=sum(len(device.drift.made) for device in difference.devices),
         secrets=sum(device.drift.secrets for device in difference.devices),
         withheld=sum(device.withheld for device in changed),

@@ -10,16 +10,20 @@ import orjson
 
 from fabricgen.diff.changes import Change, changes
 from fabricgen.diff.drift import Drift, sort_out
-from fabricgen.diff.patch import Operation, holds_secret, operations, patch_seconds, route, worst
+from fabricgen.diff.patch import Operation, Route, holds_secret, operations, route, worst
+from fabricgen.diff.plan import Plan, make_plan
+from fabricgen.diff.price import Price, price
 from fabricgen.diff.sides import Side
+from fabricgen.diff.sorting import Sorting, sorting
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.observed.running import InputForm
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader
+from fabricgen.sonic.releases import DEFAULT, release_of
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater import Cost
+from fabricgen.sonic.updater.verdicts import Cost
 
 
 class FileChange(enum.StrEnum):
@@ -38,6 +42,7 @@ class DeviceDifference:
     drift: Drift
     old: ConfigDb
     new: ConfigDb
+    release: int
 
     @property
     def changes(self) -> Sequence[Change]:
@@ -46,8 +51,8 @@ class DeviceDifference:
 
     @cached_property
     def patch(self) -> list[Operation]:
-        """The operations that change the old configuration into the new one."""
-        return operations(self.changes, self.old, self.new)
+        """The operations that change the old configuration into the new one; none if the updater cannot sort them."""
+        return [] if self.sorting.problem else operations(self.changes, self.old, self.new)
 
     @cached_property
     def cost(self) -> Cost:
@@ -55,14 +60,27 @@ class DeviceDifference:
         return worst({change.verdict.cost for change in self.changes})
 
     @property
-    def route(self) -> str:
-        """How the changes come to the switch: apply-patch | reload | reboot."""
-        return route(self.cost)
+    def route(self) -> Route:
+        """How the changes come to the switch: apply-patch | plan | reload | reboot."""
+        found = route(self.cost)
+        return Route.PLAN if found is Route.APPLY_PATCH and self.sorting.problem else found
 
     @cached_property
-    def patch_seconds(self) -> int:
-        """The approximate time of `apply-patch`: a step for each changed row."""
-        return patch_seconds(self.changes)
+    def sorting(self) -> Sorting:
+        """What the updater does with one patch that has all changes."""
+        return sorting(self.changes, self.old, self.new, self.release)
+
+    @cached_property
+    def price(self) -> Price:
+        """The time and the memory of this patch."""
+        return price(self.sorting)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The patches in order, or a reload."""
+        from fabricgen.diff.lookup import profiles  # only a plan needs the catalog
+
+        return make_plan(self.old, self.new, self.release, self.changes, profiles(self.new))
 
     @cached_property
     def withheld(self) -> int:
@@ -154,13 +172,14 @@ def _device(name: str, old: Side, new: Side, loader: TableLoader) -> DeviceDiffe
         return None
     before, after = _parse(text, old.files[name], loader), _parse(other, new.files[name], loader)
     try:
-        found = changes(before, after)
+        release = release_of(before) or old.release or new.release or DEFAULT
+        found = changes(before, after, release)
     except TypeError as error:
         raise UnreadableInputError(
             f"cannot be compared: {error}", Location(f"{old.files[name]}, {new.files[name]}")
         ) from error
     drift = Drift(found) if old.form == new.form else sort_out(found, running_is_new=new.form is InputForm.RUNNING)
-    return DeviceDifference(name, drift, before, after)
+    return DeviceDifference(name, drift, before, after, release)
 
 
 def _load(file: Path, loader: TableLoader) -> ConfigDb:

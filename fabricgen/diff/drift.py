@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fabricgen.diff.changes import Change
 from fabricgen.sonic.secrets import PLACEHOLDER
 from fabricgen.sonic.switch_made import maker
-from fabricgen.sonic.updater import Cost, Verdict
+from fabricgen.sonic.updater.verdicts import Cost, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any
 from ..sonic.canonical import natural_key
 from ..sonic.secrets import PLACEHOLDER, is_secret_key, shown_value
 from ..sonic.tables import ConfigDb
-from ..sonic.updater import SECONDS_PER_STEP, Cost, Verdict
+from ..sonic.updater.verdicts import Cost, Verdict
 from .changes import Change, Op
 
 
@@ -26,6 +26,7 @@ class Route(enum.StrEnum):
 
     NONE = "none"
     APPLY_PATCH = "apply-patch"
+    PLAN = "plan"  # several patches: the updater does not find an order for one
     RELOAD = "reload"
     REBOOT = "reboot"
 
@@ -113,11 +114,6 @@ def route(cost: Cost) -> Route:
 
 
 _ROUTES: Mapping[Cost, Route] = {Cost.RELOAD: Route.RELOAD, Cost.REBOOT: Route.REBOOT}
-
-
-def patch_seconds(changes: Iterable[Change]) -> int:
-    """Estimated duration of `apply-patch` in seconds: one step for each row that changes."""
-    return SECONDS_PER_STEP * len({(change.table, change.key) for change in changes})
 
 
 def flapped_ports(changes: Iterable[Change]) -> Iterator[str]:

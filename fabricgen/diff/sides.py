@@ -15,13 +15,17 @@ _DERIVED = ("fabric.json", "sources.json")
 
 @dataclass(frozen=True)
 class Side:
-    """One side. `files` are the switches' files by name, `digests` the SHA-256 of the bundle's other files."""
+    """One side. `files` are the switches' files by name, `digests` the SHA-256 of the bundle's other files.
+
+    `release` is the SONiC release that the bundle names.
+    """
 
     path: Path
     form: InputForm
     files: Mapping[str, Path]
     fabric: str = ""
     digests: Mapping[str, str] = field(default_factory=dict)
+    release: int | None = None
 
 
 def open_side(path: Path, form: InputForm, known: Container[str] = ()) -> Side:
@@ -42,4 +46,6 @@ def open_side(path: Path, form: InputForm, known: Container[str] = ()) -> Side:
     digests = {
         name: sha256 for name, sha256 in others.items() if not name.startswith("sonic/") and name not in _DERIVED
     }
-    return Side(path, form, files, manifest.fabric if manifest else "", digests)
+    if manifest is None:
+        return Side(path, form, files)
+    return Side(path, form, files, manifest.fabric, digests, manifest.sonic_release)

@@ -12,9 +12,9 @@ from fabricgen.inventory.host_models import build_host_model
 from fabricgen.inventory.model import AdapterNote, DeviceNote, HostGroup, Inventory, Override, SonicTarget
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Part
+from fabricgen.sonic import releases
 from fabricgen.vocabulary import DeviceState
 
-DEFAULT_RELEASE = 202505
 ADAPTER_KEYS = ("host", "nic", "node_guid", "port_guid")
 
 
@@ -66,7 +66,7 @@ def _sonic(node: Node) -> SonicTarget:
     return SonicTarget(
         node=node,
         path="sonic",
-        release=node.scalar("release", DEFAULT_RELEASE),
+        release=node.scalar("release", releases.DEFAULT),
         base=node.scalar("base"),
         owned_tables=node.texts("owned_tables"),
     )

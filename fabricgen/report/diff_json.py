@@ -9,7 +9,7 @@ from fabricgen.diff.changes import Change
 from fabricgen.diff.counts import Counts, count
 from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.groups import merged
-from fabricgen.diff.patch import worst
+from fabricgen.diff.patch import Route, worst
 from fabricgen.sonic.secrets import shown_key, shown_value
 
 FORMAT_VERSION = "1"
@@ -61,6 +61,7 @@ def patch_files(difference: Difference) -> Mapping[str, bytes]:
     return {
         f"{device.name}.json": orjson.dumps([operation.json for operation in device.patch], option=options)
         for device in difference.changed
+        if not device.sorting.problem
     }
 
 
@@ -75,6 +76,7 @@ def _cost(difference: Difference, counts: Counts) -> dict[str, Any]:
         "devices": counts.routes,
         "port_flaps": counts.flaps,
         "patch_seconds": counts.patch_seconds,
+        "patch_megabytes": counts.patch_megabytes,
     }
 
 
@@ -82,7 +84,11 @@ def _patch(device: DeviceDifference) -> dict[str, Any]:
     return {
         "cost": device.cost.value,
         "route": device.route,
-        "seconds": device.patch_seconds if device.route == "apply-patch" else None,
+        "release": device.release,
+        "seconds": device.price.seconds if device.route is Route.APPLY_PATCH else None,
+        "megabytes": device.price.megabytes if device.route is Route.APPLY_PATCH else None,
+        "updater_changes": device.price.changes if device.route is Route.APPLY_PATCH else None,
+        "problem": device.sorting.problem,
         "withheld": device.withheld,
         "patch": [operation.json for operation in device.patch],
         "ops": [
@@ -91,6 +97,7 @@ def _patch(device: DeviceDifference) -> dict[str, Any]:
                 "path": operation.path,
                 "class": operation.verdict.cost.value,
                 "reason": operation.verdict.reason,
+                "refused_by": operation.verdict.refused_by,
             }
             for operation in device.patch
         ],

@@ -9,7 +9,7 @@ from fabricgen.diff.groups import Rows
 from fabricgen.report.name_runs import device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
-from fabricgen.sonic.updater import Cost
+from fabricgen.sonic.updater.verdicts import Cost
 from fabricgen.units import counted
 from fabricgen.visible import visible
 
@@ -95,8 +95,11 @@ def cost_lines(counts: Counts) -> Iterator[str]:
     yield f"cost: {costs}"
     if patched := counts.routes["apply-patch"]:
         flaps = f", {counted(counts.flaps, 'port')} {'flaps' if counts.flaps == 1 else 'flap'}" if counts.flaps else ""
-        time = f"about {counts.patch_seconds} s on the slowest device"
+        low, high = counts.patch_seconds
+        time = f"{low} to {high} s and {counts.patch_megabytes} MB on the slowest device"
         yield f"{counted(patched, 'device')} by `config apply-patch`, {time}{flaps}"
+    if planned := counts.routes["plan"]:
+        yield f"{counted(planned, 'device')} by several patches: see --format plan"
     for name, words in (("reload", "`config reload`: traffic stops"), ("reboot", "reboot")):
         if number := counts.routes[name]:
             yield f"{counted(number, 'device')} by {words}"

@@ -53,8 +53,8 @@ def test_all_steps(module: Module) -> None:
         "differs": True,
         "tables": ["PORT", "SNMP_COMMUNITY"],
         "route": "apply-patch",
-        "way": "config apply-patch, about 3 s",
-        "patch_seconds": 3,
+        "way": "config apply-patch, at most 13 s",
+        "patch_seconds": 13,
         "ports": [],
         "saved": False,
         "diff": None,
@@ -76,7 +76,7 @@ def test_no_secret_in_the_result(module: Module) -> None:
     assert SECRET not in text and NEW_SECRET not in text and json.dumps(NEW_SECRET)[1:-1] not in text
     assert "${secret:snmp}" in outcome.result["diff"]["after"]
     assert '"mtu": "1500"' in outcome.result["diff"]["before"]
-    assert outcome.result["diff"]["after_header"] == "target configuration, by config apply-patch, about 3 s"
+    assert outcome.result["diff"]["after_header"] == "target configuration, by config apply-patch, at most 13 s"
 
 
 def test_secrets_in_any_spelling_are_hidden_from_the_output(module: Module) -> None:

@@ -52,13 +52,13 @@ def test_rows_that_the_switch_made_count_only_in_the_target() -> None:
     [
         (tables(), Preference.AUTO, Route.NONE, "no change"),
         (tables(), Preference.RELOAD, Route.NONE, "no change"),
-        (tables("1500"), Preference.AUTO, Route.APPLY_PATCH, "config apply-patch, about 1 s"),
+        (tables("1500"), Preference.AUTO, Route.APPLY_PATCH, "config apply-patch, at most 11 s"),
         (tables("1500"), Preference.RELOAD, Route.RELOAD, "config reload: traffic stops; as requested"),
         (
             tables(pool_size="1"),
             Preference.PATCH,
             Route.RELOAD,
-            "config reload: traffic stops; BUFFER_POOL: the updater refuses every change of a pool",
+            "config reload: traffic stops; BUFFER_POOL: the pools of a switch add up only together",
         ),
     ],
 )
@@ -73,6 +73,6 @@ def test_a_way_names_its_ports_and_contains_secrets() -> None:
     old["PORT"]["Ethernet0"]["admin_status"] = "up"
     new = old | {"QUEUE": {"Ethernet0|3": {"scheduler": "b"}}, "TACPLUS": {"global": {"passkey": "two"}}}
     way = Way(old, new)
-    assert str(way) == "config apply-patch, about 2 s, 1 ports down and up: Ethernet0"
+    assert str(way) == "config apply-patch, at most 14 s, 1 ports down and up: Ethernet0"
     assert way.ports == ["Ethernet0"]
     assert {"op": "replace", "path": "/TACPLUS/global/passkey", "value": "two"} in way.patch

@@ -68,10 +68,10 @@ def test_the_timer_is_set_before_the_change_is_in_progress(switch: Switch) -> No
 
 def test_the_timer_waits_longer_for_a_long_patch(switch: Switch) -> None:
     rendered = tables()
-    rendered["PORT"]["Ethernet0"]["description"] = "x"  # the same row: one step
+    rendered["PORT"]["Ethernet0"]["description"] = "x"
     rendered["BGP_NEIGHBOR"][PEER]["holdtime"] = "9"
     transaction.prepare(switch, switch.request(rendered, restore_after_s=100), check=False)
-    assert [line for line in switch.log if "--on-active=104 " in line]
+    assert [line for line in switch.log if "--on-active=114 " in line]  # 100 s and the longest time of the patch
 
 
 def test_a_failed_apply_is_undone(switch: Switch) -> None:

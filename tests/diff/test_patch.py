@@ -16,7 +16,7 @@ from fabricgen.diff.difference import compare
 from fabricgen.diff.patch import operations, pointer
 from fabricgen.diff.sides import open_side
 from fabricgen.report.diff_json import patch_object
-from fabricgen.sonic.updater import Cost
+from fabricgen.sonic.updater.verdicts import Cost
 
 Config = dict[str, dict[str, dict[str, Any]]]
 KEYS = st.sampled_from(["Ethernet0", "Ethernet4|10.0.0.1/31", "a~b", "a/b~1", "~0", "é", "with blank", "-", "0", ""])

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import jsonpatch
 import pytest
 
 from fabricgen.diff.changes import changes
-from fabricgen.sonic.updater import Cost
+from fabricgen.sonic.updater.verdicts import Cost
 
 ARISTA, DELL = "Arista-7060X6-64PE-O128S2", "DellEMC-Z9664f-O64"
 WATCHDOG = {"action": "drop", "detection_time": "400", "restoration_time": "400"}
@@ -28,7 +29,7 @@ BASE: dict[str, Any] = {
     "WRED_PROFILE": {"W": {"green_min_threshold": "1"}},
 }
 
-# (TABLE, key, field or None for the row, new value or None to remove, cost, part of the reason)
+# (TABLE, key, field or None for the row, new value or None to remove, cost, part of the reason) on release 202511
 CASES: list[tuple[str, str, str | None, Any, Cost, str]] = [
     ("BGP_NEIGHBOR", "10.0.0.3", None, {"asn": "65002"}, Cost.CHEAP, ""),
     ("BGP_NEIGHBOR", "10.0.0.1", "asn", "65009", Cost.CHEAP, "10.0.0.1 is removed and added again"),
@@ -36,6 +37,7 @@ CASES: list[tuple[str, str, str | None, Any, Cost, str]] = [
     ("WRED_PROFILE", "W", "green_min_threshold", "2", Cost.CHEAP, ""),
     ("PORT", "Ethernet0", "mtu", "9000", Cost.CHEAP, ""),
     ("PORT", "Ethernet0", "fec", "rs", Cost.CHEAP, ""),
+    ("PORT", "Ethernet0", "fec", "turbo", Cost.RELOAD, "port_config_update_validator"),
     ("PORT", "Ethernet0", "speed", "800000", Cost.PORT_FLAP, "new speed"),
     ("PORT", "Ethernet0", "lanes", "5", Cost.RELOAD, "get their lanes"),
     ("PORT", "Ethernet16", None, {"lanes": "9"}, Cost.RELOAD, "ports are created"),
@@ -45,23 +47,25 @@ CASES: list[tuple[str, str, str | None, Any, Cost, str]] = [
     ("PORT_QOS_MAP", "Ethernet0", "pfc_enable", "3", Cost.PORT_FLAP, "Ethernet0"),
     ("PORT_QOS_MAP", "global", "dscp_to_tc_map", "B", Cost.CHEAP, ""),
     ("QUEUE", "Ethernet0|3", None, {"scheduler": "S"}, Cost.PORT_FLAP, "Ethernet0"),
-    ("BUFFER_POOL", "pool", "size", "2", Cost.RELOAD, "every change of a pool"),
-    ("BUFFER_PROFILE", "p", "dynamic_th", "1", Cost.GUARDED, "know the ASIC"),
-    ("BUFFER_PROFILE", "p", "xoff", "2", Cost.GUARDED, "know the ASIC"),
-    ("BUFFER_PROFILE", "p", "xoff", None, Cost.RELOAD, "refuses to remove BUFFER_PROFILE field xoff"),
-    ("BUFFER_PROFILE", "p", "size", "2", Cost.RELOAD, "refuses to replace BUFFER_PROFILE field size"),
-    ("BUFFER_PROFILE", "q", None, {"size": "1"}, Cost.GUARDED, "whole profile"),
+    ("BUFFER_POOL", "pool", "size", "2", Cost.RELOAD, "add up only together"),
+    ("BUFFER_PROFILE", "p", "dynamic_th", "1", Cost.GUARDED, "accepts it on th5"),
+    ("BUFFER_PROFILE", "p", "xoff", "2", Cost.GUARDED, "accepts it on th5"),
+    ("BUFFER_PROFILE", "p", "xoff", None, Cost.RELOAD, "refuses to remove BUFFER_PROFILE|p xoff"),
+    ("BUFFER_PROFILE", "p", "size", "2", Cost.RELOAD, "refuses to replace BUFFER_PROFILE|p size"),
+    ("BUFFER_PROFILE", "q", None, {"size": "1"}, Cost.GUARDED, "accepts it"),
     ("BUFFER_PROFILE", "p", None, None, Cost.RELOAD, "whole table BUFFER_PROFILE"),
     ("PFC_WD", "Ethernet0", "detection_time", "200", Cost.CHEAP, ""),
+    ("PFC_WD", "Ethernet0", "action", "forward", Cost.RELOAD, "refuses action forward while drop is set"),
     ("PFC_WD", "Ethernet8", None, WATCHDOG, Cost.CHEAP, ""),
+    ("PFC_WD", "Ethernet8", None, WATCHDOG | {"action": "alert"}, Cost.RELOAD, "alert while drop is set"),
     ("PFC_WD", "Ethernet0", None, None, Cost.CHEAP, ""),
     ("PFC_WD", "GLOBAL", "POLL_INTERVAL", "300", Cost.CHEAP, ""),
-    ("PFC_WD", "GLOBAL", "POLL_INTERVAL", None, Cost.RELOAD, "add or remove PFC_WD|GLOBAL"),
-    ("PFC_WD", "GLOBAL", None, None, Cost.RELOAD, "add or remove PFC_WD|GLOBAL"),
+    ("PFC_WD", "GLOBAL", "POLL_INTERVAL", None, Cost.RELOAD, "remove PFC_WD|GLOBAL POLL_INTERVAL"),
+    ("PFC_WD", "GLOBAL", None, None, Cost.RELOAD, "remove PFC_WD|GLOBAL"),
     ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable", Cost.RELOAD, "BIG_RED_SWITCH"),
     ("DEVICE_METADATA", "localhost", "buffer_model", "dynamic", Cost.RELOAD, "services start"),
     ("DEVICE_METADATA", "localhost", "hwsku", "other", Cost.REBOOT, "boot"),
-    ("LOOPBACK_INTERFACE", "Loopback0", None, None, Cost.RELOAD, "remove Loopback0"),
+    ("LOOPBACK_INTERFACE", "Loopback0", None, None, Cost.RELOAD, "remove LOOPBACK_INTERFACE|Loopback0"),
     ("LOOPBACK_INTERFACE", "Loopback0", "vrf_name", "Vrf1", Cost.CHEAP, "added again"),
     ("NO_SUCH_TABLE", "x", None, {}, Cost.RELOAD, "no YANG model"),
 ]
@@ -80,7 +84,7 @@ def edited(base: dict[str, Any], table: str, key: str, field: str | None, value:
 
 @pytest.mark.parametrize(("table", "key", "field", "value", "cost", "reason"), CASES)
 def test_cost(table: str, key: str, field: str | None, value: Any, cost: Cost, reason: str) -> None:
-    (change,) = changes(BASE, edited(BASE, table, key, field, value))
+    (change,) = changes(BASE, edited(BASE, table, key, field, value), 202511)
     assert change.verdict.cost is cost and reason in change.verdict.reason
 
 
@@ -110,3 +114,34 @@ def test_a_data_acl_may_not_change_type_and_rules_at_once(acl: str, other: str, 
 
 def test_costs_have_an_order() -> None:
     assert sorted(Cost, key=lambda cost: cost.rank) == ["cheap", "port flap", "guarded", "reload", "reboot"]
+
+
+def test_trimming_of_the_profile_of_an_egress_list_needs_a_reload_with_dynamic_buffers() -> None:
+    base = edited(BASE, "BUFFER_PORT_EGRESS_PROFILE_LIST", "Ethernet0", None, {"profile_list": "p,q"})
+    trimmed = ("BUFFER_PROFILE", "p", "packet_discard_action", "trim")
+    (change,) = changes(base, edited(base, *trimmed), 202511)
+    assert change.verdict.cost is Cost.GUARDED
+    dynamic = edited(base, "DEVICE_METADATA", "localhost", "buffer_model", "dynamic")
+    (change,) = changes(dynamic, edited(dynamic, *trimmed), 202511)
+    assert change.verdict.cost is Cost.RELOAD and "egress list" in change.verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new", "row"),
+    [("PFC_WD", "Ethernet0", "Ethernet8", WATCHDOG), ("BUFFER_PROFILE", "p", "q", {"size": "1", "xoff": "1"})],
+)
+def test_a_row_under_another_key_is_a_move_that_no_validator_accepts(
+    table: str, old: str, new: str, row: dict[str, str]
+) -> None:
+    before = edited(edited(BASE, table, old, None, row), table, "stays", None, row | {"xoff": "7"})
+    after = edited(edited(before, table, old, None, None), table, new, None, row)
+    assert {operation["op"] for operation in jsonpatch.make_patch(before, after)} == {"move"}
+    assert [change.verdict.cost for change in changes(before, after, 202511) if change.op == "add"] == [Cost.RELOAD]
+    apart = edited(before, table, new, None, row)
+    assert Cost.RELOAD not in {change.verdict.cost for change in changes(before, apart, 202511)}
+
+
+def test_the_running_configuration_names_its_release() -> None:
+    old = BASE | {"VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}}
+    (change,) = changes(old, edited(old, "BUFFER_PROFILE", "q", None, {"size": "1"}), 202605)
+    assert change.verdict.refused_by == "rdma_config_update_validator" and "release 202505" in change.verdict.reason

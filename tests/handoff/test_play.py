@@ -30,7 +30,7 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
     assert re.search(r'\+\s+"mtu": "9100"', output)
     assert "target configuration, by config apply-patch, about " in output
     assert "2 ports down and up: Ethernet8 Ethernet0" in output or "2 ports down and up: Ethernet0 Ethernet8" in output
-    assert "config reload: traffic stops; BUFFER_POOL: the updater refuses every change of a pool" in output
+    assert "config reload: traffic stops; BUFFER_POOL: the pools of a switch add up only together" in output
     assert "${secret:snmp/read}" in output
     assert [counts(output, name)["changed"] for name in LEAVES] == [1, 1]
     assert {name: site.switches[name].running for name in LEAVES} == before
@@ -93,7 +93,7 @@ def test_nothing_is_changed_before_all_files_and_secrets_are_checked(site: Site)
 
 def test_a_reload_can_be_refused(site: Site) -> None:
     output = site.play("apply", "--limit", "leaf2", "-e", "sonic_config_route=patch", code=2)
-    assert "nothing was changed: BUFFER_POOL: the updater refuses every change of a pool" in output
+    assert "nothing was changed: BUFFER_POOL: the pools of a switch add up only together" in output
     assert site.switches["leaf2"].log() == []
 
 

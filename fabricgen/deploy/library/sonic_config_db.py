@@ -54,7 +54,7 @@ differs: {description: Whether the switch differs from the target., returned: co
 tables: {description: The tables that differ., returned: compare and prepare, type: list}
 route: {description: How the target is loaded., returned: compare and prepare, type: str}
 way: {description: The route in words., returned: compare and prepare, type: str}
-patch_seconds: {description: Estimated duration of a patch., returned: compare and prepare, type: int}
+patch_seconds: {description: The longest duration of a patch., returned: compare and prepare, type: int}
 ports: {description: Ports that a patch takes down and up., returned: compare and prepare, type: list}
 saved: {description: Whether the startup file has the target., returned: compare and prepare, type: bool}
 """

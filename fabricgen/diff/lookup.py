@@ -1,0 +1,36 @@
+"""The headroom profiles that buffermgrd takes from the SKU's pg_profile_lookup.ini, by the catalog of platforms."""
+
+from functools import cache
+
+from fabricgen.diff.buffermgrd import Lookup
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.sonic.tables import ConfigDb
+
+_POOL = "ingress_lossless_pool"
+
+
+def profiles(config: ConfigDb) -> Lookup:
+    """Name -> row, for the HwSKU of a configuration; empty for one that is not in the catalog."""
+    hwsku = config.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", "")
+    mode = config.get("BUFFER_POOL", {}).get(_POOL, {}).get("mode", "dynamic")
+    return _profiles(hwsku, mode) if isinstance(hwsku, str) and isinstance(mode, str) else {}
+
+
+@cache
+def _profiles(hwsku: str, mode: str) -> Lookup:
+    found = layout_by_hwsku(hwsku) if hwsku else None
+    if found is None:
+        return {}
+    rows = {}
+    for row in found[1].headroom:
+        fields = {
+            f"{mode}_th": str(row.dynamic_th),
+            "pool": _POOL,
+            "size": str(row.size_bytes),
+            "xoff": str(row.xoff_bytes),
+            "xon": str(row.xon_bytes),
+        }
+        if row.xon_offset_bytes is not None:
+            fields["xon_offset"] = str(row.xon_offset_bytes)
+        rows[f"pg_lossless_{row.speed_mbps}_{row.cable_m}m_profile"] = fields
+    return rows

@@ -1,0 +1,1 @@
+"""What SONiC's generic config updater (`config apply-patch`) accepts, in which changes, and at what cost."""
