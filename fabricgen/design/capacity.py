@@ -6,6 +6,7 @@ from typing import Any
 
 from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, connector
 from fabricgen.design.subnets import split_subnets
+from fabricgen.design.waste import waste
 from fabricgen.vocabulary import LinkKind, Technology
 
 LINK_KINDS = (LinkKind.HOST_LEAF, LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE, LinkKind.PEER, LinkKind.GLOBAL)
@@ -45,6 +46,7 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
         "bisection_gbps": _bisection_gbps(design),
         "power_watts": _power_watts(design),
         "subnets": len(subnets),
+        "waste": waste(design),
         "lids": max((subnet.lids for subnet in subnets), default=None),
     }
 

@@ -16,6 +16,7 @@ whole units to a pod, rule 3 is the k-ary fat tree of Al-Fares et al. (SIGCOMM 2
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import ceil
 
 from fabricgen.errors import FabricgenError
@@ -80,7 +81,7 @@ class ClosPlan:
 
 def uplinks_for(host_ports: int, host_mbps: int, uplink_mbps: int, oversubscription: float) -> int:
     """Uplinks with the bandwidth of the host ports, divided by the oversubscription; at least one."""
-    return max(1, ceil(Fraction(host_ports * host_mbps, uplink_mbps) / _ratio(oversubscription)))
+    return max(1, ceil(Fraction(host_ports * host_mbps, uplink_mbps) / exact_ratio(oversubscription)))
 
 
 def plan_clos(intent: ClosIntent) -> ClosPlan:
@@ -118,8 +119,8 @@ def plan_columns(intent: ClosIntent) -> ClosPlan:
 
 
 def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
-    ratio = _ratio(intent.spine_oversubscription)
-    down = max(ports for ports in range(intent.spine_radix) if ports + ceil(ports / ratio) <= intent.spine_radix)
+    ratio = exact_ratio(intent.spine_oversubscription)
+    down = ports_below(intent.spine_radix, intent.spine_oversubscription)
     width = 1 if intent.pods_by_column else intent.columns  # leaves that a unit gives to a pod
     units_per_pod = min(intent.units, intent.pod_units or max(1, down // width))
     leaves = units_per_pod * width
@@ -154,7 +155,15 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
     )  # fmt: skip
 
 
-def _ratio(oversubscription: float) -> Fraction:
+@cache
+def ports_below(spine_radix: int, oversubscription: float) -> int:
+    """The ports of a spine of three tiers that its oversubscription leaves for links below."""
+    ratio = exact_ratio(oversubscription)
+    return max(ports for ports in range(spine_radix) if ports + ceil(ports / ratio) <= spine_radix)
+
+
+@cache
+def exact_ratio(oversubscription: float) -> Fraction:
     """The ratio of the inventory: 1.5 is exactly 3/2."""
     return Fraction(str(oversubscription))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 from math import prod
 
-from fabricgen.design.first_layout import NICS, FirstLayout, NoLayoutError
+from fabricgen.design.first_layout import NICS, Demand, FirstLayout, NoLayoutError
 from fabricgen.design.graph import Graph
 from fabricgen.design.grid import is_ring
 from fabricgen.design.model import PlaneDesign
@@ -17,11 +17,12 @@ MOST_SIZE = 16  # of a dimension
 _UNIT_HOSTS = 2
 
 
-def grid_layout(hosts: int, radix: int, dimensions: int) -> FirstLayout:
+def grid_layout(demand: Demand, dimensions: int) -> FirstLayout:
     """Two hosts on a switch; the grid nearest to a cube that holds all hosts, each size at least 3.
 
     Raises NoLayoutError.
     """
+    hosts, radix = demand.hosts, demand.spine_ports
     links = (radix - _UNIT_HOSTS * NICS) // (2 * dimensions)
     if links < 1:
         raise NoLayoutError(f"{radix} ports are too few for {_UNIT_HOSTS} hosts and {2 * dimensions} neighbours")

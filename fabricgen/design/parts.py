@@ -17,7 +17,7 @@ from fabricgen.platforms import catalog, generic
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
-from fabricgen.vocabulary import Role, Technology
+from fabricgen.vocabulary import Purpose, Role, Technology
 
 _SWITCHES_FOR = {
     Technology.ROCE: Technology.ETHERNET,
@@ -240,13 +240,18 @@ def _offered(platform: SwitchPlatform) -> str:
 
 
 # Other names that host models use for the NICs of a purpose.
-_NIC_PLANES = {"in-band": ("in-band", "management")}
+_NIC_PLANES: Mapping[str, tuple[str, ...]] = {"in-band": ("in-band", "management")}
 
 
 def plane_nics(model: HostModel, plane: Plane) -> list[HostNic]:
     """The NICs of a model for a plane: those with the plane's name, else those for its purpose."""
     named = [nic for nic in model.nics if nic.plane == plane.name]
-    return named or [nic for nic in model.nics if nic.plane in _NIC_PLANES.get(plane.purpose, (plane.purpose,))]
+    return named or purpose_nics(model, plane.purpose)
+
+
+def purpose_nics(model: HostModel, purpose: Purpose) -> list[HostNic]:
+    """The NICs of a model that are built for a purpose."""
+    return [nic for nic in model.nics if nic.plane in _NIC_PLANES.get(purpose, (purpose,))]
 
 
 def make_switch(identity: Identity, parts: TierParts, asn_owner: str = "") -> Switch:

@@ -51,16 +51,7 @@ def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for kind, count in plane["links"].items():
         if count:
             yield f"{kind} links", f"{count} in {plane['cables'][kind]} cables"
-    for optic in plane["optics"]:
-        ends = f", {optic['transceivers']} transceivers" if optic["transceivers"] else ""
-        yield f"{optic['kind']} {format_length(optic['length_m'])} {optic['medium']}", f"{optic['cables']} cables{ends}"
-    for ports in plane["ports"]:
-        yield f"{ports['role']} ports", f"{ports['used']} used, {ports['spare']} spare"
-    for role, ratio in plane["oversubscription"].items():
-        yield f"{role} oversubscription", f"{ratio:g}:1"
-    ratios = {rail["oversubscription"] for rail in plane["rails"]}
-    for rail in plane["rails"] if len(ratios) > 1 else ():  # the line of the tier covers equal rails
-        yield f"rail {rail['rail']} oversubscription", f"{rail['oversubscription'] or 0:g}:1"
+    yield from _port_rows(plane)
     yield "bisection", f"{plane['bisection_gbps']} Gb/s"
     if plane["power_watts"] is not None:
         yield "power of switches", f"{plane['power_watts']} W at most"
@@ -71,6 +62,22 @@ def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "engine", plane["infiniband"]["engine"]
         yield "virtual lanes", subnet_lanes(plane["infiniband"])
         yield "reason", plane["infiniband"]["reason"]
+
+
+def _port_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Cables by kind, ports and oversubscription, and the changes of keys that need fewer switches."""
+    for optic in plane["optics"]:
+        ends = f", {optic['transceivers']} transceivers" if optic["transceivers"] else ""
+        yield f"{optic['kind']} {format_length(optic['length_m'])} {optic['medium']}", f"{optic['cables']} cables{ends}"
+    for ports in plane["ports"]:
+        yield f"{ports['role']} ports", f"{ports['used']} used, {ports['spare']} spare"
+    for role, ratio in plane["oversubscription"].items():
+        yield f"{role} oversubscription", f"{ratio:g}:1"
+    ratios = {rail["oversubscription"] for rail in plane["rails"]}
+    for rail in plane["rails"] if len(ratios) > 1 else ():  # the line of the tier covers equal rails
+        yield f"rail {rail['rail']} oversubscription", f"{rail['oversubscription'] or 0:g}:1"
+    for one in plane["waste"]:
+        yield "fewer switches", f"`{one['change']}` needs {one['switches']} switches instead of {one['instead_of']}"
 
 
 def subnet_lanes(choice: Mapping[str, Any]) -> str:
