@@ -57,11 +57,11 @@ def check_grid(plane: Plane) -> Iterator[Finding]:
     for key, values in (("links", torus.links), ("datelines", torus.datelines)):
         if len(values) != len(torus.size):
             message = f"{key} has {len(values)} entries, size has {len(torus.size)} dimensions"
-            yield error("FG105", message, torus, key, hint="give one entry for each dimension")
+            yield error("FG105", message, torus, key, hint=f"give `torus.{key}` one entry for each dimension")
     if "datelines" in torus.node.mapping and plane.design == "mesh":
         yield error("FG105", "a mesh has no rings, so no datelines", torus, "datelines", hint="use `design: torus`")
         return
     for index, (place, size) in enumerate(zip(torus.datelines, torus.size, strict=False)):
         if place >= size:
             message = f"dateline {place} is outside: the dimension has the coordinates 0 to {size - 1}"
-            yield error("FG105", message, torus, "datelines", index)
+            yield error("FG105", message, torus, "datelines", index, hint=f"use 0 to {size - 1}")

@@ -71,6 +71,7 @@ class PartsList:
                         self.inventory,
                         "platforms",
                         index,
+                        hint="correct the file, or remove it from `platforms`; docs/platforms.md describes its form",
                     )
                 )
                 continue
@@ -130,13 +131,14 @@ class PartsList:
     ) -> Layout | None:
         """The layout of this name, else the first layout with ports of all these speeds (Mb/s)."""
         speeds = sorted({speed for speed in speeds_mbps if speed})
+        if name is None and not speeds:
+            return None  # a finding exists for the missing speed
         if name is not None:
             found = next((layout for layout in platform.layouts if name and name in (layout.name, layout.hwsku)), None)
             key, missing = "layout", f"layout {name!r}"
         else:
-            found = platform.layout_for(speeds) if speeds else None
-            texts = " and ".join(map(format_speed, speeds))
-            key, missing = "platform", f"layout for {texts}" if speeds else "layout without a speed"
+            found = platform.layout_for(speeds)
+            key, missing = "platform", f"layout for {' and '.join(map(format_speed, speeds))}"
         if found is None:
             message = f"{platform.name} has no {missing}"
             self.findings.append(error("FG202", message, part, key, hint=f"it has: {_offered(platform)}"))
@@ -233,10 +235,9 @@ class PartsList:
 
 
 def _offered(platform: SwitchPlatform) -> str:
-    """The layouts of a platform with their speeds."""
-    return ", ".join(
-        f"{layout.name} ({' and '.join(map(format_speed, layout.speeds_mbps))})" for layout in platform.layouts
-    )
+    """The layouts of a platform with their speeds, fastest first."""
+    layouts = sorted(platform.layouts, key=lambda layout: layout.speeds_mbps, reverse=True)
+    return ", ".join(f"{layout.name} ({' and '.join(map(format_speed, layout.speeds_mbps))})" for layout in layouts)
 
 
 # Other names that host models use for the NICs of a purpose.

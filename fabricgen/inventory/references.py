@@ -16,6 +16,7 @@ from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
 from fabricgen.vocabulary import BgpAddressing, Technology
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_PREFIX_HINT = "write address/length with zeros after the prefix, for example 10.64.0.0/16"
 NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
 
 
@@ -35,7 +36,12 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
 
 def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     if plane.technology == Technology.ROCE and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
-        yield error("FG106", "a RoCE plane needs 'addressing'", plane, hint="add pools for loopbacks, links and hosts")
+        yield error(
+            "FG106",
+            "a RoCE plane needs 'addressing'",
+            plane,
+            hint=f"add `addressing:` with `loopbacks`, `links` and `hosts` to {plane.path}",
+        )
     named: list[tuple[str, Part, tuple[str, int]]] = [
         (name, plane, ("hosts", index)) for index, name in enumerate(plane.hosts)
     ]
@@ -47,7 +53,13 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
             yield error("FG107", f"the host group {name!r} is not defined", part, *steps, hint=hint)
     for index, (name, part, steps) in enumerate(named):
         if name in [other for other, _, _ in named[:index]]:
-            yield error("FG105", f"host group {name!r} is on plane {plane.name} already", part, *steps)
+            yield error(
+                "FG105",
+                f"host group {name!r} is on plane {plane.name} already",
+                part,
+                *steps,
+                hint="remove one of the two",
+            )
     if plane.addressing:
         for pool in plane.addressing.pools.values():
             yield from _check_pool(pool)
@@ -99,7 +111,14 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
 def _check_asn_range(pools: Addressing) -> Iterator[Finding]:
     first, last = pools.asn_first, pools.asn_last
     if first > last:
-        yield error("FG105", f"the ASN range ends at {last} before it begins at {first}", pools, "asn", "last")
+        yield error(
+            "FG105",
+            f"the ASN range ends at {last} before it begins at {first}",
+            pools,
+            "asn",
+            "last",
+            hint="exchange `first` and `last`",
+        )
 
 
 def _check_router_id(pool: PoolSpec) -> Iterator[Finding]:
@@ -120,7 +139,7 @@ def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
     for text in pool.prefixes:
         network = read_prefix(text)
         if isinstance(network, str):
-            yield error("FG105", f"{text!r} is not a prefix: {network}", pool)
+            yield error("FG105", f"{text!r} is not a prefix: {network}", pool, hint=_PREFIX_HINT)
             continue
         if network.version in families:
             yield error(
@@ -134,21 +153,27 @@ def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
 def _check_prefix(part: Part, text: str, *steps: str | int) -> Iterator[Finding]:
     network = read_prefix(text)
     if isinstance(network, str):
-        yield error("FG105", f"{text!r} is not a prefix: {network}", part, *steps)
+        yield error("FG105", f"{text!r} is not a prefix: {network}", part, *steps, hint=_PREFIX_HINT)
 
 
 def _check_gateways(management: Management) -> Iterator[Finding]:
     """Each family needs a gateway in its prefix: SONiC does not accept an address of eth0 without one."""
     missing = {network.version: network for network in networks(management.addresses.prefixes)}
+    prefixes = " or ".join(management.addresses.prefixes)
     for text in management.gateways:
         try:
             gateway = ipaddress.ip_address(text)
         except ValueError:
-            yield error("FG105", f"{text!r} is not an address", management, "gateway")
+            yield error(
+                "FG105",
+                f"{text!r} is not an address",
+                management,
+                "gateway",
+                hint=f"set `gateway` to an address of {prefixes}",
+            )
             return
         network = missing.pop(gateway.version, None)
         if network is None or gateway not in network:
-            prefixes = " or ".join(management.addresses.prefixes)
             hint = "give one gateway of each family, in the prefix of the switches"
             yield error("FG105", f"gateway {text} is not an address of {prefixes}", management, "gateway", hint=hint)
             return

@@ -23,6 +23,7 @@ from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error, note
+from fabricgen.lossless.congestion import ecn_problems
 from fabricgen.lossless.nics import nic_problems
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.lossless.pools import pool_problem
@@ -94,6 +95,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, renumbe
         *planner.findings,
         *nic_problems(rendered),
         *host_problems(rendered),
+        *ecn_problems(plane for plane in inventory.planes.values() if plane.technology == Technology.ROCE),
         *check_overrides(fabric, allocation.names),
         *ownership.problems(allocation.names[switch.key] for switch in rendered.switches),
     ]
