@@ -20,13 +20,15 @@ _PREFIX_HINT = "write address/length with zeros after the prefix, for example 10
 NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
 
 
-def check_references(inventory: Inventory) -> Iterator[Finding]:
-    """All such mistakes of an inventory that conforms to the schema."""
+def check_references(inventory: Inventory, needs_addresses: bool = True) -> Iterator[Finding]:
+    """All such mistakes of an inventory that conforms to the schema; with `needs_addresses`, pools that are missing."""
     if NONE in inventory.node.find(("profiles",)).mapping:
         hint = f"give the profile another name: `lossless: {NONE}` means a plane without PFC"
         yield error("FG105", f"{NONE!r} is not allowed as a profile name", inventory, "profiles", NONE, hint=hint)
     for plane in inventory.planes.values():
         yield from _check_plane(inventory, plane)
+        if needs_addresses:
+            yield from _check_missing_pools(plane)
     if inventory.management:
         yield from _check_pool(inventory.management.addresses)
         yield from _check_gateways(inventory.management)
@@ -34,7 +36,7 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
             yield from _check_prefix(inventory.management, text, "allow", index)
 
 
-def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
+def _check_missing_pools(plane: Plane) -> Iterator[Finding]:
     if plane.technology == Technology.ROCE and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
         yield error(
             "FG106",
@@ -42,6 +44,11 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
             plane,
             hint=f"add `addressing:` with `loopbacks`, `links` and `hosts` to {plane.path}",
         )
+    if plane.addressing:
+        yield from _check_links_pool(plane, plane.addressing)
+
+
+def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     named: list[tuple[str, Part, tuple[str, int]]] = [
         (name, plane, ("hosts", index)) for index, name in enumerate(plane.hosts)
     ]
@@ -63,7 +70,6 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     if plane.addressing:
         for pool in plane.addressing.pools.values():
             yield from _check_pool(pool)
-        yield from _check_links_pool(plane, plane.addressing)
         yield from _check_asn_range(plane.addressing)
         yield from _check_router_id(plane.addressing.loopbacks)
     first: dict[str, SwitchSpec] = {}

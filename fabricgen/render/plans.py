@@ -118,7 +118,7 @@ def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: Contro
 
 def design_only(path: Path) -> tuple[Fabric, list[Finding]]:
     """Load and lay out, without plans: enough to count switches and links."""
-    inventory, findings = load_inventory(path)
+    inventory, findings = load_inventory(path, needs_addresses=False)
     fabric, found = expand(inventory, inventory_root(path))
     refused = plan_subnets(fabric)[1]
     return fabric, [_placed(finding, inventory_root(path)) for finding in (*findings, *found, *refused)]
