@@ -43,7 +43,7 @@ def wred_profile(spec: EcnSpec, speed_mbps: int) -> Mapping[str, Value]:
 
 
 def ecn_problems(planes: Iterable[Plane]) -> Iterator[Finding]:
-    """Findings for planes whose lower threshold, given or default, is not below the upper one."""
+    """Findings for planes whose lower threshold, given or default, is above the upper one."""
     for plane in planes:
         spec = plane.lossless.ecn
         given = {"min": spec.min_bytes, "max": spec.max_bytes}
