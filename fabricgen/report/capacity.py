@@ -95,6 +95,13 @@ def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "engine", plane["infiniband"]["engine"]
         yield "virtual lanes", subnet_lanes(plane["infiniband"])
         yield "reason", plane["infiniband"]["reason"]
+    yield from _waste_rows(plane)
+
+
+def _waste_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The changes of keys that need fewer switches."""
+    for one in plane["waste"]:
+        yield "fewer switches", f"`{one['change']}` needs {one['switches']} switches instead of {one['instead_of']}"
 
 
 def _total_rows(total: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -121,7 +128,7 @@ def _space_rows(counted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _port_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Cables by kind, ports and oversubscription, and the changes of keys that need fewer switches."""
+    """Cables by kind, ports and oversubscription."""
     for optic in plane["optics"]:
         ends = f", {optic['transceivers']} transceivers" if optic["transceivers"] else ""
         yield f"{optic['kind']} {format_length(optic['length_m'])} {optic['medium']}", f"{optic['cables']} cables{ends}"
@@ -132,8 +139,6 @@ def _port_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     ratios = {rail["oversubscription"] for rail in plane["rails"]}
     for rail in plane["rails"] if len(ratios) > 1 else ():  # the line of the tier covers equal rails
         yield f"rail {rail['rail']} oversubscription", f"{rail['oversubscription'] or 0:g}:1"
-    for one in plane["waste"]:
-        yield "fewer switches", f"`{one['change']}` needs {one['switches']} switches instead of {one['instead_of']}"
 
 
 def subnet_lanes(choice: Mapping[str, Any]) -> str:
