@@ -127,7 +127,15 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: li
             if asn is None:
                 size = addressing.asn_last - addressing.asn_first + 1
                 message = f"{len(owners)} ASNs are needed (one for each leaf and each tier above), the range has {size}"
-                findings.append(error("FG385", message, addressing, "asn", hint="widen the range"))
+                findings.append(
+                    error(
+                        "FG385",
+                        message,
+                        addressing,
+                        "asn",
+                        hint="widen `addressing.asn`: increase `last`, or reduce `first`",
+                    )
+                )
                 break
             lock.asns[owner] = asn
             taken.add(asn)
@@ -209,6 +217,12 @@ def _check_overlaps(fabric: Fabric, findings: list[Finding]) -> None:
                     related = (Related(f"{other_name}: {taken}", other.at()),)
                     message = f"pool {network} for {name} overlaps {taken} for {other_name}"
                     findings.append(
-                        error("FG383", message, pool, hint="give each purpose its own prefix", related=related)
+                        error(
+                            "FG383",
+                            message,
+                            pool,
+                            hint="give each pool of `addressing` and `management.addresses` its own prefix",
+                            related=related,
+                        )
                     )
             seen.append((name, pool, network))

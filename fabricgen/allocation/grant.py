@@ -103,7 +103,7 @@ class Grant:
         needed, largest = sum(sizes.values()), max(sizes.values())
         each = f"{len(sizes)} x {largest} = {needed}" if largest > 1 else str(needed)
         message = f"pool {network} for {self.purpose} is exhausted: {each} addresses are needed, it has {network.size}"
-        hint = "give the pool a larger prefix"
+        hint = f"give `{self.pool.path}` a larger prefix"
         if needed <= network.size:
             hint += ", or reserve fewer addresses; the lock file also keeps the addresses of removed switches"
         return error("FG381", message, self.pool, hint=hint)

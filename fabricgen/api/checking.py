@@ -1,11 +1,12 @@
 """The pre-merge check: render an inventory, then judge what was rendered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fabricgen import OUTPUT_VERSION
+from fabricgen.api.against import Changes, compare_with, moves_of
 from fabricgen.api.congestion import analyse
 from fabricgen.api.deadlock import FailureOptions, prove
 from fabricgen.api.judgement import (
@@ -38,10 +39,13 @@ class Check(Judgement):
     """All findings, and the results by plane, worst first.
 
     `is_complete` is False if errors in the inventory, or in a template, prevented the rendering. `subnets` are the
-    choices for InfiniBand planes: name, LIDs, routing engine.
+    choices for InfiniBand planes: name, LIDs, routing engine. `added` are the entries of the lock file that `render`
+    would add, by section, and `changes` compares the rendering with a bundle.
     """
 
     is_complete: bool = False
+    added: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    changes: Changes | None = None
     deadlock: tuple[DeadlockResult, ...] = ()
     congestion: tuple[CongestionResult, ...] = ()
     subnets: tuple[Mapping[str, object], ...] = ()
@@ -55,6 +59,8 @@ def check(
     ignore: tuple[str, ...] = (),
     jobs: int = 1,
     at_inventory: bool = False,
+    locked: bool = False,
+    against: Path | None = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Check:
@@ -63,40 +69,51 @@ def check(
     The inventory and its lock file are not changed. `bundle` is a new folder to render into, whose files the findings
     name; without it the folder is removed, and findings name files relative to it. With `at_inventory` the location of
     a finding is the inventory value that causes it. `select` and `ignore` choose rules, as for `validate`. The failures
-    to prove are those of `checks:` of the inventory. Raises UnreadableInputError and UsageError.
+    to prove are those of `checks:` of the inventory. Numbers that the lock file does not have yet are allocated in
+    memory; with `locked` that is an error. `against` is a bundle to compare devices and cables with. Raises
+    UnreadableInputError and UsageError.
     """
+    how = _How(select, ignore, jobs, at_inventory, locked, against, policy, progress)
     if bundle is not None:
-        return _check(inventory, bundle, select, ignore, jobs, at_inventory, policy, progress)
+        return _check(inventory, bundle, how)
     with temporary_folder("check") as aside:
         folder = aside / "bundle"
-        found = _check(inventory, folder, select, ignore, jobs, at_inventory, policy, progress)
+        found = _check(inventory, folder, how)
         findings, suppressed = (
             tuple(_relative(one, f"{folder}/") for one in each) for each in (found.findings, found.suppressed)
         )
         return replace(found, findings=findings, suppressed=suppressed)
 
 
-def _check(
-    inventory: Path,
-    folder: Path,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    jobs: int,
-    at_inventory: bool,
-    policy: Policy,
-    progress: Progress,
-) -> Check:
+@dataclass(frozen=True)
+class _How:
+    """The options of a check."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    jobs: int
+    at_inventory: bool
+    locked: bool
+    against: Path | None
+    policy: Policy
+    progress: Progress
+
+
+def _check(inventory: Path, folder: Path, how: _How) -> Check:
     from fabricgen.inventory.load import LOCK_NAME, inventory_root
     from fabricgen.render.plans import lock_would_change, make_plans
     from fabricgen.render.templates import TemplateProblemError
     from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, Options
 
     plans = make_plans(inventory)
-    plans.findings += lock_would_change(plans, inventory_root(inventory) / LOCK_NAME)
+    progress = how.progress
+    plans.findings += lock_would_change(
+        plans, inventory_root(inventory) / LOCK_NAME, needed=how.locked, strict=how.locked
+    )
     subnets = tuple({"name": name, **subnet.choice} for name, subnet in plans.subnets.items())
     places = InventoryPlaces(None, inventory, plans.fabric.inventory.node)
     accepted = plans.fabric.inventory.suppressions
-    outcome = outcome_of_inventory(plans.findings, accepted, places, policy)
+    outcome = outcome_of_inventory(plans.findings, accepted, places, how.policy)
     codes = codes_of(*INVENTORY_FAMILIES)
     if has_errors([*plans.findings, *outcome.findings]) or not plans.fabric.planes:
         counts = Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
@@ -104,24 +121,26 @@ def _check(
             findings=outcome.findings, suppressed=outcome.suppressed, counts=counts, codes=codes, subnets=subnets
         )
     try:
-        _render(plans, folder, jobs)
+        _render(plans, folder, how.jobs)
     except TemplateProblemError as problem:
-        outcome = outcome_of_inventory([problem.finding], accepted, places, policy)
+        outcome = outcome_of_inventory([problem.finding], accepted, places, how.policy)
         return Check(findings=outcome.findings, suppressed=outcome.suppressed, codes=codes)
     progress.step("rendered", f"{len(plans.rendered.switches)} devices into a temporary folder")
-    judging = open_judging([folder], None, None, policy)
+    judging = open_judging([folder], None, None, how.policy)
     devices = len(judging.bundle.devices)
-    apply_rules(judging, select, ignore, [switch.platform for switch in plans.rendered.switches])
+    apply_rules(judging, how.select, how.ignore, [switch.platform for switch in plans.rendered.switches])
     progress.step("validated", f"{devices} devices by {judging.rules} rules")
     chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
-    failures = FailureOptions(chosen.failures, chosen.switch_failures, chosen.repair, jobs=jobs)
+    failures = FailureOptions(chosen.failures, chosen.switch_failures, chosen.repair, jobs=how.jobs)
     deadlock = prove(judging, None, None, failures)
     progress.step("simulated", f"routes and buffer dependencies of {len(plans.fabric.switches)} devices")
     congestion = analyse(judging, Options(most_finite=MOST_FINITE_AT_GATE), report_skipped=False)
     progress.step("simulated", f"congestion of {len(judging.routed)} planes")
     judging.codes |= codes
-    outcome = judging.outcome_at(places, plans.findings)
-    if at_inventory:
+    changes = compare_with(how.against, folder, judging.bundle) if how.against else None
+    moves = moves_of(changes, plans.fabric.inventory, inventory) if changes else []
+    outcome = judging.outcome_at(places, [*plans.findings, *moves])
+    if how.at_inventory:
         outcome = _anchored(outcome, folder, places, inventory)
     return Check(
         findings=outcome.findings,
@@ -129,6 +148,8 @@ def _check(
         counts=judging.counts,
         codes=frozenset(judging.codes),
         is_complete=True,
+        added=plans.growth.added if plans.old_lock else {},
+        changes=changes,
         deadlock=tuple(deadlock),
         congestion=tuple(congestion),
         subnets=subnets,

@@ -1,6 +1,7 @@
-"""`fabricgen capacity`: the hardware that an inventory needs."""
+"""`fabricgen capacity`: the hardware that inventories need."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 import orjson
@@ -10,27 +11,37 @@ from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.findings import has_errors
 from fabricgen.render.plans import capacity_table, design_only
-from fabricgen.report.capacity import capacity_markdown, capacity_text
+from fabricgen.report.capacity import capacity_markdown, capacity_text, side_by_side
 from fabricgen.report.summary import Counts
 
 
 @click.command("capacity")
-@click.argument("inventory", type=click.Path(path_type=Path))
+@click.argument("inventories", nargs=-1, required=True, metavar="INVENTORY...", type=click.Path(path_type=Path))
 @click.option(
     "--format", "fmt", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
     help="Format of the table.",
 )  # fmt: skip
 @verb
-def command(settings: Settings, inventory: Path, fmt: str) -> int:
-    """Count the switches, links, cables and ports of INVENTORY, plane by plane."""
-    fabric, findings = design_only(inventory)
-    if has_errors(findings):
-        counts = Counts(devices=len(fabric.switches))
-        print_findings(settings, findings, counts, fmt="json" if fmt == "json" else "text")
-        return EXIT_FINDINGS
-    table = capacity_table(fabric)
+def command(settings: Settings, inventories: tuple[Path, ...], fmt: str) -> int:
+    """Count the switches, links, cables and ports of each INVENTORY, plane by plane.
+
+    Several inventories are shown side by side. An inventory needs no `addressing` to be counted.
+    """
+    tables: dict[str, dict[str, Any]] = {}
+    for inventory in inventories:
+        fabric, findings = design_only(inventory)
+        if has_errors(findings):
+            counts = Counts(devices=len(fabric.switches))
+            print_findings(settings, findings, counts, fmt="json" if fmt == "json" else "text")
+            return EXIT_FINDINGS
+        tables[str(inventory)] = capacity_table(fabric)
     if fmt == "json":
-        write(orjson.dumps({"capacity": table}, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode())
+        listed = [{"inventory": name, **table} for name, table in tables.items()]
+        shown = {"inventories": listed} if len(inventories) > 1 else next(iter(tables.values()))
+        write(orjson.dumps({"capacity": shown}, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode())
+    elif len(inventories) > 1:
+        write(side_by_side(tables, markdown=fmt == "markdown"))
     else:
+        (table,) = tables.values()
         write(capacity_text(table) if fmt == "text" else capacity_markdown(table))
     return 0

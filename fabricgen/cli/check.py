@@ -14,11 +14,17 @@ from fabricgen.report.capacity import subnet_lines
 from fabricgen.report.congestion import congestion_lines, congestion_object
 from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.formats import formats
+from fabricgen.report.growth import growth_lines, growth_object, lock_lines
 
 
 @click.command("check")
 @click.argument("inventory", type=click.Path(path_type=Path))
 @choice_options
+@click.option("--locked", is_flag=True, help="Make it an error if the lock file would change.")
+@click.option(
+    "--against", metavar="BUNDLE", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Show the growth from this bundle: new switches, new cables, and cables that move.",
+)  # fmt: skip
 @output_options
 @verb
 def command(
@@ -27,6 +33,8 @@ def command(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     expand: bool,
+    locked: bool,
+    against: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -34,7 +42,8 @@ def command(
     """Check INVENTORY before a merge; write no file.
 
     Render it into a temporary folder, validate the files, prove them free of deadlock, and analyse congestion. Of
-    InfiniBand planes, the design, the tenants, the routing engine and the LIDs are checked.
+    InfiniBand planes, the design, the tenants, the routing engine and the LIDs are checked. Numbers that the lock file
+    does not have yet are allocated in memory.
     """
     with temporary_folder("check") as temporary:
         bundle = temporary / "bundle"
@@ -45,11 +54,18 @@ def command(
             ignore=ignore,
             jobs=settings.jobs,
             at_inventory=formats()[fmt].annotates_files,
+            locked=locked,
+            against=against,
             policy=policy_of(settings, expand),
             progress=TerminalProgress(settings),
         )
         own: dict[str, object] = {"infiniband": found.subnets} if found.subnets else {}
-        lines = [*subnet_lines(found.subnets)]
+        lines = [*lock_lines(found.added), *subnet_lines(found.subnets)]
+        if found.added:
+            own["lock"] = {"added": found.added}
+        if found.changes:
+            own["against"] = growth_object(found.changes.devices, found.changes.cables)
+            lines = [*growth_lines(found.changes.devices, found.changes.cables, str(against)), *lines]
         if found.is_complete:
             own |= {"deadlock": deadlock_object(found.deadlock), "congestion": congestion_object(found.congestion)}
             lines += [*deadlock_lines(found.deadlock), *congestion_lines(found.congestion)]

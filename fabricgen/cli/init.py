@@ -1,65 +1,93 @@
 """`fabricgen init`: a first inventory that can be rendered."""
 
-import json
-import re
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
-import jinja2
-import yaml
 
-from fabricgen.atomic import temporary_folder
-from fabricgen.atomic.folder import create_files
+from fabricgen.api.starting import Started, examples, fabric_name, start, start_from_example
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
-from fabricgen.design.first_layout import NoLayoutError
+from fabricgen.design.first_planes import DEFAULT_PLATFORM, Start, gpus_of_host
 from fabricgen.design.registry import designs
 from fabricgen.errors import UsageError
-from fabricgen.findings import has_errors
-from fabricgen.inventory.load import LOCK_NAME
-from fabricgen.platforms import catalog
-from fabricgen.platforms.model import Layout
-from fabricgen.render.explicit import links_csv, switches_csv
-from fabricgen.render.plans import make_plans
 from fabricgen.report.summary import Counts
-from fabricgen.resources import resource
-from fabricgen.units import format_speed
-from fabricgen.vocabulary import Technology
+from fabricgen.units import counted
+from fabricgen.vocabulary import Purpose, Technology
 
-TWO_PORT_MODEL = "dgx-b300"
-MODEL = "dgx-h100"
-FILE_NAME = "fabric.yaml"
-DEFAULT_PLATFORM = {Technology.ROCE: "arista-7060x6-64pe", Technology.INFINIBAND: "nvidia-qm9700"}
-_LISTED, _LISTED_AS = "explicit", "rail-optimized"  # a list of links is made from a design that has a first layout
-_SERVED = {Technology.ROCE: Technology.ETHERNET, Technology.INFINIBAND: Technology.INFINIBAND}
+_LISTED = "explicit"
+_DEFAULT_HOSTS = 32
+
+
+def _purposes(ctx: click.Context, parameter: click.Parameter, given: str) -> tuple[Purpose, ...]:
+    """The planes of a comma-separated list, each once."""
+    try:
+        return tuple(dict.fromkeys(Purpose(word.strip()) for word in given.split(",")))
+    except ValueError as problem:
+        known = ", ".join(Purpose)
+        raise click.BadParameter(f"{problem}; the planes are: {known}".replace("Purpose", "plane")) from None
 
 
 @click.command("init")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--name", help="Name of the fabric.  [default: the name of DIR]")
 @click.option(
     "--design",
     type=click.Choice([name for name, design in designs().items() if design.first_layout or name == _LISTED]),
     default="rail-optimized",
     show_default=True,
-    help="Topology of the fabric.",
+    help="Topology of the compute plane.",
 )
-@click.option("--hosts", type=click.IntRange(1), default=32, show_default=True, help="Hosts with 8 GPUs each.")
+@click.option("--hosts", type=click.IntRange(1), help=f"Hosts.  [default: {_DEFAULT_HOSTS}]")
+@click.option("--gpus", type=click.IntRange(1), help="GPUs, instead of --hosts.")
+@click.option(
+    "--planned-hosts", type=click.IntRange(1), metavar="N",
+    help="Hosts that the layout has ports for, so that growth moves no cable.  [default: as many as --hosts]",
+)  # fmt: skip
+@click.option(
+    "--planes", default=Purpose.COMPUTE.value, show_default=True, metavar="PLANES", callback=_purposes,
+    help=f"Networks, separated by commas: {', '.join(Purpose)}.",
+)  # fmt: skip
 @click.option("--platform", help="Switch platform of all tiers.  [default: by technology]")
 @click.option(
     "--technology", type=click.Choice([word.value for word in DEFAULT_PLATFORM]),
     help="Technology of the fabric.  [default: roce; infiniband for the designs that can deadlock with RoCE: "
     + ", ".join(name for name, design in designs().items() if design.cyclic) + "]",
 )  # fmt: skip
+@click.option("--example", metavar="NAME", help="Copy a shipped example instead; --list names them.")
+@click.option("--list", "show", is_flag=True, help="List the designs and the examples, and write nothing.")
 @verb
+@click.pass_context
 def command(
-    settings: Settings, folder: Path, design: str, hosts: int, platform: str | None, technology: str | None
+    ctx: click.Context,
+    settings: Settings,
+    folder: Path | None,
+    name: str | None,
+    design: str,
+    hosts: int | None,
+    gpus: int | None,
+    planned_hosts: int | None,
+    planes: tuple[Purpose, ...],
+    platform: str | None,
+    technology: str | None,
+    example: str | None,
+    show: bool,
 ) -> int:
-    """Write a first inventory and its lock file into the new folder DIR."""
-    existing = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
-    if existing:
-        raise UsageError(f"{folder} already contains {existing[0].name}; init needs a new folder")
+    """Write a first inventory, its lock file and its JSON Schema into the new folder DIR.
+
+    A Clos has the fewest switches that its design allows for the hosts.
+    """
+    if show:
+        write("\n".join(_listed()))
+        return 0
+    if folder is None:
+        raise UsageError("DIR is missing: name the new folder")
+    if example is not None:
+        _refuse_others(ctx, "example", "folder")
+        return _finish(settings, folder, start_from_example(folder, example))
+    if hosts and gpus:
+        raise UsageError("give --hosts or --gpus, not both")
     cyclic = designs()[design].cyclic
     default = Technology.INFINIBAND if cyclic else Technology.ROCE
     chosen = Technology(technology) if technology else default
@@ -68,97 +96,38 @@ def command(
             f"RoCE on a {design} can deadlock: one lossless class forms cycles; use --technology infiniband, "
             "or --design dragonfly-plus, fat-tree or rail-optimized"
         )
-    start = _Start(folder, design, hosts, platform or DEFAULT_PLATFORM[chosen], chosen)
-    files = start.files()
-    with temporary_folder("init") as aside:
-        create_files(aside / "new", {name: text.encode() for name, text in files.items()})
-        plans = make_plans(aside / "new")
-        if has_errors(plans.findings):
-            print_findings(settings, plans.findings, Counts(), shorten=f"{aside / 'new'}/")
-            return EXIT_FINDINGS
-    create_files(
-        folder, {**{name: text.encode() for name, text in files.items()}, LOCK_NAME: plans.lock.dump().encode()}
-    )
-    written = ", ".join(str(folder / name) for name in files)
-    gpus = sum(host.model.gpus for host in plans.fabric.hosts)
-    write(
-        f"wrote {written} and {folder / LOCK_NAME}: {len(plans.fabric.switches)} switches, {hosts} hosts, {gpus} GPUs"
-    )
-    write(f"Next: fabricgen check {folder}    then: fabricgen render {folder} --output build")
+    count = -(-gpus // gpus_of_host(design)) if gpus else hosts or _DEFAULT_HOSTS
+    options = Start(
+        name=name or fabric_name(folder), design=design, hosts=count, planned_hosts=planned_hosts or 0,
+        platform=platform, technology=chosen, purposes=planes,
+    )  # fmt: skip
+    return _finish(settings, folder, start(folder, options))
+
+
+def _finish(settings: Settings, folder: Path, started: Started) -> int:
+    if started.findings:
+        print_findings(settings, started.findings, Counts())
+        return EXIT_FINDINGS
+    written = ", ".join(str(folder / name) for name in started.files)
+    counts = f"{counted(started.switches, 'switch', 'switches')}, {counted(started.hosts, 'host')}"
+    write(f"wrote {written}: {counts}, {started.gpus} GPUs")
+    write("\n".join([*started.growth, f"Next: fabricgen check {folder}    then: fabricgen render {folder} -o build"]))
     return 0
 
 
-@dataclass(frozen=True)
-class _Start:
-    """The options of a new inventory."""
-
-    folder: Path
-    design: str
-    hosts: int
-    platform: str
-    technology: Technology
-
-    def files(self) -> dict[str, str]:
-        """name -> text of each file of the inventory. Raises UsageError if the options do not fit together."""
-        if self.design != _LISTED:
-            return {FILE_NAME: self._inventory(self.design)}
-        with temporary_folder("init") as aside:
-            (aside / FILE_NAME).write_text(self._inventory(_LISTED_AS), encoding="utf-8")
-            plans = make_plans(aside)
-        (laid_out,) = plans.fabric.planes
-        return {
-            FILE_NAME: self._inventory(_LISTED),
-            "switches.csv": switches_csv(laid_out, plans.allocation),
-            "links.csv": links_csv(laid_out, plans.allocation),
-        }
-
-    def _inventory(self, design: str) -> str:
-        model = TWO_PORT_MODEL if designs()[design].nic_ports > 1 else MODEL
-        layout = self._layout(model)
-        first_layout = designs()[_LISTED_AS if design == _LISTED else design].first_layout
-        assert first_layout, "the choices of --design have a first layout"
-        try:
-            first = first_layout(self.hosts, len(layout.fabric_ports))
-        except NoLayoutError as problem:
-            raise UsageError(f"{problem}; choose another --design, --hosts or --platform") from None
-        environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
-        template = resource("templates", "init", "fabric.yaml.j2").read_text(encoding="utf-8")
-        return environment.from_string(template).render(
-            fabric=_fabric_name(self.folder),
-            model=model,
-            hosts=self.hosts,
-            design=design,
-            technology=self.technology,
-            platform=self.platform,
-            speed=format_speed(layout.speed_mbps),
-            first=first,
-        )
-
-    def _layout(self, model: str) -> Layout:
-        """The layout whose ports have the speed of the NICs of the hosts. Raises UsageError."""
-        platform, host = catalog.switch_platform(self.platform), catalog.host_model(model)
-        assert host is not None, "the catalog has the models of this module"
-        if platform is None:
-            known = ", ".join(catalog.switch_names())
-            raise UsageError(f"unknown switch platform {self.platform!r}; known: {known}")
-        if not platform.serves(_SERVED[self.technology]):
-            kind = "an InfiniBand" if self.technology == Technology.ROCE else "an Ethernet"
-            raise UsageError(f"{self.platform} is {kind} switch, and --technology is {self.technology}")
-        speed_mbps = host.nics[0].speed_mbps
-        fitting = [layout for layout in platform.layouts if layout.speed_mbps == speed_mbps]
-        if not fitting:
-            raise UsageError(
-                f"{self.platform} has no layout of {format_speed(speed_mbps)}, the speed of {model}'s NICs"
-            )
-        lossless = [layout for layout in fitting if layout.buffers or self.technology == Technology.INFINIBAND]
-        if not lossless:
-            raise UsageError(
-                f"{self.platform} can only be counted: its buffers are not known, so it cannot be lossless"
-            )
-        return lossless[0]
+def _refuse_others(ctx: click.Context, *used: str) -> None:
+    """Raises UsageError for an option beside --example: an example is copied as it is."""
+    own = {parameter.name for parameter in command.params} & set(ctx.params)
+    common = {"verbose", "quiet", "color", "jobs", "debug"}
+    for given in sorted(own - common - set(used)):
+        if ctx.get_parameter_source(given) is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f"--example copies an inventory as it is: remove --{given.replace('_', '-')}")
 
 
-def _fabric_name(folder: Path) -> str:
-    """The name of the folder as the name of a fabric, in quotes if YAML would not read it as text."""
-    name = re.sub("[^A-Za-z0-9_.-]", "-", folder.resolve().name).lstrip("-_.")[:63] or "fabric"
-    return name if isinstance(yaml.safe_load(name), str) else json.dumps(name)
+def _listed() -> Iterable[str]:
+    """The designs and the examples, a line for each."""
+    shown = {name: design.summary for name, design in designs().items() if design.first_layout or name == _LISTED}
+    for title, rows in (("Designs (--design)", shown), ("Examples (--example)", examples())):
+        width = max(map(len, rows))
+        yield f"{title}:"
+        yield from (f"  {name:<{width}}  {text}".rstrip() for name, text in rows.items())

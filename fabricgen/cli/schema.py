@@ -1,12 +1,10 @@
 """`fabricgen schema`: the JSON Schemas of inventories, reports and scenarios."""
 
-import json
-
 import click
 
+from fabricgen.api.starting import schema_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
-from fabricgen.design.registry import schema_for_editors
 from fabricgen.resources import resource
 
 NAMES = ("inventory", "findings", "scenario")
@@ -18,7 +16,7 @@ NAMES = ("inventory", "findings", "scenario")
 def command(settings: Settings, name: str) -> int:
     """Print the JSON Schema (2020-12) of an inventory, of a JSON report, or of a scenario file."""
     if name == "inventory":
-        write(json.dumps(schema_for_editors(), indent=2))
+        write(schema_text().rstrip())
     else:
         write(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
     return 0

@@ -1,11 +1,12 @@
 """The counts of a fabric: switches, links, cables, ports used and spare, oversubscription, bisection bandwidth."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, connector
 from fabricgen.design.subnets import split_subnets
+from fabricgen.design.waste import waste
 from fabricgen.vocabulary import LinkKind, Technology
 
 LINK_KINDS = (LinkKind.HOST_LEAF, LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE, LinkKind.PEER, LinkKind.GLOBAL)
@@ -14,9 +15,25 @@ _PLUGGABLE = ("mmf", "smf")  # fibre with a transceiver at each end; the other c
 
 
 def capacity(fabric: Fabric) -> dict[str, Any]:
-    """The `capacity` object of the contract."""
+    """The `capacity` object of the contract, and the total of all planes."""
     cables = {cable.id: cable for cable in fabric.cables}
-    return {"planes": [_plane(plane, cables) for plane in fabric.planes]}
+    planes = [_plane(plane, cables) for plane in fabric.planes]
+    return {"planes": planes, "total": _total(fabric, planes)}
+
+
+def _total(fabric: Fabric, planes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts of all planes. A host that is on several planes counts once."""
+    models = Counter(switch.platform.name for switch in fabric.switches)
+    return {
+        "switches": len(fabric.switches),
+        "models": dict(sorted(models.items())),
+        "hosts": len(fabric.hosts),
+        "gpus": sum(host.model.gpus for host in fabric.hosts),
+        "links": len(fabric.links),
+        "cables": sum(sum(plane["cables"].values()) for plane in planes),
+        "transceivers": sum(optic["transceivers"] for plane in planes for optic in plane["optics"]),
+        **_space(fabric.switches),
+    }
 
 
 def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
@@ -32,6 +49,7 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
         "purpose": design.plane.purpose,
         "switches": {role: roles[role] for role in ROLES},
         "planned": dict(design.planned),
+        "models": _models(design),
         "hosts": len(design.hosts),
         "gpus": sum(host.model.gpus for host in design.hosts),
         "nvlink_domains": _nvlink_domains(design),
@@ -43,8 +61,9 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
         "oversubscription": _worst(design, ratios),
         "rails": _rails(design, ratios),
         "bisection_gbps": _bisection_gbps(design),
-        "power_watts": _power_watts(design),
+        **_space(design.switches),
         "subnets": len(subnets),
+        "waste": waste(design),
         "lids": max((subnet.lids for subnet in subnets), default=None),
     }
 
@@ -135,11 +154,33 @@ def _nvlink_domains(design: PlaneDesign) -> int | None:
     return sum(-(-count // spans[group]) for group, count in groups.items())
 
 
-def _power_watts(design: PlaneDesign) -> int | None:
-    """The most power of all switches together; None if a platform does not state its own."""
-    draws = [switch.platform.power_watts for switch in design.switches]
-    known = [draw.maximum for draw in draws if draw is not None and draw.maximum is not None]
-    return sum(known) if known and len(known) == len(draws) else None
+def _models(design: PlaneDesign) -> dict[str, dict[str, int]]:
+    """Role -> switch model -> number."""
+    counts = Counter((switch.role, switch.platform.name) for switch in design.switches)
+    return {
+        role: {name: count for (of_role, name), count in sorted(counts.items()) if of_role == role}
+        for role in ROLES
+        if any(of_role == role for of_role, _ in counts)
+    }
+
+
+def _space(switches: Sequence[Switch]) -> dict[str, Any]:
+    """The most power and the rack units of the switches together, None if a model does not state its own; and the
+    models that do not."""
+    platforms = {switch.platform.name: switch.platform for switch in switches}
+    counts = Counter(switch.platform.name for switch in switches)
+    watts = {name: each.power_watts.maximum if each.power_watts else None for name, each in platforms.items()}
+    units = {name: each.rack_units for name, each in platforms.items()}
+
+    def added(each: Mapping[str, int | None]) -> int | None:
+        known = [number * counts[name] for name, number in each.items() if number is not None]
+        return sum(known) if known and len(known) == len(each) else None
+
+    return {
+        "power_watts": added(watts),
+        "rack_units": added(units),
+        "without_rack_units": sorted(name for name, number in units.items() if number is None),
+    }
 
 
 def _bisection_gbps(design: PlaneDesign) -> int:

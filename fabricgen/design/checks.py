@@ -4,20 +4,15 @@ from collections.abc import Iterator
 
 from fabricgen.design.design import Design
 from fabricgen.design.registry import designs
-from fabricgen.findings import Finding, Severity
+from fabricgen.findings import Finding
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error, suggest
+from fabricgen.inventory.references import error
 
 
 def check_design(plane: Plane) -> Iterator[Finding]:
-    """All findings of one plane about its design."""
-    design = designs().get(plane.design)
-    if design is None:
-        message = f'planes.{plane.name}.design: "{plane.design}" is not allowed'
-        place, hint = plane.node.mapping["design"].location, suggest(plane.design, list(designs()))
-        yield Finding("FG105", Severity.ERROR, message, path=plane.path_of("design"), location=place, hint=hint)
-        return
+    """All findings of one plane about its design, which is known."""
+    design = designs()[plane.design]
     yield from _check_needed(plane, design)
     yield from _check_unused(plane, design)
     yield from design.check(plane)

@@ -16,6 +16,7 @@ whole units to a pod, rule 3 is the k-ary fat tree of Al-Fares et al. (SIGCOMM 2
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import ceil
 
 from fabricgen.errors import FabricgenError
@@ -80,7 +81,7 @@ class ClosPlan:
 
 def uplinks_for(host_ports: int, host_mbps: int, uplink_mbps: int, oversubscription: float) -> int:
     """Uplinks with the bandwidth of the host ports, divided by the oversubscription; at least one."""
-    return max(1, ceil(Fraction(host_ports * host_mbps, uplink_mbps) / _ratio(oversubscription)))
+    return max(1, ceil(Fraction(host_ports * host_mbps, uplink_mbps) / exact_ratio(oversubscription)))
 
 
 def plan_clos(intent: ClosIntent) -> ClosPlan:
@@ -112,14 +113,18 @@ def plan_columns(intent: ClosIntent) -> ClosPlan:
     """Every column alone: two tiers that connect the leaves of a column, and nothing above. Raises DoesNotFitError."""
     if intent.units > intent.spine_radix:
         reason = f"{intent.units} leaves of a rail, more than the {intent.spine_radix} ports of a spine"
-        raise DoesNotFitError(Role.SPINE, reason, "use fewer and larger units, or `design: rail-optimized` with a core")
+        raise DoesNotFitError(
+            Role.SPINE,
+            reason,
+            "use fewer and larger units (`scalable_unit.hosts`), or `design: rail-optimized` with a `core:` tier",
+        )
     spines = _spread(Role.SPINE, intent.uplinks, intent.units, intent.spine_radix, intent.spines, "leaves of a rail")
     return ClosPlan(intent.uplinks, spines, intent.uplinks // spines, intent.units, intent.columns, pods_by_column=True)
 
 
 def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
-    ratio = _ratio(intent.spine_oversubscription)
-    down = max(ports for ports in range(intent.spine_radix) if ports + ceil(ports / ratio) <= intent.spine_radix)
+    ratio = exact_ratio(intent.spine_oversubscription)
+    down = ports_below(intent.spine_radix, intent.spine_oversubscription)
     width = 1 if intent.pods_by_column else intent.columns  # leaves that a unit gives to a pod
     units_per_pod = min(intent.units, intent.pod_units or max(1, down // width))
     leaves = units_per_pod * width
@@ -129,7 +134,7 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
             f"{intent.spine_radix} ports that {intent.spine_oversubscription:g}:1 leaves for links below"
         )
         role, key = (None, "pod") if intent.pod_units else (Role.SPINE, "platform")
-        raise DoesNotFitError(role, reason, "reduce the units of a pod", key)
+        raise DoesNotFitError(role, reason, "reduce `pod.units`, or use a spine `platform` with more ports", key)
     spines = _spread(Role.SPINE, intent.uplinks, leaves, down, intent.spines, "leaves of a pod")
     parallel = intent.uplinks // spines
     spine_uplinks = ceil(leaves * parallel / ratio)
@@ -140,12 +145,14 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
         if intent.pods_by_column:
             made = f"{intent.columns} {intent.column} x {per_column} pods = {pods} pods"
         reason = f"{made}, more than the {core_radix} ports of a core"
-        raise DoesNotFitError(Role.CORE, reason, "reduce the planned units")
+        raise DoesNotFitError(
+            Role.CORE, reason, "reduce `scalable_unit.planned`, or use a core `platform` with more ports"
+        )
     forced = None
     if intent.cores is not None:
         if intent.cores % spines:
             reason = f"{intent.cores} cores cannot be divided over the {spines} spines of a pod"
-            raise DoesNotFitError(Role.CORE, reason, f"choose a multiple of {spines}", "count")
+            raise DoesNotFitError(Role.CORE, reason, f"set `core.count` to a multiple of {spines}", "count")
         forced = intent.cores // spines
     group = _spread(Role.CORE, spine_uplinks, pods, core_radix, forced, "pods")
     return ClosPlan(
@@ -154,7 +161,15 @@ def _three_tiers(intent: ClosIntent, core_radix: int) -> ClosPlan:
     )  # fmt: skip
 
 
-def _ratio(oversubscription: float) -> Fraction:
+@cache
+def ports_below(spine_radix: int, oversubscription: float) -> int:
+    """The ports of a spine of three tiers that its oversubscription leaves for links below."""
+    ratio = exact_ratio(oversubscription)
+    return max(ports for ports in range(spine_radix) if ports + ceil(ports / ratio) <= spine_radix)
+
+
+@cache
+def exact_ratio(oversubscription: float) -> Fraction:
     """The ratio of the inventory: 1.5 is exactly 3/2."""
     return Fraction(str(oversubscription))
 
@@ -170,7 +185,7 @@ def _spread(role: Role, uplinks: int, below: int, radix: int, forced: int | None
                 role,
                 f"{forced} {role} switches cannot take {below} {what} x {uplinks} uplinks: the count must divide "
                 f"{uplinks} and be at least {below} x {uplinks} / {radix} ports = {least}",
-                f"possible: {allowed}",
+                f"set `{role}.count` to one of: {allowed}",
                 "count",
             )
         return forced

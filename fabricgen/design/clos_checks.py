@@ -38,7 +38,15 @@ def _check_newer(plane: Plane, tier: Tier) -> Iterator[Finding]:
     for newer in tier.newer:
         if planned is not None and newer.from_unit >= planned:
             message = f"unit {newer.from_unit} is never built: `planned` has the units 0 to {planned - 1}"
-            yield error("FG105", message, newer, "from_unit")
+            yield error(
+                "FG105", message, newer, "from_unit", hint="increase `scalable_unit.planned`, or reduce `from_unit`"
+            )
         if units.count(newer.from_unit) > 1:
             units.remove(newer.from_unit)
-            yield error("FG105", f"two platforms start at unit {newer.from_unit}", newer, "from_unit", hint="keep one")
+            yield error(
+                "FG105",
+                f"two platforms start at unit {newer.from_unit}",
+                newer,
+                "from_unit",
+                hint="keep one, or change a `from_unit`",
+            )

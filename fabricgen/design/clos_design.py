@@ -109,7 +109,7 @@ def _newer_fit(plane: Plane, plan: ClosPlan, spine: TierParts, columns: int, par
             counted = f"{below} below + {plan.spine_uplinks} uplinks" + (f" + {spare} spare" if spare else "")
             message = f"a spine needs {needed} ports ({counted}), the newer platform has {ports}"
             parts.findings.append(
-                error("FG201", message, newer.tier, "platform", hint="choose a platform with that many ports")
+                error("FG201", message, newer.tier, "platform", hint="choose a `platform` with that many ports")
             )
             return False
     return True
@@ -124,7 +124,7 @@ def _check_leaf(plane: Plane, leaf: TierParts, host_ports: int, uplinks: int) ->
         hosts = f"{plane.unit.hosts} hosts" + (f" x {each} ports" if each > 1 else "")
         parts = [hosts, f"{uplinks} uplinks" if uplinks else "", f"{spare} spare" if spare else ""]
         counted = " + ".join(part for part in parts if part)
-        hint = "reduce the hosts of a scalable unit, or increase oversubscription"
+        hint = "reduce `scalable_unit.hosts`, or increase `oversubscription.leaf`"
         of_hosts = len(tier.layout.ports_at(plane.speed_mbps))
         if plane.uplink_mbps == plane.speed_mbps:
             needed = host_ports + uplinks + spare

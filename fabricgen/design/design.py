@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from fabricgen.design.first_layout import FirstLayout
+from fabricgen.design.first_layout import Demand, FirstLayout
 from fabricgen.design.graph import Graph, listed_graph
 from fabricgen.design.model import PlaneDesign
 from fabricgen.design.parts import PartsList
@@ -27,7 +27,7 @@ class Design:
     takes: tuple[str, ...] = ()
     tier_takes: tuple[str, ...] = ()
     check: Callable[[Plane], Iterable[Finding]] = lambda _: ()  # what else its keys must satisfy
-    first_layout: Callable[[int, int], FirstLayout] | None = None  # (hosts, ports of a switch); None: not for `init`
+    first_layout: Callable[[Demand], FirstLayout] | None = None  # None: not for `init`
     graph: Callable[[PlaneDesign], Graph] = listed_graph  # what routing engines of InfiniBand can rely on
     nic_ports: int = 1  # ports that each NIC needs
     cyclic: bool = False  # shortest paths close cycles in a lossless class, so it is not for RoCE

@@ -4,15 +4,24 @@ from functools import partial
 from math import ceil
 
 from fabricgen.design.design import Design
-from fabricgen.design.first_layout import GLOBAL_CABLE, MOST_GROUPS, NICS, FirstLayout, NoLayoutError, planned_units
+from fabricgen.design.first_layout import (
+    GLOBAL_CABLE,
+    MOST_GROUPS,
+    NICS,
+    Demand,
+    FirstLayout,
+    NoLayoutError,
+    planned_units,
+)
 from fabricgen.design.graph import Graph
 from fabricgen.design.group_checks import check_groups
 from fabricgen.design.groups import expand_groups
 from fabricgen.vocabulary import Role
 
 
-def first_layout(hosts: int, radix: int) -> FirstLayout:
+def first_layout(demand: Demand) -> FirstLayout:
     """A host on each switch, and the smallest group that needs at most MOST_GROUPS groups. Raises NoLayoutError."""
+    hosts, radix = demand.hosts, demand.spine_ports
     for switches in (4, 8, 16, 32):
         planned = planned_units(ceil(hosts / switches))
         links = ceil((planned - 1) / switches)

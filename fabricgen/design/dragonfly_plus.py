@@ -9,6 +9,7 @@ from fabricgen.design.first_layout import (
     GLOBAL_CABLE,
     MOST_GROUPS,
     NICS,
+    Demand,
     FirstLayout,
     NoLayoutError,
     planned_units,
@@ -19,11 +20,12 @@ from fabricgen.design.groups import expand_groups
 from fabricgen.vocabulary import Role
 
 
-def first_layout(hosts: int, radix: int) -> FirstLayout:
+def first_layout(demand: Demand) -> FirstLayout:
     """A host on each leaf, as many spines as leaves, and a link from every spine to every group.
 
     If spines reached different groups, the paths of BGP would depend on the order of events. Raises NoLayoutError.
     """
+    hosts, radix = demand.hosts, demand.spine_ports
     for leaves in (4, 8, 16, 32):
         units = ceil(hosts / leaves)
         planned = planned_units(units)

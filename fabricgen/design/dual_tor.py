@@ -12,8 +12,8 @@ from functools import partial
 from fabricgen.design.clos_checks import CLOS_KEYS, CLOS_TIER_KEYS, JOINED_CLOS_KEYS, check_clos
 from fabricgen.design.clos_design import ClosDesign
 from fabricgen.design.design import Design
-from fabricgen.design.first_layout import rails_layout
 from fabricgen.design.graph import clos_graph
+from fabricgen.design.sizing import FirstClos, rail_seats
 from fabricgen.design.sockets import rail_sockets
 
 DESIGN = Design(
@@ -24,7 +24,7 @@ DESIGN = Design(
     takes=(*CLOS_KEYS, *JOINED_CLOS_KEYS, "rails_per_leaf"),
     tier_takes=CLOS_TIER_KEYS,
     check=check_clos,
-    first_layout=rails_layout,
+    first_layout=FirstClos(partial(rail_seats, by_side=True)),
     graph=clos_graph,
     nic_ports=2,
 )

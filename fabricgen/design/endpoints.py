@@ -65,7 +65,15 @@ def _nics_per_host(plane: Plane, hosts: list[Host], parts: PartsList) -> int | N
             return None
     if len(counts) > 1:
         message = f"the hosts of plane {plane.name} have {' and '.join(map(str, sorted(counts)))} NICs"
-        parts.findings.append(error("FG209", message, plane, "hosts", hint="one plane needs one NIC count"))
+        parts.findings.append(
+            error(
+                "FG209",
+                message,
+                plane,
+                "hosts",
+                hint="a plane needs one NIC count: name in `hosts` only groups that have the same",
+            )
+        )
         return None
     return counts.pop() if counts else None
 

@@ -1,15 +1,18 @@
 """From inventory to fabric: each plane by the module of its design."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from fabricgen.design.checks import check_design
-from fabricgen.design.model import Fabric, Host
+from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.parts import PartsList
 from fabricgen.design.registry import designs
-from fabricgen.findings import Finding
+from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.model import Inventory
-from fabricgen.inventory.references import error
+from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.references import error, suggest
 
 
 def expand(
@@ -20,15 +23,38 @@ def expand(
     A plane that cannot be laid out is left out. `units` are the scalable units that groups of hosts (plane/group)
     already have; they keep them.
     """
-    findings = [finding for plane in inventory.planes.values() for finding in check_design(plane)]
+    findings: list[Finding] = []
+    planes = [_with_known_design(plane, findings) for plane in inventory.planes.values()]
+    findings += [finding for plane in planes if plane.design in designs() for finding in check_design(plane)]
     parts = PartsList(inventory, root, findings, units or {})
     _ = parts.own_host_models  # also checks the models that no group uses
     for group in inventory.hosts:
         parts.host_model(group)
-    known = [plane for plane in inventory.planes.values() if plane.design in designs()]
-    laid_out = (designs()[plane.design].expand(plane, parts) for plane in known)
+    laid_out = [_expand(plane, parts) for plane in planes]
     fabric = Fabric(inventory, tuple(design for design in laid_out if design))
     return fabric, list(dict.fromkeys([*findings, *_shared_nics(fabric)]))
+
+
+def _with_known_design(plane: Plane, findings: list[Finding]) -> Plane:
+    """The plane; one whose design is unknown, with a finding, as a plane of the design that it resembles."""
+    if plane.design in designs():
+        return plane
+    message = f'{plane.path}.design: "{plane.design}" is not allowed'
+    place, hint = plane.node.mapping["design"].location, suggest(plane.design, list(designs()))
+    findings.append(Finding("FG105", Severity.ERROR, message, path=plane.path_of("design"), location=place, hint=hint))
+    close = get_close_matches(plane.design, list(designs()), n=1)
+    return replace(plane, design=close[0]) if close else plane
+
+
+def _expand(plane: Plane, parts: PartsList) -> PlaneDesign | None:
+    """The plane as laid out; of an unknown design, only its hosts and platforms are checked."""
+    design = designs().get(plane.design)
+    if design:
+        return design.expand(plane, parts)
+    parts.hosts(plane, plane.hosts)
+    for role in plane.tiers:
+        parts.tier(plane, role)
+    return None
 
 
 def _shared_nics(fabric: Fabric) -> Iterator[Finding]:

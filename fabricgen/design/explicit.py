@@ -130,7 +130,14 @@ class _Wiring:
             a, b = b, a
         low, high = a[0], b[0]
         if isinstance(high, Host):
-            self.parts.findings.append(error("FG204", "a link needs a switch at one end", spec))
+            self.parts.findings.append(
+                error(
+                    "FG204",
+                    "a link needs a switch at one end",
+                    spec,
+                    hint="name a switch of `leaves`, `spines` or `cores` in `ends`",
+                )
+            )
             return None
         name = f"{low.key}:{a[1]}--{high.key}:{b[1]}"
         if isinstance(low, Host):

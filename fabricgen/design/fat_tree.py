@@ -10,25 +10,12 @@ Sources: Al-Fares et al. (SIGCOMM 2008); Gangidi et al., RDMA over Ethernet for 
 (SIGCOMM 2024): racks of 16 GPUs, pods of 192 racks, 7:1 at the top.
 """
 
-from math import ceil
-
 from fabricgen.design.clos_checks import CLOS_KEYS, CLOS_TIER_KEYS, JOINED_CLOS_KEYS, check_clos
 from fabricgen.design.clos_design import ClosDesign
 from fabricgen.design.design import Design
-from fabricgen.design.first_layout import NICS, FirstLayout, NoLayoutError, clos_layout, planned_units
 from fabricgen.design.graph import clos_graph
+from fabricgen.design.sizing import FirstClos, host_seats
 from fabricgen.design.sockets import host_sockets
-
-
-def first_layout(hosts: int, radix: int) -> FirstLayout:
-    """Half of a leaf's ports for hosts. Raises NoLayoutError where that is less than one host needs."""
-    unit = radix // 2 // NICS
-    if not unit:
-        raise NoLayoutError(f"half of {radix} ports are too few for the {NICS} NICs of a host")
-    units = ceil(hosts / unit)
-    planned = planned_units(units)
-    return clos_layout(unit, units, planned, core=planned > radix)
-
 
 DESIGN = Design(
     name="fat-tree",
@@ -38,6 +25,6 @@ DESIGN = Design(
     takes=(*CLOS_KEYS, *JOINED_CLOS_KEYS, "leaves_per_unit"),
     tier_takes=CLOS_TIER_KEYS,
     check=check_clos,
-    first_layout=first_layout,
+    first_layout=FirstClos(host_seats),
     graph=clos_graph,
 )

@@ -1,17 +1,15 @@
-"""The first layout of a design for a number of hosts, as `init` writes it, with room to grow if the design can grow."""
+"""The first layout of a design: the keys of a plane that `init` writes for a number of hosts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil
 
 from fabricgen.errors import FabricgenError
 
 NICS = 8  # of a host, or pairs of ports
-SMALL_UNIT_HOSTS = 16
 MOST_GROUPS = 64
 
 CLOS_CABLES = {"host-leaf": "5m", "leaf-spine": "{length: 40m, medium: smf}"}
-_CORE_CABLE = {"spine-core": "{length: 150m, medium: smf}"}
+CORE_CABLE = {"spine-core": "{length: 150m, medium: smf}"}
 GLOBAL_CABLE = {"global": "{length: 100m, medium: smf}"}
 
 
@@ -19,9 +17,30 @@ class NoLayoutError(FabricgenError):
     """The design has no layout for this number of hosts and ports; the message has the reason."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """What a plane connects, and the ports of its switches. Radixes count fabric ports that links may use."""
+
+    hosts: int
+    planned_hosts: int  # that the layout has ports for
+    nics: int = NICS  # ports of a host's NICs on the plane
+    rails: int = NICS  # that these ports are on; 0: no rails
+    host_mbps: int
+    uplink_mbps: int
+    leaf_host_ports: int  # at the speed of hosts
+    leaf_uplink_ports: int  # at the speed of uplinks; the same ports if the speeds are equal
+    spine_ports: int
+    core_ports: int | None  # None: the plane has no cores
+    leaf_oversubscription: float = 1.0
+    spine_oversubscription: float = 1.0
+
+
 @dataclass(frozen=True)
 class FirstLayout:
-    """Keys of a plane as text. `keys` are only of this design; `planned` is None if all units are built at once."""
+    """Keys of a plane as text. `keys` are only of this design; `planned` is None if all units are built at once.
+
+    `switches` are those of the units in use; 0: they are not counted.
+    """
 
     tiers: tuple[str, ...]
     cables: Mapping[str, str]
@@ -29,27 +48,14 @@ class FirstLayout:
     units: int = 1
     planned: int | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
+    switches: int = 0
+
+    @property
+    def room_hosts(self) -> int:
+        """The hosts that the layout has ports for."""
+        return self.unit_hosts * (self.planned or self.units)
 
 
 def planned_units(units: int, least: int = 4) -> int:
     """Room to grow: the next power of two of units."""
     return max(least, 1 << (units - 1).bit_length())
-
-
-def unit_of_rails(hosts: int, radix: int) -> int:
-    """Hosts of a scalable unit whose leaves each serve one rail."""
-    return SMALL_UNIT_HOSTS if hosts <= 4 * SMALL_UNIT_HOSTS else radix // 2
-
-
-def rails_layout(hosts: int, radix: int) -> FirstLayout:
-    """A Clos with one leaf to a rail, and cores where the spines cannot join all leaves."""
-    unit = unit_of_rails(hosts, radix)
-    units = ceil(hosts / unit)
-    planned = planned_units(units)
-    return clos_layout(unit, units, planned, core=planned * NICS > radix)
-
-
-def clos_layout(unit: int, units: int, planned: int, *, core: bool) -> FirstLayout:
-    """The keys of a Clos of two or three tiers."""
-    tiers = ("leaf", "spine", "core") if core else ("leaf", "spine")
-    return FirstLayout(tiers, {**CLOS_CABLES, **(_CORE_CABLE if core else {})}, unit, units, planned)

@@ -72,7 +72,7 @@ def _has_room(unit: ScalableUnit, grid: TorusSpec, endpoints: Endpoints, parts: 
         message = (
             f"{len(endpoints.hosts)} hosts, {unit.hosts} on a switch, need {needed} switches, `size` has {counted}"
         )
-        hint = "increase the size, or the hosts on a switch"
+        hint = "increase `torus.size`, or `scalable_unit.hosts`"
         parts.findings.append(error("FG207", message, grid, "size", hint=hint))
     return needed <= switches
 
@@ -82,7 +82,7 @@ def _ports_suffice(speed_mbps: int, grid: TorusSpec, endpoints: Endpoints, leaf:
     needed, radix = endpoints.per_switch + 2 * sum(grid.links), len(leaf.layout.ports_at(speed_mbps))
     if needed > radix:
         message = f"a switch needs {needed} ports ({endpoints.per_switch} endpoints + {hops}), its platform has {radix}"
-        hint = "reduce the hosts on a switch, or the parallel links"
+        hint = "reduce `scalable_unit.hosts`, or `torus.links`"
         parts.findings.append(error("FG201", message, leaf.tier, "platform", hint=hint))
     return needed <= radix
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 from math import prod
 
-from fabricgen.design.first_layout import NICS, FirstLayout, NoLayoutError
+from fabricgen.design.first_layout import NICS, Demand, FirstLayout, NoLayoutError
 from fabricgen.design.graph import Graph
 from fabricgen.design.grid import is_ring
 from fabricgen.design.model import PlaneDesign
@@ -17,11 +17,12 @@ MOST_SIZE = 16  # of a dimension
 _UNIT_HOSTS = 2
 
 
-def grid_layout(hosts: int, radix: int, dimensions: int) -> FirstLayout:
+def grid_layout(demand: Demand, dimensions: int) -> FirstLayout:
     """Two hosts on a switch; the grid nearest to a cube that holds all hosts, each size at least 3.
 
     Raises NoLayoutError.
     """
+    hosts, radix = demand.hosts, demand.spine_ports
     links = (radix - _UNIT_HOSTS * NICS) // (2 * dimensions)
     if links < 1:
         raise NoLayoutError(f"{radix} ports are too few for {_UNIT_HOSTS} hosts and {2 * dimensions} neighbours")
@@ -56,11 +57,11 @@ def check_grid(plane: Plane) -> Iterator[Finding]:
     for key, values in (("links", torus.links), ("datelines", torus.datelines)):
         if len(values) != len(torus.size):
             message = f"{key} has {len(values)} entries, size has {len(torus.size)} dimensions"
-            yield error("FG105", message, torus, key, hint="give one entry for each dimension")
+            yield error("FG105", message, torus, key, hint=f"give `torus.{key}` one entry for each dimension")
     if "datelines" in torus.node.mapping and plane.design == "mesh":
         yield error("FG105", "a mesh has no rings, so no datelines", torus, "datelines", hint="use `design: torus`")
         return
     for index, (place, size) in enumerate(zip(torus.datelines, torus.size, strict=False)):
         if place >= size:
             message = f"dateline {place} is outside: the dimension has the coordinates 0 to {size - 1}"
-            yield error("FG105", message, torus, "datelines", index)
+            yield error("FG105", message, torus, "datelines", index, hint=f"use 0 to {size - 1}")

@@ -87,7 +87,7 @@ def _ports_suffice(
     for role, (ports, counted) in needed.items():
         if ports > radixes[role]:
             message = f"a {role} needs {ports} ports ({counted}), its platform has {radixes[role]}"
-            hint = "reduce the size of groups, their hosts or their global links"
+            hint = "reduce `dragonfly.switches` (`leaves`, `spines`), `scalable_unit.hosts` or `dragonfly.global_links`"
             parts.findings.append(error("FG201", message, plane.tiers[role], "platform", hint=hint))
             fits = False
     return fits

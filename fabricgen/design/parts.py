@@ -17,7 +17,7 @@ from fabricgen.platforms import catalog, generic
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
-from fabricgen.vocabulary import Role, Technology
+from fabricgen.vocabulary import Purpose, Role, Technology
 
 _SWITCHES_FOR = {
     Technology.ROCE: Technology.ETHERNET,
@@ -71,6 +71,7 @@ class PartsList:
                         self.inventory,
                         "platforms",
                         index,
+                        hint="correct the file, or remove it from `platforms`; docs/platforms.md describes its form",
                     )
                 )
                 continue
@@ -130,13 +131,14 @@ class PartsList:
     ) -> Layout | None:
         """The layout of this name, else the first layout with ports of all these speeds (Mb/s)."""
         speeds = sorted({speed for speed in speeds_mbps if speed})
+        if name is None and not speeds:
+            return None  # a finding exists for the missing speed
         if name is not None:
             found = next((layout for layout in platform.layouts if name and name in (layout.name, layout.hwsku)), None)
             key, missing = "layout", f"layout {name!r}"
         else:
-            found = platform.layout_for(speeds) if speeds else None
-            texts = " and ".join(map(format_speed, speeds))
-            key, missing = "platform", f"layout for {texts}" if speeds else "layout without a speed"
+            found = platform.layout_for(speeds)
+            key, missing = "platform", f"layout for {' and '.join(map(format_speed, speeds))}"
         if found is None:
             message = f"{platform.name} has no {missing}"
             self.findings.append(error("FG202", message, part, key, hint=f"it has: {_offered(platform)}"))
@@ -233,20 +235,24 @@ class PartsList:
 
 
 def _offered(platform: SwitchPlatform) -> str:
-    """The layouts of a platform with their speeds."""
-    return ", ".join(
-        f"{layout.name} ({' and '.join(map(format_speed, layout.speeds_mbps))})" for layout in platform.layouts
-    )
+    """The layouts of a platform with their speeds, fastest first."""
+    layouts = sorted(platform.layouts, key=lambda layout: layout.speeds_mbps, reverse=True)
+    return ", ".join(f"{layout.name} ({' and '.join(map(format_speed, layout.speeds_mbps))})" for layout in layouts)
 
 
 # Other names that host models use for the NICs of a purpose.
-_NIC_PLANES = {"in-band": ("in-band", "management")}
+_NIC_PLANES: Mapping[str, tuple[str, ...]] = {"in-band": ("in-band", "management")}
 
 
 def plane_nics(model: HostModel, plane: Plane) -> list[HostNic]:
     """The NICs of a model for a plane: those with the plane's name, else those for its purpose."""
     named = [nic for nic in model.nics if nic.plane == plane.name]
-    return named or [nic for nic in model.nics if nic.plane in _NIC_PLANES.get(plane.purpose, (plane.purpose,))]
+    return named or purpose_nics(model, plane.purpose)
+
+
+def purpose_nics(model: HostModel, purpose: Purpose) -> list[HostNic]:
+    """The NICs of a model that are built for a purpose."""
+    return [nic for nic in model.nics if nic.plane in _NIC_PLANES.get(purpose, (purpose,))]
 
 
 def make_switch(identity: Identity, parts: TierParts, asn_owner: str = "") -> Switch:

@@ -7,24 +7,13 @@ Source: Wang et al., Rail-only: A Low-Cost High-Performance Network for Training
 """
 
 from functools import partial
-from math import ceil
 
 from fabricgen.design.clos_checks import CLOS_KEYS, CLOS_TIER_KEYS, check_clos
 from fabricgen.design.clos_design import ClosDesign
 from fabricgen.design.design import Design
-from fabricgen.design.first_layout import FirstLayout, NoLayoutError, clos_layout, planned_units, unit_of_rails
 from fabricgen.design.graph import clos_graph
+from fabricgen.design.sizing import FirstClos, rail_seats
 from fabricgen.design.sockets import rail_sockets
-
-
-def first_layout(hosts: int, radix: int) -> FirstLayout:
-    """The rails as two tiers each. Raises NoLayoutError where a rail has more leaves than a spine has ports."""
-    unit = unit_of_rails(hosts, radix)
-    units = ceil(hosts / unit)
-    if units > radix:
-        raise NoLayoutError(f"{units} units of {unit} hosts are more than the {radix} ports of a rail's spine")
-    return clos_layout(unit, units, min(radix, planned_units(units)), core=False)
-
 
 DESIGN = Design(
     name="rail-only",
@@ -34,6 +23,6 @@ DESIGN = Design(
     takes=(*CLOS_KEYS, "spine", "rails_per_leaf"),
     tier_takes=CLOS_TIER_KEYS,
     check=partial(check_clos, joined=False),
-    first_layout=first_layout,
+    first_layout=FirstClos(rail_seats, joined=False),
     graph=clos_graph,
 )

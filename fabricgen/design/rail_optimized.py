@@ -10,8 +10,8 @@ Sources: NVIDIA DGX SuperPOD reference architectures H100, B200 (one plane) and 
 from fabricgen.design.clos_checks import CLOS_KEYS, CLOS_TIER_KEYS, JOINED_CLOS_KEYS, check_clos
 from fabricgen.design.clos_design import ClosDesign
 from fabricgen.design.design import Design
-from fabricgen.design.first_layout import rails_layout
 from fabricgen.design.graph import clos_graph
+from fabricgen.design.sizing import FirstClos, rail_seats
 from fabricgen.design.sockets import rail_sockets
 
 DESIGN = Design(
@@ -22,6 +22,6 @@ DESIGN = Design(
     takes=(*CLOS_KEYS, *JOINED_CLOS_KEYS, "rails_per_leaf"),
     tier_takes=CLOS_TIER_KEYS,
     check=check_clos,
-    first_layout=rails_layout,
+    first_layout=FirstClos(rail_seats),
     graph=clos_graph,
 )

@@ -58,7 +58,15 @@ def rail_sockets(
         counts = sorted({len(rails) for rails, _ in found})
         differ = f"have {' and '.join(map(str, counts))} rails" if len(counts) > 1 else "differ in rails or NIC ports"
         message = f"the hosts of plane {plane.name} {differ}"
-        parts.findings.append(error("FG209", message, plane, "hosts", hint="one plane needs one set of rails"))
+        parts.findings.append(
+            error(
+                "FG209",
+                message,
+                plane,
+                "hosts",
+                hint="a plane needs one set of rails: name in `hosts` only groups that have the same",
+            )
+        )
         return None
     rails, sides = found[0]
     group = plane.rails_per_leaf
@@ -204,7 +212,7 @@ def _check_appliances(
                 message = (
                     f"NIC {nic.name} of {model.name} is {missing} no host of plane {plane.name} has: it has no leaf"
                 )
-                hint = "give appliances the rails and NIC ports of the hosts"
+                hint = "give the models of `appliances` the rails and NIC ports of the hosts, in `host_models`"
                 parts.findings.append(error("FG209", message, plane.unit, "appliances", hint=hint))
                 return False
     return True

@@ -37,7 +37,15 @@ def seat_hosts(plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: P
     appliances = parts.hosts(plane, unit.appliances)
     if len(appliances) >= unit.hosts:
         message = f"{len(appliances)} appliances leave no place in unit 0, which has {unit.hosts}"
-        parts.findings.append(error("FG212", message, unit, "appliances", hint="use larger units, or fewer appliances"))
+        parts.findings.append(
+            error(
+                "FG212",
+                message,
+                unit,
+                "appliances",
+                hint="increase `scalable_unit.hosts`, or remove groups from `appliances`",
+            )
+        )
         return None
     units = give_units(plane, unit, hosts, parts, len(appliances))
     used = tuple(sorted({unit for given in units.values() for unit in given} | ({0} if appliances else set())))

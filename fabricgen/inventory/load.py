@@ -26,9 +26,10 @@ from fabricgen.inventory.tables import TABLES, read_table
 LOCK_NAME = "allocations.lock.yaml"
 
 
-def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
+def load_inventory(path: Path, *, needs_addresses: bool = True) -> tuple[Inventory, list[Finding]]:
     """The inventory and its findings. Wrong parts are reported and removed, so that the other parts can be planned.
 
+    Without `needs_addresses` the pools of a plane may be missing, which is enough to count switches and links.
     Raises UnreadableInputError for a missing path, and for a file that is not YAML.
     """
     files = inventory_files(path)
@@ -47,7 +48,7 @@ def load_inventory(path: Path) -> tuple[Inventory, list[Finding]]:
     inventory = _with_readings(inventory, inventory_root(path), findings)
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
-    findings += [*unusable.values(), *check_references(inventory), *check_infiniband(inventory)]
+    findings += [*unusable.values(), *check_references(inventory, needs_addresses), *check_infiniband(inventory)]
     findings += [*check_outside(inventory), *chain.from_iterable(wrong.values())]
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}

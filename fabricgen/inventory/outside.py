@@ -125,9 +125,16 @@ def _check_prefixes(part: Part, key: str, texts: tuple[str, ...]) -> Iterator[Fi
     for index, text in enumerate(texts):
         network = read_prefix(text)
         if not isinstance(network, Network):
-            yield error("FG105", f"{text!r} is not a prefix: {network}", part, key, index)
+            yield error("FG105", f"{text!r} is not a prefix: {network}", part, key, index, hint="write address/length")
         elif network.is_multicast:
-            yield error("FG105", f"{text} is a multicast prefix, which cannot have unicast routes", part, key, index)
+            yield error(
+                "FG105",
+                f"{text} is a multicast prefix, which cannot have unicast routes",
+                part,
+                key,
+                index,
+                hint="remove it",
+            )
         elif network in seen:
             yield error("FG102", f"{text} is given twice", part, key, index, hint="remove one of the two")
         else:

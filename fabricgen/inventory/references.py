@@ -16,16 +16,19 @@ from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
 from fabricgen.vocabulary import BgpAddressing, Technology
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_PREFIX_HINT = "write address/length with zeros after the prefix, for example 10.64.0.0/16"
 NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
 
 
-def check_references(inventory: Inventory) -> Iterator[Finding]:
-    """All such mistakes of an inventory that conforms to the schema."""
+def check_references(inventory: Inventory, needs_addresses: bool = True) -> Iterator[Finding]:
+    """All such mistakes of an inventory that conforms to the schema; with `needs_addresses`, pools that are missing."""
     if NONE in inventory.node.find(("profiles",)).mapping:
         hint = f"give the profile another name: `lossless: {NONE}` means a plane without PFC"
         yield error("FG105", f"{NONE!r} is not allowed as a profile name", inventory, "profiles", NONE, hint=hint)
     for plane in inventory.planes.values():
         yield from _check_plane(inventory, plane)
+        if needs_addresses:
+            yield from _check_missing_pools(plane)
     if inventory.management:
         yield from _check_pool(inventory.management.addresses)
         yield from _check_gateways(inventory.management)
@@ -33,9 +36,19 @@ def check_references(inventory: Inventory) -> Iterator[Finding]:
             yield from _check_prefix(inventory.management, text, "allow", index)
 
 
-def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
+def _check_missing_pools(plane: Plane) -> Iterator[Finding]:
     if plane.technology == Technology.ROCE and not {"addressing"} & (plane.node.mapping.keys() | plane.node.cut):
-        yield error("FG106", "a RoCE plane needs 'addressing'", plane, hint="add pools for loopbacks, links and hosts")
+        yield error(
+            "FG106",
+            "a RoCE plane needs 'addressing'",
+            plane,
+            hint=f"add `addressing:` with `loopbacks`, `links` and `hosts` to {plane.path}",
+        )
+    if plane.addressing:
+        yield from _check_links_pool(plane, plane.addressing)
+
+
+def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     named: list[tuple[str, Part, tuple[str, int]]] = [
         (name, plane, ("hosts", index)) for index, name in enumerate(plane.hosts)
     ]
@@ -47,11 +60,16 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
             yield error("FG107", f"the host group {name!r} is not defined", part, *steps, hint=hint)
     for index, (name, part, steps) in enumerate(named):
         if name in [other for other, _, _ in named[:index]]:
-            yield error("FG105", f"host group {name!r} is on plane {plane.name} already", part, *steps)
+            yield error(
+                "FG105",
+                f"host group {name!r} is on plane {plane.name} already",
+                part,
+                *steps,
+                hint="remove one of the two",
+            )
     if plane.addressing:
         for pool in plane.addressing.pools.values():
             yield from _check_pool(pool)
-        yield from _check_links_pool(plane, plane.addressing)
         yield from _check_asn_range(plane.addressing)
         yield from _check_router_id(plane.addressing.loopbacks)
     first: dict[str, SwitchSpec] = {}
@@ -99,7 +117,14 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
 def _check_asn_range(pools: Addressing) -> Iterator[Finding]:
     first, last = pools.asn_first, pools.asn_last
     if first > last:
-        yield error("FG105", f"the ASN range ends at {last} before it begins at {first}", pools, "asn", "last")
+        yield error(
+            "FG105",
+            f"the ASN range ends at {last} before it begins at {first}",
+            pools,
+            "asn",
+            "last",
+            hint="exchange `first` and `last`",
+        )
 
 
 def _check_router_id(pool: PoolSpec) -> Iterator[Finding]:
@@ -120,7 +145,7 @@ def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
     for text in pool.prefixes:
         network = read_prefix(text)
         if isinstance(network, str):
-            yield error("FG105", f"{text!r} is not a prefix: {network}", pool)
+            yield error("FG105", f"{text!r} is not a prefix: {network}", pool, hint=_PREFIX_HINT)
             continue
         if network.version in families:
             yield error(
@@ -134,21 +159,27 @@ def _check_pool(pool: PoolSpec) -> Iterator[Finding]:
 def _check_prefix(part: Part, text: str, *steps: str | int) -> Iterator[Finding]:
     network = read_prefix(text)
     if isinstance(network, str):
-        yield error("FG105", f"{text!r} is not a prefix: {network}", part, *steps)
+        yield error("FG105", f"{text!r} is not a prefix: {network}", part, *steps, hint=_PREFIX_HINT)
 
 
 def _check_gateways(management: Management) -> Iterator[Finding]:
     """Each family needs a gateway in its prefix: SONiC does not accept an address of eth0 without one."""
     missing = {network.version: network for network in networks(management.addresses.prefixes)}
+    prefixes = " or ".join(management.addresses.prefixes)
     for text in management.gateways:
         try:
             gateway = ipaddress.ip_address(text)
         except ValueError:
-            yield error("FG105", f"{text!r} is not an address", management, "gateway")
+            yield error(
+                "FG105",
+                f"{text!r} is not an address",
+                management,
+                "gateway",
+                hint=f"set `gateway` to an address of {prefixes}",
+            )
             return
         network = missing.pop(gateway.version, None)
         if network is None or gateway not in network:
-            prefixes = " or ".join(management.addresses.prefixes)
             hint = "give one gateway of each family, in the prefix of the switches"
             yield error("FG105", f"gateway {text} is not an address of {prefixes}", management, "gateway", hint=hint)
             return

@@ -45,12 +45,14 @@ def inventory_schema() -> dict[str, Any]:
 def prune_invalid(root: Node) -> list[Finding]:
     """Report violations of the schema and remove the wrong parts from `root`, so that the rest conforms.
 
+    A misspelt key or word is reported, and read as the one that it resembles: what depends on it is checked, too.
     Only first causes are reported: a key that is missing because it was removed is not another finding. Keys that are
     missing at the top stay missing, and the typed model has an empty value for them.
     """
     validator = _VALIDATOR(inventory_schema())
+    findings = _repair(root, validator)
     errors = list(validator.iter_errors(root.plain()))
-    findings = [finding for error in errors for finding in _findings(root, error)]
+    findings += [finding for error in errors for finding in _findings(root, error)]
     while errors:
         targets = {path for error in errors for path in _broken_parts(error)}
         if not targets:
@@ -58,6 +60,37 @@ def prune_invalid(root: Node) -> list[Finding]:
         _cut(root, targets)
         errors = list(validator.iter_errors(root.plain()))
     return findings
+
+
+def _repair(root: Node, validator: Any) -> list[Finding]:
+    """Replace misspelt keys and words by those that they resemble; a finding for each."""
+    findings: list[Finding] = []
+    while True:
+        repaired = False
+        for error in validator.iter_errors(root.plain()):
+            node, found = root.find(tuple(error.absolute_path)), list(_findings(root, error))
+            if error.validator == "additionalProperties":
+                renamed = _rename_keys(node, _extra_keys(error), list(_schema(error).get("properties", {})))
+                findings += [finding for finding in found if finding.path.rpartition(".")[2] in renamed]
+                repaired |= bool(renamed)
+            elif error.validator == "enum" and (close := _close(str(error.instance), _texts(_limit(error)))):
+                node.value = next(option for option in _limit(error) if str(option) == close)
+                findings += found
+                repaired = True
+        if not repaired:
+            return findings
+
+
+def _rename_keys(node: Node, keys: list[str], known: list[str]) -> set[str]:
+    """The keys that were renamed: those that resemble a key that the mapping does not have yet."""
+    renamed = set()
+    for key in keys:
+        close = _close(key, known)
+        if close and close not in node.mapping:
+            node.mapping[close] = node.mapping.pop(key)
+            node.keys[close] = node.keys.pop(key, node.mapping[close].location)
+            renamed.add(key)
+    return renamed
 
 
 def _broken_parts(error: ValidationError) -> list[Path]:
@@ -107,7 +140,12 @@ def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
                 yield _finding("FG106", path, "", node, f"{key!r} is missing{_in(path)}", f"add `{key}:`")
     elif error.validator == "type":
         yield _finding(
-            "FG104", path, "", node, f"{_dotted(path)} must be {_types(error)}, not {_shown(path, error)}", ""
+            "FG104",
+            path,
+            "",
+            node,
+            f"{_dotted(path)} must be {_types(error)}, not {_shown(path, error)}",
+            _schema(error).get("description", ""),
         )
     elif error.validator == "anyOf":
         yield from _any_of(root, error)
@@ -218,12 +256,22 @@ def _constraint(path: Path, error: ValidationError) -> str:
 
 def _allowed(error: ValidationError) -> str:
     if error.validator == "enum":
-        close = _did_you_mean(str(error.instance), [str(option) for option in _limit(error)])
-        return close or "one of " + ", ".join(str(option) for option in _limit(error))
+        return _did_you_mean(str(error.instance), _texts(_limit(error)))
     description: str = _schema(error).get("description", "")
     return description or (f"pattern {_limit(error)}" if error.validator == "pattern" else "")
 
 
 def _did_you_mean(word: str, known: list[str]) -> str:
-    close = get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known))}" if known else ""
+    """A hint: the nearest known word, or all of them in the order of the schema."""
+    close = _close(word, known)
+    return f"did you mean {close!r}?" if close else f"known: {', '.join(known)}" if known else ""
+
+
+def _close(word: str, known: list[str]) -> str | None:
+    """The known word that a word resembles. A number resembles no other."""
+    close = get_close_matches(word, known, n=1, cutoff=0.6) if not word.isdecimal() else []
+    return close[0] if close else None
+
+
+def _texts(options: Iterable[object]) -> list[str]:
+    return [str(option) for option in options]

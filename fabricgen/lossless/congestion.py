@@ -1,9 +1,11 @@
 """ECN marking (WRED) and the PFC watchdog."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from fabricgen.inventory.plane import EcnSpec, WatchdogSpec
+from fabricgen.findings import Finding
+from fabricgen.inventory.plane import EcnSpec, Plane, WatchdogSpec
+from fabricgen.inventory.references import error
 from fabricgen.origin import Value, value
 from fabricgen.units import format_speed
 
@@ -38,6 +40,20 @@ def wred_profile(spec: EcnSpec, speed_mbps: int) -> Mapping[str, Value]:
         row[f"wred_{colour}_enable"] = value("true", "ecn_all marks nothing without it (sonic-buildimage issue 4545)")
         row.update({f"{colour}_{name}": mark for name, mark in marks.items()})
     return row
+
+
+def ecn_problems(planes: Iterable[Plane]) -> Iterator[Finding]:
+    """Findings for planes whose lower threshold, given or default, is above the upper one."""
+    for plane in planes:
+        spec = plane.lossless.ecn
+        given = {"min": spec.min_bytes, "max": spec.max_bytes}
+        default = {"min": REFERENCE_MIN_BYTES, "max": REFERENCE_MAX_BYTES}
+        marks = {key: default[key] if own is None else own for key, own in given.items()}
+        if plane.lossless.classes and marks["min"] > marks["max"]:
+            shown = (f"{marks[key]} bytes" + (" (the default)" if given[key] is None else "") for key in marks)
+            message = f"packets are marked from `min`, {next(shown)}, to `max`, {next(shown)}: `min` is above `max`"
+            key = "min" if spec.max_bytes is None else "max"
+            yield error("FG105", message, spec, key, hint="set `ecn.min` below `ecn.max`")
 
 
 def _threshold(spec: EcnSpec, key: str, own_bytes: int | None, reference_bytes: int, speed_mbps: int) -> Value:

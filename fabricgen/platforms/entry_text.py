@@ -25,6 +25,8 @@ def _switch(platform: SwitchPlatform) -> Iterator[str]:
         yield f"{key}: {_scalar(getattr(platform, key))}"
     if power := platform.power_watts:
         yield f"power_watts: {{typical: {_scalar(power.typical)}, maximum: {_scalar(power.maximum)}}}"
+    if platform.rack_units is not None:
+        yield f"rack_units: {platform.rack_units}"
     yield from _block("capabilities", {key: _list(words) for key, words in platform.capabilities.items()})
     yield from _block("sources", {key: _quoted(text) for key, text in platform.sources.items()})
     yield "layouts:"

@@ -133,6 +133,7 @@ class SwitchPlatform:
     mmu_bytes: int | None = None  # None where no public source states it
     cell_bytes: int | None = None
     power_watts: PowerDraw | None = None  # None where no public source states it
+    rack_units: int | None = None  # None where no public source states it
     capabilities: Mapping[
         str, tuple[str, ...]
     ]  # watchdog_actions, pfc_to_pg_map, ecmp_hash_fields; InfiniBand: managed

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from fabricgen.allocation.allocate import Allocation, allocate
+from fabricgen.allocation.growth import LockGrowth, counts_of, lock_growth
 from fabricgen.allocation.guids import count_placeholders
-from fabricgen.allocation.lock import SECTIONS, Lock
+from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.read_lock import read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.control_plane.managers import check_folders, check_managers
@@ -23,6 +24,7 @@ from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
 from fabricgen.inventory.references import error, note
+from fabricgen.lossless.congestion import ecn_problems
 from fabricgen.lossless.nics import nic_problems
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.lossless.pools import pool_problem
@@ -54,6 +56,11 @@ class Plans:
     def lock_changed(self) -> bool:
         """Whether the lock file changes."""
         return self.old_lock != self.lock
+
+    @property
+    def growth(self) -> LockGrowth:
+        """The entries of the lock file that are added, changed and removed."""
+        return lock_growth(self.old_lock or Lock(self.lock.fabric), self.lock)
 
 
 def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, renumber: str | None = None) -> Plans:
@@ -94,6 +101,7 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, renumbe
         *planner.findings,
         *nic_problems(rendered),
         *host_problems(rendered),
+        *ecn_problems(plane for plane in inventory.planes.values() if plane.technology == Technology.ROCE),
         *check_overrides(fabric, allocation.names),
         *ownership.problems(allocation.names[switch.key] for switch in rendered.switches),
     ]
@@ -116,7 +124,7 @@ def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: Contro
 
 def design_only(path: Path) -> tuple[Fabric, list[Finding]]:
     """Load and lay out, without plans: enough to count switches and links."""
-    inventory, findings = load_inventory(path)
+    inventory, findings = load_inventory(path, needs_addresses=False)
     fabric, found = expand(inventory, inventory_root(path))
     refused = plan_subnets(fabric)[1]
     return fabric, [_placed(finding, inventory_root(path)) for finding in (*findings, *found, *refused)]
@@ -131,8 +139,11 @@ def capacity_table(fabric: Fabric) -> dict[str, Any]:
     return table
 
 
-def lock_would_change(plans: Plans, file: Path, *, needed: bool = False) -> list[Finding]:
-    """A finding if the lock file is not up to date; a note if it does not exist yet, unless `needed`."""
+def lock_would_change(plans: Plans, file: Path, *, needed: bool = False, strict: bool = True) -> list[Finding]:
+    """A finding if the lock file is not up to date; a note if it does not exist yet, unless `needed`.
+
+    It is an error if `strict`; else a note where entries are only added, and a warning where one changes.
+    """
     if not plans.lock_changed or has_errors(plans.findings):
         return []
     place = Location(str(file), 1, 1)
@@ -143,18 +154,16 @@ def lock_would_change(plans: Plans, file: Path, *, needed: bool = False) -> list
                 "FG387", Severity.NOTE, "no lock file yet: numbers are allocated in memory", location=place, hint=hint
             )
         ]
-    message = f"the lock file would change: {_lock_difference(plans.old_lock or Lock(plans.lock.fabric), plans.lock)}"
-    return [Finding("FG382", Severity.ERROR, message, location=place, hint=hint)]
-
-
-def _lock_difference(old: Lock, new: Lock) -> str:
-    parts = []
-    for section in SECTIONS:
-        before, after = getattr(old, section), getattr(new, section)
-        changed = sum(after[key] != before[key] for key in after if key in before)
-        counts = [(len(after.keys() - before.keys()), "new"), (changed, "changed")]
-        parts += [f"{count} {what} {section}" for count, what in counts if count]
-    return ", ".join(parts)
+    growth = plans.growth
+    parts = {"added": growth.added, "changed": growth.changed, "removed": growth.removed}
+    counts = ", ".join(f"{what} {counts_of(entries)}" for what, entries in parts.items() if entries)
+    if strict:
+        return [Finding("FG382", Severity.ERROR, f"the lock file would change: {counts}", location=place, hint=hint)]
+    if growth.is_addition:
+        message = f"`render` adds {counts_of(growth.added)} to the lock file, and changes none"
+        return [Finding("FG382", Severity.NOTE, message, location=place, hint=hint)]
+    message = f"`render` changes the lock file: {counts}"
+    return [Finding("FG382", Severity.WARNING, message, location=place, hint=hint)]
 
 
 def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: Allocation) -> Iterator[Finding]:

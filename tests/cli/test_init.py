@@ -1,21 +1,37 @@
 """`fabricgen init`: an inventory of any design that passes `check` as it is."""
 
 import json
+import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from benchmarks.first_layouts import counted
 from fabricgen.design.registry import designs
+from fabricgen.resources import resource
 from tests.conftest import Cli
+from tests.design.exhaustive import DESIGNS, least_switches
 from tests.inventories import ARISTA, DELL, GENERIC, NVIDIA
+
+FILES = ["allocations.lock.yaml", "fabric.yaml", "inventory.schema.json"]
+
+
+def planes_of(folder: Path, cli: Cli) -> dict[str, Any]:
+    counted = json.loads(cli("capacity", folder, "--format", "json").out)["capacity"]["planes"]
+    return {plane["name"]: plane for plane in counted}
+
+
+def switches_of(plane: dict[str, Any]) -> int:
+    return sum(plane["switches"].values())
 
 
 @pytest.mark.parametrize("platform", [ARISTA, NVIDIA, DELL])
 def test_init_then_check(platform: str, cli: Cli, tmp_path: Path) -> None:
     outcome = cli("init", tmp_path / "fabric", "--platform", platform)
     assert outcome.code == 0 and "32 hosts, 256 GPUs" in outcome.out
-    assert sorted(each.name for each in (tmp_path / "fabric").iterdir()) == ["allocations.lock.yaml", "fabric.yaml"]
+    assert sorted(each.name for each in (tmp_path / "fabric").iterdir()) == FILES
     outcome = cli("check", tmp_path / "fabric")
     assert outcome.code == 0 and "0 errors, 0 warnings, 0 notes" in outcome.out
     assert "free, proved" in outcome.out
@@ -84,7 +100,8 @@ def test_every_design_passes_the_check_as_infiniband(design: str, cli: Cli, tmp_
     assert outcome.code == 0, outcome.err
     shown = json.loads(outcome.out)
     assert [finding["code"] for finding in shown["findings"]] == ["FG888"]
-    assert shown["infiniband"][0]["engine"] != "minhop"
+    single = design == "rail-only"  # each group of rails is one switch
+    assert (shown["infiniband"][0]["engine"] == "minhop") is single
 
 
 @pytest.mark.parametrize("design", ["dragonfly", "torus", "mesh"])
@@ -109,3 +126,98 @@ def test_options_that_do_not_fit_together_are_refused(
     outcome = cli("init", tmp_path / "f", *arguments)
     assert outcome.code == 2 and message in outcome.err
     assert not (tmp_path / "f").exists()
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_init_has_the_least_switches(design: str, cli: Cli, tmp_path: Path) -> None:
+    """A seeded share; `python -m benchmarks.first_layouts` compares every number of hosts."""
+    for hosts in random.Random(f"{design}/20").sample(range(1, 400), 3):
+        folder = tmp_path / str(hosts)
+        assert cli("init", folder, "--design", design, "--hosts", hosts).code == 0
+        plane = planes_of(folder, cli)["compute"]
+        assert switches_of(plane) == least_switches(design, hosts, 128) and plane["hosts"] == hosts
+        assert plane["waste"] == []
+
+
+@pytest.mark.parametrize("radix", [36, 64, 128])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_first_layouts_have_the_least_switches(design: str, radix: int) -> None:
+    largest = radix * radix // 16 if design == "rail-only" else 16 * radix
+    for hosts in random.Random(f"{design}/{radix}").sample(range(1, largest), 12):
+        assert counted(design, hosts, radix) == least_switches(design, hosts, radix), hosts
+
+
+def test_growth_is_planned_in_words(cli: Cli, tmp_path: Path) -> None:
+    full = cli("init", tmp_path / "full", "--gpus", 512)
+    assert (
+        "plane compute: 12 switches, room for 64 hosts; a larger layout moves cables. With --planned-hosts 128 the "
+        "fabric grows to 128 hosts without a moved cable, and starts with 16 switches\n"
+    ) in full.out
+    planned = cli("init", tmp_path / "planned", "--hosts", 64, "--planned-hosts", 128)
+    assert "plane compute: 16 switches, room for 128 hosts without a moved cable\n" in planned.out
+    assert cli("render", tmp_path / "planned", "-o", tmp_path / "b").code == 0
+    links = {link["id"]: link for link in json.loads((tmp_path / "b/fabric.json").read_text())["links"]}
+    file = tmp_path / "planned" / "fabric.yaml"
+    file.write_text(file.read_text().replace("count: 64", "count: 128"))
+    assert cli("render", tmp_path / "planned", "-o", tmp_path / "b").code == 0
+    grown = {link["id"]: link for link in json.loads((tmp_path / "b/fabric.json").read_text())["links"]}
+    assert len(grown) == 2 * len(links) and {key: grown[key] for key in links} == links
+
+
+def test_planes_of_an_inventory(cli: Cli, tmp_path: Path) -> None:
+    everything = "compute,storage,in-band,out-of-band"
+    outcome = cli("init", tmp_path / "f", "--planes", everything, "--hosts", 40, "--name", "hall-7")
+    assert outcome.code == 0 and "fabric: hall-7\n" in (tmp_path / "f/fabric.yaml").read_text()
+    planes = planes_of(tmp_path / "f", cli)
+    assert list(planes) == sorted(everything.split(","))
+    assert [plane["endpoints"] for plane in planes.values()] == [320, 80, 40, 80]
+    assert planes["storage"]["switches"]["leaf"] == 2  # each card of a host is on its own leaf
+    checked = cli("check", tmp_path / "f")
+    assert checked.code == 0 and "0 errors, 0 warnings, 0 notes" in checked.out
+
+
+def test_capacity_names_the_change_that_needs_fewer_switches(cli: Cli, tmp_path: Path) -> None:
+    assert cli("init", tmp_path / "f", "--hosts", 64).code == 0
+    file = tmp_path / "f" / "fabric.yaml"
+    file.write_text(file.read_text().replace("{hosts: 64, planned: 1}", "{hosts: 16, planned: 4}"))
+    (tmp_path / "f" / FILES[0]).unlink()
+    line = "  fewer switches         `scalable_unit: {hosts: 64}` needs 12 switches instead of 36\n"
+    assert line in cli("capacity", tmp_path / "f").out
+    file.write_text(file.read_text().replace("{hosts: 16, planned: 4}", "{hosts: 64}"))
+    plane = planes_of(tmp_path / "f", cli)["compute"]
+    assert switches_of(plane) == 12 and plane["waste"] == []
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in resource("inventories").iterdir()))
+def test_every_example_is_copied_with_its_schema(name: str, cli: Cli, tmp_path: Path) -> None:
+    assert cli("init", tmp_path / "f", "--example", name).code == 0
+    first = (tmp_path / "f" / "fabric.yaml").read_text().splitlines()[0]
+    assert first == f"# yaml-language-server: $schema={FILES[2]}"
+    assert '"fabricgen inventory"' in (tmp_path / "f" / FILES[2]).read_text()
+    assert cli("render", tmp_path / "f", "-o", tmp_path / "b", "--locked").code == 0
+
+
+def test_what_init_lists(cli: Cli) -> None:
+    listed = cli("init", "--list")
+    assert listed.code == 0
+    for name in (*designs(), *(folder.name for folder in resource("inventories").iterdir())):
+        assert any(line.startswith(f"  {name} ") and len(line) > 30 for line in listed.out.splitlines()), name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--hosts", 8, "--gpus", 64), "give --hosts or --gpus, not both"),
+        (("--example", "superpod", "--gpus", 64), "copies an inventory as it is: remove --gpus"),
+        (("--example", "x"), "no example is called 'x'; the examples are: border,"),
+        (("--planes", "compute,x"), "'x' is not a valid plane; the planes are: compute, storage"),
+        (("--design", "dual-tor", "--planes", "storage"), "dgx-b300, the host of a dual-tor design, has NICs for:"),
+        (("--design", "explicit", "--planned-hosts", 64), "use neither --planes nor --planned-hosts"),
+        (("--name", "-x"), "'-x' is not a name"),
+    ],
+)
+def test_init_refuses(arguments: tuple[object, ...], message: str, cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("init", tmp_path / "f", *arguments)
+    assert outcome.code == 2 and message in outcome.err
+    assert not (tmp_path / "f").exists()
+    assert "DIR is missing" in cli("init").err

@@ -67,7 +67,7 @@ def test_capacity_in_three_forms(cli: Cli) -> None:
     assert plane["bisection_gbps"] == 256 * 400 // 2
     assert plane["ports"][0] == {"role": "leaf", "used": 512, "spare": 16 * 128 - 512}
     text, markdown = cli("capacity", QUICKSTART).out, cli("capacity", QUICKSTART, "--format", "markdown").out
-    for shown in ("16 (room for 32)", "256 in 128 cables", "1:1", "51200 Gb/s"):
+    for shown in ("16 arista-7060x6-64pe (room for 32)", "256 in 128 cables", "1:1", "51200 Gb/s"):
         assert shown in text and shown in markdown
     assert markdown.startswith("|") and not text.startswith("|")
 

@@ -44,7 +44,7 @@ def test_an_interrupted_report_keeps_the_old_file(cli: Cli, tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("step", "command"),
     [
-        ("fabricgen.cli.init.make_plans", lambda at: ["init", at / "new"]),
+        ("fabricgen.api.starting._planned", lambda at: ["init", at / "new"]),
         ("fabricgen.cli.import_._listed", lambda at: ["import", "config-db", at / "b/sonic", "-o", at / "new"]),
     ],
     ids=["init", "import"],

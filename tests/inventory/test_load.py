@@ -22,7 +22,7 @@ def test_quickstart_is_short_and_without_findings() -> None:
     inventory, findings = load_inventory(QUICKSTART)
     assert findings == []
     assert len((QUICKSTART / "fabric.yaml").read_text().splitlines()) <= 40
-    assert inventory.planes["compute"].at("scalable_unit", "planned") == Location("fabric.yaml", 13, 32)
+    assert inventory.planes["compute"].at("scalable_unit", "planned") == Location("fabric.yaml", 14, 32)
 
 
 def test_every_value_knows_its_place(tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_platform_names_itself_and_its_sources(name: str) -> None:
     assert platform.sources
     assert set(platform.capabilities) <= set(platform.sources)
     assert platform.power_watts is None or platform.sources["power_watts"]
+    assert platform.rack_units is None or platform.sources["rack_units"]
     assert all(layout.sources for layout in platform.layouts)
     for layout in platform.layouts:
         assert not layout.headroom or layout.sources["headroom"]
