@@ -45,7 +45,8 @@ DEFAULT_ROCE_MTU_BYTES = 4096  # of a plane without `roce_mtu`: the largest path
 # Peer response time in pause quanta of 512 bit times, IEEE 802.3 Annex 31B as used by sonic-swss
 # cfgmgr/buffer_headroom_mellanox.lua.
 _RESPONSE_QUANTA = {
-    10_000: 67, 25_000: 80, 40_000: 118, 50_000: 147, 100_000: 394, 200_000: 453, 400_000: 905, 800_000: 905,
+    100: 1, 1_000: 2, 10_000: 67, 25_000: 80, 40_000: 118, 50_000: 147, 100_000: 394, 200_000: 453, 400_000: 905,
+    800_000: 905,
 }  # fmt: skip
 QUANTUM_BITS = 512
 MOST_QUANTA = 65_535  # of one pause frame
