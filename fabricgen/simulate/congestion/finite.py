@@ -18,7 +18,7 @@ from fabricgen.simulate.congestion.fifo import Fifos, cell_bytes
 from fabricgen.simulate.congestion.groups import Groups, group_settings, least_threshold_bytes, reaction_ns
 from fabricgen.simulate.max_min import ack_load
 from fabricgen.simulate.plane.crossings import Crossings, crossings
-from fabricgen.simulate.plane.ports import NO_SWITCH, Flags, Floats, Flows, Ints, Ports
+from fabricgen.simulate.plane.ports import NO_POOL, Flags, Floats, Flows, Ints, Ports
 from fabricgen.simulate.plane.ports import latency_ns as latency_of
 
 _log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class _Fluid:
         of_flows = left, due, acked, _, time_ns = tuple(value[alive] for value in values)
         ports = len(crossed.ports)
         totals = self.totals[:, crossed.ports]
-        scratch = tuple(map(np.zeros, (ports, crossed.size, len(its.pool), ports, len(alive))))
+        scratch = tuple(map(np.zeros, (ports, crossed.size, len(its.pool_bytes), ports, len(alive))))
         done: int = loops(
             (count, step, begin_ns, self.step_ns),
             (_WATCHED_STEPS, _LAST_BYTES, _FULL),
@@ -131,7 +131,7 @@ class _Fluid:
             self.capacity[crossed.ports],
             (fifos.bytes, fifos.filled, fifos.head, fifos.tail, fifos.backlog, fifos.cell_bytes),
             self.arriving,
-            (its.switch, its.alpha, its.reserve, its.pool, its.resume, its.lag),
+            (its.pool, its.alpha, its.reserve, its.pool_bytes, its.resume, its.lag),
             (groups.held, groups.headroom, groups.came, groups.gone, groups.full, groups.requests),
             totals,
             scratch,
@@ -234,7 +234,7 @@ def _cell_bytes(ports: Ports, flows: Flows, crossed: Crossings, step_ns: float) 
 def _most_held(ports: Ports, crossed: Crossings) -> Floats:
     """The most that the group that each port feeds can hold."""
     used = crossed.ports
-    alone = ports.alpha[used] / (1 + ports.alpha[used]) * np.append(ports.pool_bytes, 0.0)[ports.switch[used]]
+    alone = ports.alpha[used] / (1 + ports.alpha[used]) * np.append(ports.pool_bytes, 0.0)[ports.pool[used]]
     held = alone + ports.reserve_bytes[used] + 2 * ports.reaction_bytes[used]
-    most: Floats = np.where(ports.switch[used] == NO_SWITCH, np.inf, held)
+    most: Floats = np.where(ports.pool[used] == NO_POOL, np.inf, held)
     return most

@@ -4,7 +4,7 @@ import numpy as np
 
 from fabricgen.errors import UsageError
 from fabricgen.results import Compat
-from fabricgen.simulate.plane.ports import NO_PORT, NO_SWITCH, Flows, Ports
+from fabricgen.simulate.plane.ports import NO_POOL, NO_PORT, Flows, Ports
 from fabricgen.simulate.scenario import Scenario
 
 _BITS_PER_BYTE = 8
@@ -29,7 +29,7 @@ def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
     ports = Ports(
         bytes_per_ns=np.repeat([_rate(scenario, link.speed_gbps) for link in scenario.links], 2),
         delay_ns=np.repeat([float(link.delay_ns) for link in scenario.links], 2),
-        switch=np.array([node if one else NO_SWITCH for node, one in zip(into, fed, strict=True)], np.int64),
+        pool=np.array([node if one else NO_POOL for node, one in zip(into, fed, strict=True)], np.int64),
         is_nic=np.array([buffers[number[a]] is None for a, _ in ends], bool),
         alpha=np.array([one.alpha if one else 1.0 for one in fed]),
         reserve_bytes=np.array([one.pg_reserve_bytes if one else 0.0 for one in fed], float),

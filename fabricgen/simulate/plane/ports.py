@@ -18,21 +18,21 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-NO_SWITCH = -1
+NO_POOL = -1
 NO_PORT = -1
 
 
 @dataclass(frozen=True)
 class Ports:
-    """All ports of a network. Arrays are per port, except `pool_bytes`, which the groups of each switch share.
+    """All ports of a network. Arrays are per port, except `pool_bytes`, which is per pool: what its groups share.
 
-    `switch` is the switch whose PG the port feeds, NO_SWITCH if nothing pauses the port. `name_of` gives the
+    `pool` is the pool of the PG that the port feeds, NO_POOL if nothing pauses the port. `name_of` gives the
     (node, port) of a port, `peer_of` the (node, port) at its far end.
     """
 
     bytes_per_ns: Floats
     delay_ns: Floats
-    switch: Ints
+    pool: Ints
     is_nic: Flags
     alpha: Floats
     reserve_bytes: Floats
@@ -45,7 +45,7 @@ class Ports:
     response_bytes: Floats | float = 0.0  # what a port sends between a pause frame and its effect
 
     def __len__(self) -> int:
-        return len(self.switch)
+        return len(self.pool)
 
     @cached_property
     def reaction_bytes(self) -> Floats:
