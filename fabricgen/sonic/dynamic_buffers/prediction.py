@@ -120,10 +120,12 @@ class DynamicBuffers:
             return None
         return Headroom(*(whole_number(text(own, field)) or 0 for field in ("xon", "xoff", "size")))
 
+    def is_computed(self, profile: str) -> bool:
+        """Whether the switch computes a profile that a row of BUFFER_PG names."""
+        return profile == "NULL" or text(self._profiles_of_file.get(profile, {}), "headroom_type") == "dynamic"
+
     def _is_computed(self, row: Row) -> bool:
-        """Whether the switch computes the profile of a row of BUFFER_PG."""
-        name = self._profile_name(row)
-        return name == "NULL" or text(self._profiles_of_file.get(name, {}), "headroom_type") == "dynamic"
+        return self.is_computed(self._profile_name(row))
 
     def _is_lossy_ingress(self, name: str) -> bool:
         row = self._profiles_of_file.get(name, {})
