@@ -72,6 +72,14 @@ def peer_response_bytes(speed_mbps: int) -> int | None:
     return None if quanta is None else quanta * QUANTUM_BITS // 8
 
 
+def held_bytes(wire_bytes: int, cell_bytes: int) -> int:
+    """The bytes of a buffer that a packet of `wire_bytes` on the wire takes: whole cells, without its gap on the wire.
+    Cells of 0 bytes: its bytes on the wire."""
+    if cell_bytes == 0:
+        return wire_bytes
+    return (wire_bytes - WIRE_GAP_BYTES + cell_bytes - 1) // cell_bytes * cell_bytes
+
+
 def dynamic_threshold_bytes(pool_bytes: int, dynamic_th: int, saturated: int = 1) -> float:
     """Bytes of each of `saturated` equal queues with alpha = 2**dynamic_th in a shared pool that only they use."""
     alpha: float = 2.0**dynamic_th

@@ -131,7 +131,7 @@ class _Fluid:
             self.capacity[crossed.ports],
             (fifos.bytes, fifos.filled, fifos.head, fifos.tail, fifos.backlog, fifos.cell_bytes),
             self.arriving,
-            (its.pool, its.alpha, its.reserve, its.pool_bytes, its.resume, its.lag),
+            (its.pool, its.alpha, its.reserve, its.pool_bytes, its.resume, its.lag, its.static),
             (groups.held, groups.headroom, groups.came, groups.gone, groups.full, groups.requests),
             totals,
             scratch,
@@ -235,6 +235,7 @@ def _most_held(ports: Ports, crossed: Crossings) -> Floats:
     """The most that the group that each port feeds can hold."""
     used = crossed.ports
     alone = ports.alpha[used] / (1 + ports.alpha[used]) * np.append(ports.pool_bytes, 0.0)[ports.pool[used]]
-    held = alone + ports.reserve_bytes[used] + 2 * ports.reaction_bytes[used]
+    fixed = ports.of_groups(ports.static_bytes)[used] + ports.reserve_bytes[used]
+    held = alone + fixed + 2 * ports.reaction_bytes[used]
     most: Floats = np.where(ports.pool[used] == NO_POOL, np.inf, held)
     return most

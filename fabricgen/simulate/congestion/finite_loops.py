@@ -73,12 +73,12 @@ def _count_shared(ports: int, settings: Any, state: Any, taken: Any) -> None:
 @inlined
 def _paused(p: int, step: int, settings: Any, state: Any, taken: Any) -> bool:
     """`Groups.paused` of one port."""
-    pool, alpha, _, pool_bytes, resume, lag = settings
+    pool, alpha, _, pool_bytes, resume, lag, static = settings
     _, headroom, came, _, full, requests = state
     if pool[p] < 0:
         return False
     shared = _shared(p, settings, state)
-    limit = alpha[p] * max(pool_bytes[pool[p]] - taken[pool[p]], 0.0)
+    limit = static[p] + alpha[p] * max(pool_bytes[pool[p]] - taken[pool[p]], 0.0)
     beyond = min(max(shared - limit, 0.0), came[p])
     headroom[p] += beyond
     shared -= beyond

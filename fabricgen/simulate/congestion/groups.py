@@ -19,6 +19,7 @@ class GroupSettings:
 
     pool: Ints
     alpha: Floats
+    static: Floats  # bytes of the threshold beside alpha's part
     reserve: Floats
     resume: Floats  # bytes below the threshold
     lag: Ints  # steps between a request and its effect
@@ -29,6 +30,7 @@ class GroupSettings:
         return GroupSettings(
             self.pool[ports],
             self.alpha[ports],
+            self.static[ports],
             self.reserve[ports],
             self.resume[ports],
             self.lag[ports],
@@ -58,7 +60,7 @@ class Groups:
         self.headroom = np.clip(self.headroom - self.gone, 0.0, np.maximum(self.held, 0.0))
         shared = np.maximum(self.held - its.reserve - self.headroom, 0.0)
         taken = np.bincount(its.pool[guided], weights=shared[guided], minlength=len(its.pool_bytes))
-        limit = its.alpha * np.maximum(its.pool_bytes - taken, 0.0)[its.pool]
+        limit = its.static + its.alpha * np.maximum(its.pool_bytes - taken, 0.0)[its.pool]
         beyond = np.minimum(np.maximum(shared - limit, 0.0), self.came)
         self.headroom += beyond
         shared -= beyond
@@ -83,8 +85,9 @@ def group_settings(ports: Ports, used: Ints, step_ns: float) -> GroupSettings:
     return GroupSettings(
         pool=ports.pool[used],
         alpha=ports.alpha[used],
+        static=ports.of_groups(ports.static_bytes)[used],
         reserve=ports.reserve_bytes[used],
-        resume=np.broadcast_to(np.asarray(ports.xon_offset_bytes, float), len(ports))[used],
+        resume=ports.of_groups(ports.xon_offset_bytes)[used],
         lag=np.maximum(lag, 0).astype(np.int64),
         pool_bytes=ports.pool_bytes,
     )
@@ -103,5 +106,6 @@ def least_threshold_bytes(ports: Ports, used: Ints) -> Floats:
     guided = pool != NO_POOL
     alphas = np.bincount(pool[guided], weights=ports.alpha[used][guided], minlength=len(ports.pool_bytes))
     share = ports.pool_bytes / (1 + alphas)
-    threshold: Floats = np.where(guided, ports.alpha[used] * share[pool] + ports.reserve_bytes[used], np.inf)
+    fixed = ports.of_groups(ports.static_bytes)[used] + ports.reserve_bytes[used]
+    threshold: Floats = np.where(guided, ports.alpha[used] * share[pool] + fixed, np.inf)
     return threshold

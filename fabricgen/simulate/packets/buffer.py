@@ -5,7 +5,7 @@ then its headroom, which is separate or shared by all groups. Terms and order ar
 may have a limit in an egress pool; it drops the packets above the limit even if the group has room.
 """
 
-from fabricgen.physics import WIRE_GAP_BYTES
+from fabricgen.physics import held_bytes
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.intrinsics import whole
 from fabricgen.simulate.packets.packet import push_pause
@@ -31,10 +31,7 @@ def shared_part(run: Run, port: int, lane: int) -> int:
     return int(max(0, group.used - group.reserve))
 
 
-@inlined
-def held(cell: int, wire: int) -> int:
-    """The bytes of the buffer that a packet of `wire` bytes on the wire takes."""
-    return wire if cell == 0 else (wire - WIRE_GAP_BYTES + cell - 1) // cell * cell
+held = inlined(held_bytes)
 
 
 @inlined
@@ -42,7 +39,7 @@ def admit(run: Run, port: int, lane: int, wire: int) -> bool:
     """Account for a packet that arrived; False if there is no room for it."""
     group = run.groups[port, lane]
     node = run.nodes[run.ports[port].node]
-    size = held(whole(group.cell), wire)
+    size = held(wire, whole(group.cell))
     limit = threshold(run, port, lane)
     headroom_full = group.headroom + size > group.headroom_limit or node.pool + size > node.pool_limit
     if headroom_full and size + shared_part(run, port, lane) > limit:
@@ -64,7 +61,7 @@ def release(run: Run, port: int, lane: int, wire: int) -> None:
     """Account for a packet that leaves: it frees headroom first, the reserve last."""
     group = run.groups[port, lane]
     node = run.nodes[run.ports[port].node]
-    size = held(whole(group.cell), wire)
+    size = held(wire, whole(group.cell))
     from_headroom = min(group.headroom, size)
     rest = size - from_headroom
     group.headroom -= from_headroom

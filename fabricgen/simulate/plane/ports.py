@@ -41,11 +41,16 @@ class Ports:
     peer_of: Callable[[int], tuple[str, str]] = field(repr=False)
     packet_bytes: int = DEFAULT_ROCE_MTU_BYTES + ROCE_V2_WIRE_BYTES
     ack_bytes: float = 0.0  # for every packet, on the way back; 0 if adapters merge them
+    static_bytes: Floats | float = 0.0  # of a group's threshold, where alpha is 0
     xon_offset_bytes: Floats | float = 0.0  # how far below its threshold a group resumes its port
     response_bytes: Floats | float = 0.0  # what a port sends between a pause frame and its effect
 
     def __len__(self) -> int:
         return len(self.pool)
+
+    def of_groups(self, per_port: Floats | float) -> Floats:
+        """A setting of the groups as an array."""
+        return np.broadcast_to(np.asarray(per_port, float), len(self))
 
     @cached_property
     def reaction_bytes(self) -> Floats:
