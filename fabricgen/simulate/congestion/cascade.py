@@ -7,8 +7,6 @@ flow is a victim any more.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from fabricgen.results import CongestionTree
 from fabricgen.simulate.congestion.stage import Stage, affected_flows, follow
 from fabricgen.simulate.congestion.trees import trees
@@ -52,9 +50,7 @@ def _roots(stage: Stage, *, later: bool) -> Flags:
     """The ports that cause the congestion of a stage: those that other ports wait for, of later rounds only those with
     victims; or else those where a victim gets less than its fair share."""
     roots = stage.found.roots
-    with_victims = np.zeros(len(roots), bool)
-    for root in roots.nonzero()[0].tolist() if later else ():
-        with_victims[root] = bool((stage.found.held_by(stage.flows, root) & stage.victims).any())
-    if with_victims.any():
+    with_victims = stage.found.awaited_by(stage.crossed_by_victims()) & roots
+    if later and with_victims.any():
         return with_victims
     return roots if roots.any() else stage.shared_unfairly()

@@ -43,10 +43,14 @@ class Stage:
     def shared_unfairly(self) -> Flags:
         """The ports where victims get less than their share: saturated ports of their paths; or else the NICs that they
         share with other flows. A NIC serves its flows in equal parts, also those that wait at another port."""
-        saturated = self._crossed(self.flows.path) & self.saturated
-        return saturated if saturated.any() else self._crossed(self.flows.path[:, :1])
+        saturated = self.crossed_by_victims() & self.saturated
+        return saturated if saturated.any() else self._ports(self.flows.path[:, :1])
 
-    def _crossed(self, path: NDArray[np.int32]) -> Flags:
+    def crossed_by_victims(self) -> Flags:
+        """The ports on the paths of victims."""
+        return self._ports(self.flows.path)
+
+    def _ports(self, path: NDArray[np.int32]) -> Flags:
         """The ports on some columns of the paths of victims."""
         ports = np.zeros(len(self.saturated), bool)
         chosen = path[self.victims]

@@ -30,24 +30,30 @@ class Blockage:
         rows: Ints = self.waits[np.argsort(self.waits[:, 1], kind="stable")]
         return rows
 
-    def behind(self, root: int) -> tuple[Flags, int, Ints]:
+    def behind(self, root: int) -> tuple[Ints, int, Ints]:
         """The ports that wait for a root, directly or through others; the number of links to the farthest one; and the
         waits between them."""
-        waits, member = self.by_awaited, np.zeros(len(self.roots), bool)
+        waits, member = self.by_awaited, set[int]()
         front, depth, links = np.array([root], np.int64), 0, [np.empty((0, 2), np.int64)]
         while len(front):
             low, high = np.searchsorted(waits[:, 1], front, "left"), np.searchsorted(waits[:, 1], front, "right")
             rows = waits[np.concatenate([np.arange(a, b) for a, b in zip(low, high, strict=True)] or [low[:0]])]
-            fresh = np.unique(rows[:, 0][~member[rows[:, 0]]])
+            fresh = sorted(set(rows[:, 0].tolist()) - member)
             links.append(rows[np.isin(rows[:, 0], fresh)])
-            member[fresh] = True
-            depth += bool(len(fresh))
-            front = fresh
-        return member, depth, np.concatenate(links)
+            member.update(fresh)
+            depth += bool(fresh)
+            front = np.array(fresh, np.int64)
+        return np.array(sorted(member), np.int64), depth, np.concatenate(links)
 
-    def held_by(self, flows: Flows, root: int) -> Flags:
-        """The flows that cross a port which waits for a root."""
-        return crossing(flows.path, self.behind(root)[0])
+    def awaited_by(self, ports: Flags) -> Flags:
+        """The ports for which some ports wait, directly or through others."""
+        awaited, front = np.zeros(len(self.roots), bool), ports
+        while front.any():
+            reached = np.zeros(len(self.roots), bool)
+            reached[self.waits[front[self.waits[:, 0]], 1]] = True
+            front = reached & ~awaited
+            awaited |= reached
+        return awaited
 
 
 def blockage(flows: Flows, roots: Flags, paused: Flags) -> Blockage:
@@ -71,32 +77,49 @@ def trees(
     waited_for = np.bincount(found.waits[:, 1], minlength=len(roots)) if len(found.waits) else roots * 0
     chosen = np.flatnonzero(roots)
     chosen = chosen[np.argsort(-waited_for[chosen], kind="stable")][:MOST_TREES]
-    made = [_tree(ports, flows, found, int(root), victims, number) for root in chosen]
+    crossed = _Crossed(flows)
+    made = [_tree(ports, crossed, found, int(root), victims, number) for root in chosen]
     return sorted(made, key=lambda tree: (-tree.victims, -tree.channels, tree.root))
 
 
-def _tree(ports: Ports, flows: Flows, found: Blockage, root: int, victims: Flags, number: int) -> CongestionTree:
+class _Crossed:
+    """The flows through each port. `last` is the last port of each flow."""
+
+    def __init__(self, flows: Flows) -> None:
+        flow, hop = (flows.path != NO_PORT).nonzero()
+        port = flows.path[flow, hop]
+        order = np.argsort(port, kind="stable")
+        self._flow, self._port = flow[order], port[order]
+        self.source, self.last = flows.source, flows.path[np.arange(len(flows)), flows.hops - 1]
+
+    def by(self, ports: Ints) -> Ints:
+        """The flows through any of some ports."""
+        low, high = (np.searchsorted(self._port, ports, side) for side in ("left", "right"))
+        rows = [self._flow[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        flows: Ints = np.unique(np.concatenate([np.empty(0, np.int64), *rows]))
+        return flows
+
+
+def _tree(ports: Ports, crossed: _Crossed, found: Blockage, root: int, victims: Flags, number: int) -> CongestionTree:
     member, depth, edges = found.behind(root)
-    member[root] = not len(edges)  # a port that nothing waits for delays only the flows that cross it
-    held = crossing(flows.path, member)
+    held = crossed.by(member if len(edges) else np.array([root]))  # without a wait: only the flows that cross it
     return CongestionTree(
         root=ports.name_of(root),
-        kind=_kind(flows, root) if len(edges) else TreeKind.UNFAIR_SHARE,
+        kind=_kind(crossed, root) if len(edges) else TreeKind.UNFAIR_SHARE,
         depth=depth,
-        channels=int(member.sum()) if len(edges) else 0,
-        victims=int((held & victims).sum()),
+        channels=len(member),
+        victims=int(victims[held].sum()),
         links=tuple((ports.name_of(int(port)), ports.name_of(int(awaited))) for port, awaited in edges[:_MOST_LINKS]),
         round=number,
     )
 
 
-def _kind(flows: Flows, root: int) -> TreeKind:
+def _kind(crossed: _Crossed, root: int) -> TreeKind:
     """A root towards a host is an incast, or a slow receiver if it has a single sender."""
-    through = crossing(flows.path, np.arange(int(flows.path.max()) + 1) == root)
-    ends = flows.path[np.arange(len(flows)), flows.hops - 1] == root
-    if not bool((ends & through).any()):
+    through = crossed.by(np.array([root]))
+    if not bool((crossed.last[through] == root).any()):
         return TreeKind.COLLISION
-    return TreeKind.INCAST if len(np.unique(flows.source[through])) > 1 else TreeKind.SLOW_RECEIVER
+    return TreeKind.INCAST if len(np.unique(crossed.source[through])) > 1 else TreeKind.SLOW_RECEIVER
 
 
 def crossing(path: NDArray[np.int32], member: Flags) -> Flags:
