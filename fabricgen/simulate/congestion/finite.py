@@ -23,7 +23,7 @@ from fabricgen.simulate.plane.ports import latency_ns as latency_of
 
 _log = logging.getLogger(__name__)
 
-_STEP_NS = 100.0
+_STEP_NS = 50.0
 _STEPS_OF_SHORTEST = 400  # the shortest flow takes at least so many steps, unless they are shorter than _STEP_NS
 _STEPS_OF_REACTION = 20  # a step is short compared with the reaction time of a pause,
 _STEPS_OF_FILLING = 60  # or with the time in which a group fills, if that is longer
@@ -32,9 +32,9 @@ _ACK_STEPS = 200
 _WATCHED_STEPS = 4
 _LAST_BYTES = 1.0
 _COMPACT = 0.8
-_CELL_PACKETS = 4
+_CELL_PACKETS = 2
 _FULL = 0.001
-_RUNS, _SHIFT_NS = 3, 400.0
+_RUNS, _SHIFT_NS = 5, 400.0
 # Steps times crossings, and the cost of the numpy calls of one step in crossings.
 _WORTH_COMPILING, _MOST_REPEATED, _ENTRIES_OF_CALLS = 5_000_000, 150_000_000, 3000
 
