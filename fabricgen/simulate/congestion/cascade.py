@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricgen.results import CongestionTree
-from fabricgen.simulate.congestion.stage import Stage, affected_flows, follow
-from fabricgen.simulate.congestion.trees import trees
-from fabricgen.simulate.plane.ports import Flags, Ports
+from fabricgen.simulate.congestion.stage import Stage, affected_flows, follow, ideal_times_ns
+from fabricgen.simulate.congestion.trees import crossing, trees
+from fabricgen.simulate.plane.ports import Flags, Flows, Ports
 
 MOST_ROUNDS = 16
 _MOST_ROUNDS_OF_RATES = 3  # a round costs as much as the first one
@@ -26,21 +26,22 @@ class Cascade:
     left: int
 
 
-def cascade(ports: Ports, first: Stage, *, finite: bool) -> Cascade:
-    """The roots of a run, and of the runs without the flows of earlier roots."""
+def cascade(ports: Ports, flows: Flows, first: Stage, *, finite: bool) -> Cascade:
+    """The roots of a run of `flows`, and of the runs without the flows of earlier roots."""
     made: list[CongestionTree] = []
-    count, stage = 0, first
+    count, stage, rest = 0, first, flows
     for number in range(1, (MOST_ROUNDS if finite else _MOST_ROUNDS_OF_RATES) + 1):
         roots = _roots(stage, later=number > 1)
         if not roots.any():
             break
         made += trees(ports, stage.flows, stage.found, roots, stage.victims, number)
         count += int(roots.sum())
-        rest = stage.without(roots)
-        rest = rest.only(affected_flows(ports, rest)) if len(rest) else rest
-        if not len(rest):
+        rest = rest.only(~crossing(rest.path, roots))
+        affected = affected_flows(ports, rest) if len(rest) else roots[:0]
+        if not affected.any():
             return Cascade(made, count, 0)
-        stage = follow(ports, rest, finite=finite, repeat=False)
+        ideal_ns = ideal_times_ns(ports, rest, finite=finite)
+        stage = follow(ports, rest.only(affected), ideal_ns[affected], finite=finite, repeat=False)
         if not stage.victims.any():
             return Cascade(made, count, 0)
     return Cascade(made, count, int(stage.victims.sum()))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fabricgen.results import VictimLabel
 from fabricgen.simulate.congestion.finite import run_fluid
 from fabricgen.simulate.congestion.steady import steady_rates
-from fabricgen.simulate.congestion.trees import PAUSED_DUTY, Blockage, blockage, crossing, labels
+from fabricgen.simulate.congestion.trees import PAUSED_DUTY, Blockage, blockage, labels
 from fabricgen.simulate.max_min import max_min_rates, max_min_times_ns
 from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Flows, Ports, latency_ns
 
@@ -57,35 +57,36 @@ class Stage:
         ports[chosen[chosen != NO_PORT]] = True
         return ports
 
-    def without(self, ports: Flags) -> Flows:
-        """The flows that cross none of some ports."""
-        return self.flows.only(~crossing(self.flows.path, ports))
-
 
 def is_victim(factor: Floats) -> Flags:
     """Whether a HoL factor is that of a victim; NaN is."""
     return ~(factor <= VICTIM)
 
 
-def follow(ports: Ports, flows: Flows, *, finite: bool, repeat: bool = True) -> Stage:
+def ideal_times_ns(ports: Ports, flows: Flows, *, finite: bool) -> Floats:
+    """The completion time of each flow under ideal sharing of all ports with all flows. Flows that never wait matter as
+    well: another flow that gets more than its part of its NIC meets them at their receiver."""
+    needed = max_min_times_ns(ports, flows) if finite else flows.bytes / max_min_rates(ports, flows)
+    ideal: Floats = needed + latency_ns(ports, flows)
+    return ideal
+
+
+def follow(ports: Ports, flows: Flows, ideal_ns: Floats, *, finite: bool, repeat: bool = True) -> Stage:
     """Run flows to their completion, or else to the rates that they settle at. `repeat`: with starts some ns apart."""
-    latency = latency_ns(ports, flows)
     unsettled = 0
     if finite:
-        ideal = max_min_times_ns(ports, flows) + latency
-        last = float((ideal + flows.start_ns).max())
+        last = float((ideal_ns + flows.start_ns).max())
         run = run_fluid(ports, flows, _HORIZON * last, repeat=repeat)
         time = run.time_ns
         duty = 1 - run.paused_ns / np.maximum(run.wanted_ns, 1.0)
         busy = run.busy_ns > _BUSY_SHARE * np.maximum(run.wanted_ns, 1.0)
     else:
         steady = steady_rates(ports, flows)
-        time = flows.bytes / np.maximum(steady.rates, 1e-9) + latency
-        ideal = flows.bytes / max_min_rates(ports, flows) + latency
+        time = flows.bytes / np.maximum(steady.rates, 1e-9) + latency_ns(ports, flows)
         duty, unsettled = steady.duty, steady.unsettled
         busy = (steady.throughput >= _SATURATED * ports.bytes_per_ns) & (steady.backlog > 1 - _SATURATED)
     saturated = busy & (duty >= PAUSED_DUTY)
-    return Stage(flows, time, ideal, saturated, blockage(flows, saturated, duty < PAUSED_DUTY), unsettled)
+    return Stage(flows, time, ideal_ns, saturated, blockage(flows, saturated, duty < PAUSED_DUTY), unsettled)
 
 
 def offered_load(ports: Ports, flows: Flows) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 
 from fabricgen.results import CongestionModel, CongestionTree, VictimLabel
 from fabricgen.simulate.congestion.cascade import cascade
-from fabricgen.simulate.congestion.stage import VICTIM, affected_flows, follow, is_victim, offered_load
+from fabricgen.simulate.congestion.stage import VICTIM, affected_flows, follow, ideal_times_ns, is_victim, offered_load
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.plane.ports import Flags, Floats, Flows, Ports, latency_ns
 
@@ -43,18 +43,20 @@ class Verdict:
 def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
     """The verdict on finite flows by their completion, or else by the rates that flows settle at."""
     affected = affected_flows(ports, flows)
-    ideal, time = np.zeros(len(flows)), np.zeros(len(flows))
-    calm = ~affected
+    calm, label = ~affected, [VictimLabel.NONE] * len(flows)
+    ideal = ideal_times_ns(ports, flows, finite=finite or not affected.any())
+    time = np.zeros(len(flows))
     if calm.any():
-        ideal[calm] = time[calm] = max_min_times_ns(ports, flows.only(calm)) + latency_ns(ports, flows)[calm]
-    label = [VictimLabel.NONE] * len(flows)
+        time[calm] = max_min_times_ns(ports, flows.only(calm)) + latency_ns(ports, flows)[calm]
+    if not finite:
+        ideal[calm] = time[calm]
     if not affected.any():
         return Verdict(CongestionModel.IDLE, time, ideal, tuple(label))
-    stage = follow(ports, flows.only(affected), finite=finite)
-    time[affected], ideal[affected] = stage.time_ns, stage.ideal_ns
+    stage = follow(ports, flows.only(affected), ideal[affected], finite=finite)
+    time[affected] = stage.time_ns
     for index, its in zip(np.flatnonzero(affected), stage.labels(), strict=True):
         label[index] = its
-    found = cascade(ports, stage, finite=finite)
+    found = cascade(ports, flows, stage, finite=finite)
     return Verdict(
         CongestionModel.FINITE if finite else CongestionModel.STEADY, time, ideal, tuple(label), tuple(found.trees),
         found.roots, int(stage.found.paused.sum()), stage.unsettled, found.left,
