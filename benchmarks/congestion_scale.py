@@ -7,7 +7,7 @@ from fabricgen.routing import bits
 from fabricgen.routing.network import Network, build_network
 from fabricgen.simulate.patterns import Adapter
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.plane.ports import NO_SWITCH, Ports
+from fabricgen.simulate.plane.ports import NO_POOL, Ports
 
 PODS, LEAVES, SPINES, CORES_PER_SPINE, HOSTS = 64, 32, 32, 32, 32
 GPUS = PODS * LEAVES * HOSTS
@@ -30,7 +30,7 @@ def synthetic_plane(
     ports = Ports(
         bytes_per_ns=np.full(size, _GBPS / 8),
         delay_ns=np.full(size, _DELAY_NS),
-        switch=np.concatenate([network.target, leaf, np.full(adapters, NO_SWITCH)]).astype(np.int64),
+        pool=np.concatenate([network.target, leaf, np.full(adapters, NO_POOL)]).astype(np.int64),
         is_nic=is_nic,
         alpha=np.ones(size),
         reserve_bytes=np.zeros(size),

@@ -45,7 +45,8 @@ DEFAULT_ROCE_MTU_BYTES = 4096  # of a plane without `roce_mtu`: the largest path
 # Peer response time in pause quanta of 512 bit times, IEEE 802.3 Annex 31B as used by sonic-swss
 # cfgmgr/buffer_headroom_mellanox.lua.
 _RESPONSE_QUANTA = {
-    10_000: 67, 25_000: 80, 40_000: 118, 50_000: 147, 100_000: 394, 200_000: 453, 400_000: 905, 800_000: 905,
+    100: 1, 1_000: 2, 10_000: 67, 25_000: 80, 40_000: 118, 50_000: 147, 100_000: 394, 200_000: 453, 400_000: 905,
+    800_000: 905,
 }  # fmt: skip
 QUANTUM_BITS = 512
 MOST_QUANTA = 65_535  # of one pause frame
@@ -69,6 +70,14 @@ def peer_response_bytes(speed_mbps: int) -> int | None:
     """Bytes that a peer may still send while it reacts to a pause; None for a speed without a published figure."""
     quanta = _RESPONSE_QUANTA.get(speed_mbps)
     return None if quanta is None else quanta * QUANTUM_BITS // 8
+
+
+def held_bytes(wire_bytes: int, cell_bytes: int) -> int:
+    """The bytes of a buffer that a packet of `wire_bytes` on the wire takes: whole cells, without its gap on the wire.
+    Cells of 0 bytes: its bytes on the wire."""
+    if cell_bytes == 0:
+        return wire_bytes
+    return (wire_bytes - WIRE_GAP_BYTES + cell_bytes - 1) // cell_bytes * cell_bytes
 
 
 def dynamic_threshold_bytes(pool_bytes: int, dynamic_th: int, saturated: int = 1) -> float:

@@ -72,13 +72,14 @@ def simulate_congestion(
 def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> CongestionSimulation:
     """Compute the same for the flows and routes of a scenario file.
 
-    Mistakes in the file are findings; there is no result then.
+    Mistakes in the file are findings, and so are parts that the model does not have; there is no result then.
     """
     from fabricgen.simulate.congestion.analysis import analyse_scenario
     from fabricgen.simulate.congestion.findings import congestion_findings
+    from fabricgen.simulate.congestion.refused import refused_parts
     from fabricgen.simulate.scenario import check_scenario, read_scenario
 
-    if mistakes := check_scenario(file):
+    if mistakes := check_scenario(file) or refused_parts(file):
         return CongestionSimulation(findings=tuple(mistakes))
     scenario = read_scenario(file)
     results = [analyse_scenario(scenario)]

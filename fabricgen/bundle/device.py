@@ -148,6 +148,11 @@ class ObservedDevice:
         value = self.row(table, key).get(name)
         return value if isinstance(value, str) else ""
 
+    @property
+    def mmu_bytes(self) -> int | None:
+        """The memory of the ASIC where fabric.json has it."""
+        return self.wired.mmu_bytes if self.wired else None
+
     @cached_property
     def metadata(self) -> Row:
         """DEVICE_METADATA|localhost."""

@@ -4,7 +4,7 @@ One JSON object. Every list has one item per line, so that a change is easy to r
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,7 @@ class WiredDevice:
     loopbacks: tuple[str, ...] = ()  # addresses of Loopback0
     management: tuple[str, ...] = ()  # addresses of eth0, with prefix length
     node_guid: str = ""  # of an InfiniBand switch, 0x and 16 hex digits
+    mmu_bytes: int | None = None  # the memory of the ASIC where the platform states it
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +210,18 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
+    lists["devices"] = tuple(map(_dumped_device, wiring.devices))
     lists |= {name: items for name in ("host_models", "externals", "placeholders") if (items := getattr(wiring, name))}
     head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
     if wiring.checks != Checks():
         head["checks"] = wiring.checks
     return dump_listing(head, lists)
+
+
+def _dumped_device(device: WiredDevice) -> dict[str, object]:
+    """The keys of a device; `mmu_bytes` only where it is known."""
+    keys = {field.name: getattr(device, field.name) for field in fields(device)}
+    return keys if device.mmu_bytes is not None else {name: keys[name] for name in keys if name != "mmu_bytes"}
 
 
 def load_wiring(text: bytes) -> Wiring:

@@ -13,6 +13,7 @@ from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.report.explain import explain_option, explain_value
+from fabricgen.report.explain_computed import explain_computed_profile, explain_missing_size
 from fabricgen.sonic.image import rows
 from fabricgen.sonic.secrets import shown_key
 from fabricgen.visible import visible
@@ -30,6 +31,7 @@ def command(settings: Settings, subject: str, value: str | None) -> int:
     \b
     fabricgen explain FG512
     fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
+    fabricgen explain build 'leaf1:BUFFER_POOL|ingress_lossless_pool|size'
     fabricgen explain build compute:routing_engine
     fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
@@ -66,9 +68,12 @@ def _value_lines(folder: Path, value: str) -> list[str]:
     if not separator or device is None:
         form = "DEVICE:TABLE|KEY|FIELD, PLANE:OPTION of an InfiniBand plane, or hosts/GROUP:FILE|SETTING"
         raise UsageError(f"{value!r} does not name a device of {folder}; the form is {form}")
+    if lines := explain_missing_size(device, path):
+        return lines
     table, key, field = _split(device, path)
     explanation = bundle.sources.explain(name, table, key, field) if bundle.sources else None
-    return list(explain_value(device, (table, key, field), explanation, guards(bundle, name, table, key, field)))
+    origin = explain_value(device, (table, key, field), explanation, guards(bundle, name, table, key, field))
+    return [*origin, *explain_computed_profile(device, table, key)]
 
 
 def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[str]:

@@ -101,6 +101,7 @@ def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation)
         node_guid=allocation.guids.switches.get(switch.key, ""),
         **({} if note is None else {key: getattr(note, key) for key in ("rack", "unit", "serial")}),
         state=DeviceState.ACTIVE if note is None else DeviceState(note.state),
+        mmu_bytes=switch.platform.mmu_bytes,
     )
 
 

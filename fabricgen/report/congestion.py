@@ -34,7 +34,9 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     slowest = max((flow.fct_ns or 0 for flow in result.flows), default=0)
     parts = [load, counted(victims, "victim")]
     if result.model != "dense":
-        parts.append(f"{counted(result.roots, 'root')}, {counted(result.paused, 'paused port')}")
+        rounds = max((tree.round for tree in result.trees), default=1)
+        roots = counted(result.roots, "root") + (f" in {rounds} rounds" if rounds > 1 else "")
+        parts.append(f"{roots}, {counted(result.paused, 'paused port')}")
     if result.unfinished:
         parts.append(f"{result.unfinished} not finished")
     else:
@@ -69,6 +71,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
         "lost": result.lost,
         "unfinished": result.unfinished,
         "unsettled": result.unsettled,
+        "unexplained": result.unexplained,
         "ecn": result.ecn,
         "collisions": {
             "flows": collisions.flows,
@@ -87,6 +90,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
 def _tree(tree: CongestionTree) -> dict[str, Any]:
     return {
         "root": list(tree.root),
+        "round": tree.round,
         "kind": tree.kind,
         "depth": tree.depth,
         "channels": tree.channels,

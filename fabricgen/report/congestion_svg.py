@@ -9,7 +9,7 @@ from fabricgen.units import counted
 Port = tuple[str, str]
 
 _COLUMN, _ROW, _BOX, _MARGIN = 300, 34, (250, 24), 16
-_COLORS = {"incast": "#c0392b", "collision": "#d35400", "slow-receiver": "#8e44ad"}
+_COLORS = {"incast": "#c0392b", "collision": "#d35400", "slow-receiver": "#8e44ad", "unfair-share": "#7f8c8d"}
 _PAUSED = "#f5d76e"
 
 

@@ -21,6 +21,7 @@ class TreeKind(enum.StrEnum):
     INCAST = "incast"
     COLLISION = "collision"
     SLOW_RECEIVER = "slow-receiver"
+    UNFAIR_SHARE = "unfair-share"  # it pauses no port: its flows share it in another way than ideally
 
 
 class VictimLabel(enum.StrEnum):
@@ -28,7 +29,7 @@ class VictimLabel(enum.StrEnum):
 
     NONE = ""  # it is not a victim, or the reason is not known
     OFF_PATH = "off-path"  # no port of its path is a root
-    UNFAIR_SHARE = "unfair-share"  # its share of a root is too small
+    UNFAIR_SHARE = "unfair-share"  # its share of a root, or of its NIC, is too small
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,9 @@ class CongestionTree:
     """A saturated port (the root) and the ports that it pauses, directly or through other ports.
 
     `depth` is the number of links from the root to the farthest of `channels` paused ports. `links` are pairs (paused
-    port, the port that it waits for); if there are many, only some of them.
+    port, the port that it waits for); if there are many, only some of them. A root of round 2 is one when the flows of
+    all roots of round 1 are gone, and so on; its `victims` are those of that round. With 0 channels it delays only the
+    flows that cross it, which share it unfairly.
     """
 
     root: tuple[str, str]
@@ -62,6 +65,7 @@ class CongestionTree:
     channels: int
     victims: int
     links: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = ()
+    round: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,7 @@ class CongestionResult:
     lost: int = 0
     unfinished: int = 0
     unsettled: int = 0
+    unexplained: int = 0  # victims without a root when the flows of all roots are gone
     collisions: Collisions | None = None
     draws: Mapping[str, float] | None = None
     rail_bytes: Mapping[int, float] = field(default_factory=dict)

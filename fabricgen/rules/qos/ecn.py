@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
-from fabricgen.physics import ROCE_V2_HEADER_BYTES
+from fabricgen.physics import ROCE_V2_HEADER_BYTES, dynamic_threshold_bytes
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
+from fabricgen.rules.view.computed_buffers import computed_by_switch
 from fabricgen.rules.view.fabric import Fabric, number
-from fabricgen.rules.view.qos import PortClass
+from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.qos_classes import port_classes
-from fabricgen.units import format_speed
+from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL, DynamicBuffers
+from fabricgen.sonic.tables import Row
+from fabricgen.units import format_speed, signed_number
 
 _MARKS_GREEN = frozenset({"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all"})
 
@@ -67,7 +70,8 @@ def marking_off(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG543", Severity.WARNING, "ECN marks later than PFC pauses")
 def marks_too_late(fabric: Fabric) -> Iterator[Defect]:
-    """What: green_max_threshold is below the queue size at which a single lossless group of the switch pauses.
+    """What: green_max_threshold is below the queue size at which a single lossless group of the switch pauses. In the
+    dynamic model the pool is the one that the switch computes.
 
     Why: ECN must slow senders down before PFC stops them. If the pause comes first, DCQCN never detects congestion.
 
@@ -77,25 +81,38 @@ def marks_too_late(fabric: Fabric) -> Iterator[Defect]:
 
     FG546 covers switches with virtual output queues.
 
-    Source: Zhu et al., SIGCOMM 2015; sonic-buildimage pull request 4564. A group settles at alpha/(1+alpha).
+    Source: Zhu et al., SIGCOMM 2015; sonic-buildimage pull request 4564. A group settles at alpha/(1+alpha). Computed
+    pools: sonic-swss cfgmgr/buffer_pool_mellanox.lua.
     """
+    computed = computed_by_switch(fabric)
+    hint = "set green_max_threshold below the pause threshold"
     for ports, name in _lossless_profiles(fabric):
         kmax = number(ports.qos.row("WRED_PROFILE", name).get("green_max_threshold"))
-        points = [
-            point
-            for row in ports.rows["BUFFER_PG"].values()
-            if (profile := str(row.get("profile"))) and ports.qos.is_lossless_pg_profile(profile)
-            if (point := ports.qos.pause_threshold_bytes(profile))
-        ]
-        if kmax is not None and points and kmax > min(points) and not _is_voq(ports):
-            message = f"{name} marks all packets from {kmax} bytes, but PFC pauses at {min(points):.0f} bytes"
-            yield from ports.qos.defects(
-                "WRED_PROFILE",
-                name,
-                "green_max_threshold",
-                message,
-                "set green_max_threshold below the pause threshold",
-            )
+        profiles = {str(row.get("profile")) for row in ports.rows["BUFFER_PG"].values()}
+        lossless = sorted(filter(ports.qos.is_lossless_pg_profile, profiles))
+        for switch in ports.qos.switches if kmax is not None and not _is_voq(ports) else ():
+            own = computed.get(switch.name)
+            points = [_pause_point(ports.qos, profile, own) for profile in lossless]
+            least = min((point for point in points if point), default=None)
+            if least is not None and kmax is not None and kmax > least:
+                message = f"{name} marks all packets from {kmax} bytes, but PFC pauses at {least:.0f} bytes"
+                pool = own.sizes.bytes.get(LOSSLESS_POOL) if own else None
+                if own and pool:
+                    message += f" of the pool of {pool} bytes that the switch computes, for a memory of "
+                    message += f"{own.mmu_bytes} bytes ({own.memory_source})"
+                yield Defect(switch.place("WRED_PROFILE", name, "green_max_threshold"), message, hint)
+
+
+def _pause_point(qos: QosTables, profile: str, computed: DynamicBuffers | None) -> float | None:
+    """The size at which a single group with a profile pauses its sender; None if it is unknown."""
+    row = qos.row("BUFFER_PROFILE", profile)
+    if computed is None or "static_th" in row:
+        return qos.pause_threshold_bytes(profile)
+    defaults: Row = next(iter(qos.tables["DEFAULT_LOSSLESS_BUFFER_PARAMETER"].values()), {})
+    exponent = signed_number(row.get("dynamic_th", defaults.get("default_dynamic_th")))
+    name = LOSSLESS_POOL if computed.is_computed(profile) else str(row.get("pool"))
+    pool = computed.sizes.bytes.get(name)
+    return dynamic_threshold_bytes(pool, exponent) if pool and exponent is not None else None
 
 
 # The path MTU of RoCE on loose files, where the plane's own is not known: the smallest in use.

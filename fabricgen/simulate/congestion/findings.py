@@ -37,25 +37,35 @@ def _tiers(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
 
 def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
     reported = [tree for tree in result.trees if tree.victims or not _is_luck(result)]  # FG707 reports bad luck
+    certain = result.single_path and not result.ecn
     for tree in reported[:_MOST_TREES]:
         device, port = tree.root
-        certain = result.single_path and not result.ecn
         if tree.kind is TreeKind.SLOW_RECEIVER:
             message = f"{port} feeds a receiver slower than its only sender, and pauses {tree.channels} ports behind it"
             hint = "give the receiver the speed of its senders, or limit the senders"
             yield _at(bundle, "FG706", Severity.WARNING, message, device, hint, port, certain=certain)
             continue
         severity = Severity.WARNING if tree.victims and not _is_luck(result) else Severity.NOTE
-        message = f"{_cause(tree)} at {port} pauses {counted(tree.channels, 'port')}, the farthest "
-        message += f"{counted(tree.depth, 'link')} away; "
-        message += f"{counted(tree.victims, 'victim')} among the flows that these ports delay{_transient(result)}"
+        message = f"{_tree_text(tree)}{_later(tree)}{_transient(result)}"
         incast = tree.kind is TreeKind.INCAST
         hint = "let fewer hosts send at a time" if incast else "change the placement, or add paths or queue pairs"
         yield _at(bundle, "FG702", severity, message, device, hint, port, certain=certain)
+    if more := result.roots - len(result.trees) + len(reported[_MOST_TREES:]):
+        message = f"{_plane(result)}{counted(more, 'more root')}; the JSON output has the trees of {len(result.trees)}"
+        yield _at(bundle, "FG702", Severity.NOTE, message, "", certain=certain)
 
 
-def _cause(tree: CongestionTree) -> str:
-    return "an incast" if tree.kind is TreeKind.INCAST else "more load than the link can carry"
+def _tree_text(tree: CongestionTree) -> str:
+    port = tree.root[1]
+    if tree.kind is TreeKind.UNFAIR_SHARE:
+        return f"flows share {port} unequally: {counted(tree.victims, 'victim')} among them"
+    cause = "an incast" if tree.kind is TreeKind.INCAST else "more load than the link can carry"
+    text = f"{cause} at {port} pauses {counted(tree.channels, 'port')}, the farthest {counted(tree.depth, 'link')} away"
+    return f"{text}; {counted(tree.victims, 'victim')} among the flows that these ports delay"
+
+
+def _later(tree: CongestionTree) -> str:
+    return f", after the flows of the roots before are gone (round {tree.round})" if tree.round > 1 else ""
 
 
 def _victims(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
@@ -68,6 +78,8 @@ def _victims(bundle: Bundle | None, result: CongestionResult) -> Iterator[Findin
     message = f"{count} of {total} flows are victims: other flows delay them beyond 1.2 times their ideal time; "
     message += f"{worst.src} to {worst.dst} {factor}"
     message += f" ({worst.label}){_transient(result)}" if worst.label else _transient(result)
+    if result.unexplained:
+        message += f"; {counted(result.unexplained, 'flow')} would be when the flows of all roots are gone"
     severity = Severity.NOTE if _is_luck(result) else Severity.WARNING
     hint = "relieve the roots of the congestion trees that FG702 names" if result.trees else ""
     yield _at(bundle, "FG703", severity, message, "", hint, certain=result.single_path and not result.ecn)

@@ -18,12 +18,12 @@ from fabricgen.simulate.congestion.fifo import Fifos, cell_bytes
 from fabricgen.simulate.congestion.groups import Groups, group_settings, least_threshold_bytes, reaction_ns
 from fabricgen.simulate.max_min import ack_load
 from fabricgen.simulate.plane.crossings import Crossings, crossings
-from fabricgen.simulate.plane.ports import NO_SWITCH, Flags, Floats, Flows, Ints, Ports
+from fabricgen.simulate.plane.ports import NO_POOL, Flags, Floats, Flows, Ints, Ports
 from fabricgen.simulate.plane.ports import latency_ns as latency_of
 
 _log = logging.getLogger(__name__)
 
-_STEP_NS = 100.0
+_STEP_NS = 50.0
 _STEPS_OF_SHORTEST = 400  # the shortest flow takes at least so many steps, unless they are shorter than _STEP_NS
 _STEPS_OF_REACTION = 20  # a step is short compared with the reaction time of a pause,
 _STEPS_OF_FILLING = 60  # or with the time in which a group fills, if that is longer
@@ -32,9 +32,9 @@ _ACK_STEPS = 200
 _WATCHED_STEPS = 4
 _LAST_BYTES = 1.0
 _COMPACT = 0.8
-_CELL_PACKETS = 4
+_CELL_PACKETS = 2
 _FULL = 0.001
-_RUNS, _SHIFT_NS = 3, 400.0
+_RUNS, _SHIFT_NS = 5, 400.0
 # Steps times crossings, and the cost of the numpy calls of one step in crossings.
 _WORTH_COMPILING, _MOST_REPEATED, _ENTRIES_OF_CALLS = 5_000_000, 150_000_000, 3000
 
@@ -51,15 +51,15 @@ class Run:
     paused_ns: Floats
 
 
-def run_fluid(ports: Ports, flows: Flows, horizon_ns: float) -> Run:
+def run_fluid(ports: Ports, flows: Flows, horizon_ns: float, *, repeat: bool = True) -> Run:
     """Follow all flows to their completion, or to the horizon (from time 0).
 
     Behind several layers of paused ports the order of arrival matters, and starts some ns apart change single flows by
-    a tenth. Where the cost is low, each flow gets the median over such starts.
+    a tenth. With `repeat`, and where the cost is low, each flow gets the median over such starts.
     """
     fluid = _Fluid(ports, flows)
     first = fluid.run(horizon_ns)
-    if fluid.work > _MOST_REPEATED:
+    if fluid.work > _MOST_REPEATED or not repeat:
         return first
     times = [first.time_ns]
     for seed in range(1, _RUNS):
@@ -119,7 +119,7 @@ class _Fluid:
         of_flows = left, due, acked, _, time_ns = tuple(value[alive] for value in values)
         ports = len(crossed.ports)
         totals = self.totals[:, crossed.ports]
-        scratch = tuple(map(np.zeros, (ports, crossed.size, len(its.pool), ports, len(alive))))
+        scratch = tuple(map(np.zeros, (ports, crossed.size, len(its.pool_bytes), ports, len(alive))))
         done: int = loops(
             (count, step, begin_ns, self.step_ns),
             (_WATCHED_STEPS, _LAST_BYTES, _FULL),
@@ -131,7 +131,7 @@ class _Fluid:
             self.capacity[crossed.ports],
             (fifos.bytes, fifos.filled, fifos.head, fifos.tail, fifos.backlog, fifos.cell_bytes),
             self.arriving,
-            (its.switch, its.alpha, its.reserve, its.pool, its.resume, its.lag),
+            (its.pool, its.alpha, its.reserve, its.pool_bytes, its.resume, its.lag, its.static),
             (groups.held, groups.headroom, groups.came, groups.gone, groups.full, groups.requests),
             totals,
             scratch,
@@ -234,7 +234,8 @@ def _cell_bytes(ports: Ports, flows: Flows, crossed: Crossings, step_ns: float) 
 def _most_held(ports: Ports, crossed: Crossings) -> Floats:
     """The most that the group that each port feeds can hold."""
     used = crossed.ports
-    alone = ports.alpha[used] / (1 + ports.alpha[used]) * np.append(ports.pool_bytes, 0.0)[ports.switch[used]]
-    held = alone + ports.reserve_bytes[used] + 2 * ports.reaction_bytes[used]
-    most: Floats = np.where(ports.switch[used] == NO_SWITCH, np.inf, held)
+    alone = ports.alpha[used] / (1 + ports.alpha[used]) * np.append(ports.pool_bytes, 0.0)[ports.pool[used]]
+    fixed = ports.of_groups(ports.static_bytes)[used] + ports.reserve_bytes[used]
+    held = alone + fixed + 2 * ports.reaction_bytes[used]
+    most: Floats = np.where(ports.pool[used] == NO_POOL, np.inf, held)
     return most

@@ -53,7 +53,7 @@ def _pop(p: int, rest: float, starts: Any, fifos: Any, moved: Any) -> None:
 
 @inlined
 def _shared(p: int, settings: Any, state: Any) -> float:
-    """The bytes of its switch's pool that a group holds."""
+    """The bytes of its pool that a group holds."""
     reserve, (held, headroom) = settings[2], state[:2]
     shared: float = max(held[p] - reserve[p] - headroom[p], 0.0)
     return shared
@@ -61,7 +61,7 @@ def _shared(p: int, settings: Any, state: Any) -> float:
 
 @inlined
 def _count_shared(ports: int, settings: Any, state: Any, taken: Any) -> None:
-    """The bytes of each switch's pool that all groups hold after the last step."""
+    """The bytes of each pool that all groups hold after the last step."""
     taken[:] = 0.0
     held, headroom, gone = state[0], state[1], state[3]
     for p in range(ports):
@@ -73,12 +73,12 @@ def _count_shared(ports: int, settings: Any, state: Any, taken: Any) -> None:
 @inlined
 def _paused(p: int, step: int, settings: Any, state: Any, taken: Any) -> bool:
     """`Groups.paused` of one port."""
-    switch, alpha, _, pool, resume, lag = settings
+    pool, alpha, _, pool_bytes, resume, lag, static = settings
     _, headroom, came, _, full, requests = state
-    if switch[p] < 0:
+    if pool[p] < 0:
         return False
     shared = _shared(p, settings, state)
-    limit = alpha[p] * max(pool[switch[p]] - taken[switch[p]], 0.0)
+    limit = static[p] + alpha[p] * max(pool_bytes[pool[p]] - taken[pool[p]], 0.0)
     beyond = min(max(shared - limit, 0.0), came[p])
     headroom[p] += beyond
     shared -= beyond

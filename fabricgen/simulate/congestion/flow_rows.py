@@ -21,6 +21,7 @@ def with_verdict(result: CongestionResult, verdict: Verdict, ends: Sequence[tupl
         paused=verdict.paused,
         unfinished=sum(row.fct_ns is None for row in rows),
         unsettled=verdict.unsettled,
+        unexplained=verdict.unexplained,
     )
 
 

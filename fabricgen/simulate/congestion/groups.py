@@ -10,24 +10,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabricgen.simulate.plane.ports import NO_SWITCH, Flags, Floats, Ints, Ports
+from fabricgen.simulate.plane.ports import NO_POOL, Flags, Floats, Ints, Ports
 
 
 @dataclass(frozen=True, eq=False)
 class GroupSettings:
-    """The settings of groups, one for each port that feeds one; `pool` is per switch."""
+    """The settings of groups, one for each port that feeds one; `pool_bytes` is per pool."""
 
-    switch: Ints
+    pool: Ints
     alpha: Floats
+    static: Floats  # bytes of the threshold beside alpha's part
     reserve: Floats
     resume: Floats  # bytes below the threshold
     lag: Ints  # steps between a request and its effect
-    pool: Floats
+    pool_bytes: Floats
 
     def only(self, ports: Flags) -> "GroupSettings":
         """The settings of some of the ports."""
         return GroupSettings(
-            self.switch[ports], self.alpha[ports], self.reserve[ports], self.resume[ports], self.lag[ports], self.pool
+            self.pool[ports],
+            self.alpha[ports],
+            self.static[ports],
+            self.reserve[ports],
+            self.resume[ports],
+            self.lag[ports],
+            self.pool_bytes,
         )
 
 
@@ -36,8 +43,8 @@ class Groups:
 
     def __init__(self, settings: GroupSettings) -> None:
         self.settings = settings
-        self.guided = settings.switch != NO_SWITCH
-        size = len(settings.switch)
+        self.guided = settings.pool != NO_POOL
+        size = len(settings.pool)
         self.held, self.headroom, self.came, self.gone = (np.zeros(size) for _ in range(4))
         self.full: Flags = np.zeros(size, bool)
         self.requests = np.zeros((int(settings.lag.max(initial=0)) + 1, size), bool)  # of the last steps
@@ -52,8 +59,8 @@ class Groups:
         its, guided = self.settings, self.guided
         self.headroom = np.clip(self.headroom - self.gone, 0.0, np.maximum(self.held, 0.0))
         shared = np.maximum(self.held - its.reserve - self.headroom, 0.0)
-        taken = np.bincount(its.switch[guided], weights=shared[guided], minlength=len(its.pool))
-        limit = its.alpha * np.maximum(its.pool - taken, 0.0)[its.switch]
+        taken = np.bincount(its.pool[guided], weights=shared[guided], minlength=len(its.pool_bytes))
+        limit = its.static + its.alpha * np.maximum(its.pool_bytes - taken, 0.0)[its.pool]
         beyond = np.minimum(np.maximum(shared - limit, 0.0), self.came)
         self.headroom += beyond
         shared -= beyond
@@ -76,12 +83,13 @@ def group_settings(ports: Ports, used: Ints, step_ns: float) -> GroupSettings:
     """The settings of the groups that the `used` ports feed, for steps of `step_ns`."""
     lag = np.round(reaction_ns(ports, used) / step_ns - 0.5)  # the bytes of a step come half a step before its end
     return GroupSettings(
-        switch=ports.switch[used],
+        pool=ports.pool[used],
         alpha=ports.alpha[used],
+        static=ports.of_groups(ports.static_bytes)[used],
         reserve=ports.reserve_bytes[used],
-        resume=np.broadcast_to(np.asarray(ports.xon_offset_bytes, float), len(ports))[used],
+        resume=ports.of_groups(ports.xon_offset_bytes)[used],
         lag=np.maximum(lag, 0).astype(np.int64),
-        pool=ports.pool_bytes,
+        pool_bytes=ports.pool_bytes,
     )
 
 
@@ -94,9 +102,10 @@ def reaction_ns(ports: Ports, used: Ints) -> Floats:
 
 def least_threshold_bytes(ports: Ports, used: Ints) -> Floats:
     """The threshold of each used port when all used groups of its switch are full; infinite without a group."""
-    switch = ports.switch[used]
-    guided = switch != NO_SWITCH
-    alphas = np.bincount(switch[guided], weights=ports.alpha[used][guided], minlength=len(ports.pool_bytes))
+    pool = ports.pool[used]
+    guided = pool != NO_POOL
+    alphas = np.bincount(pool[guided], weights=ports.alpha[used][guided], minlength=len(ports.pool_bytes))
     share = ports.pool_bytes / (1 + alphas)
-    threshold: Floats = np.where(guided, ports.alpha[used] * share[switch] + ports.reserve_bytes[used], np.inf)
+    fixed = ports.of_groups(ports.static_bytes)[used] + ports.reserve_bytes[used]
+    threshold: Floats = np.where(guided, ports.alpha[used] * share[pool] + fixed, np.inf)
     return threshold

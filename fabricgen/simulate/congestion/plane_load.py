@@ -28,7 +28,7 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
         seed=options.seed,
         links=plane.network.links // 2 + len(plane.adapters),
         oversubscribed=oversubscribed(plane) if plane.adapters else (),
-        lossless=bool((plane.ports.switch >= 0).any()),
+        lossless=bool((plane.ports.pool >= 0).any()),
     )
     if not plane.adapters:
         return replace(basic, reason="the files contain no hosts")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fabricgen.simulate.congestion.groups import least_threshold_bytes
 from fabricgen.simulate.congestion.steady_loops import WORTH_COMPILING, compiled_window
 from fabricgen.simulate.plane.crossings import Crossings, crossings
-from fabricgen.simulate.plane.ports import NO_SWITCH, Floats, Flows, Ports
+from fabricgen.simulate.plane.ports import NO_POOL, Floats, Flows, Ports
 
 # How softly a group pauses: its duty falls from 1 to 0 over this share of T plus this number of reaction times. Both
 # are fitted to the mean occupancy of throttled groups in a packet simulator.
@@ -55,7 +55,7 @@ class _Relaxation:
         used = crossed.ports
         self.unit = float(ports.bytes_per_ns[used].max())
         self.capacity = (ports.bytes_per_ns[used] / self.unit).astype(np.float32)
-        self.guided = ports.switch[used] != NO_SWITCH
+        self.guided = ports.pool[used] != NO_POOL
         alpha = np.where(ports.alpha[used] > 0, ports.alpha[used], 1.0)
         usual = float(np.median(alpha[self.guided])) if self.guided.any() else 1.0
         self.threshold = (alpha / usual).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,11 @@ from fabricgen.results import CongestionTree, TreeKind, VictimLabel
 from fabricgen.simulate.plane.ports import NO_PORT, Flags, Flows, Ints, Ports
 
 PAUSED_DUTY = 0.95  # a port that may send for a smaller share of the time is paused
-MOST_TREES = 32
+MOST_TREES = 1024  # of a round
 _MOST_LINKS = 64  # of a tree, listed in the result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Blockage:
     """Per port: whether it is a root (saturated and not paused) or paused. `waits` are pairs of ports: a paused port,
     and a port of the next switch that it waits for, which is a root or paused itself."""
@@ -22,6 +23,37 @@ class Blockage:
     roots: Flags
     paused: Flags
     waits: Ints
+
+    @cached_property
+    def by_awaited(self) -> Ints:
+        """`waits` in the order of the port that is waited for."""
+        rows: Ints = self.waits[np.argsort(self.waits[:, 1], kind="stable")]
+        return rows
+
+    def behind(self, root: int) -> tuple[Ints, int, Ints]:
+        """The ports that wait for a root, directly or through others; the number of links to the farthest one; and the
+        waits between them."""
+        waits, member = self.by_awaited, set[int]()
+        front, depth, links = np.array([root], np.int64), 0, [np.empty((0, 2), np.int64)]
+        while len(front):
+            low, high = np.searchsorted(waits[:, 1], front, "left"), np.searchsorted(waits[:, 1], front, "right")
+            rows = waits[np.concatenate([np.arange(a, b) for a, b in zip(low, high, strict=True)] or [low[:0]])]
+            fresh = sorted(set(rows[:, 0].tolist()) - member)
+            links.append(rows[np.isin(rows[:, 0], fresh)])
+            member.update(fresh)
+            depth += bool(fresh)
+            front = np.array(fresh, np.int64)
+        return np.array(sorted(member), np.int64), depth, np.concatenate(links)
+
+    def awaited_by(self, ports: Flags) -> Flags:
+        """The ports for which some ports wait, directly or through others."""
+        awaited, front = np.zeros(len(self.roots), bool), ports
+        while front.any():
+            reached = np.zeros(len(self.roots), bool)
+            reached[self.waits[front[self.waits[:, 0]], 1]] = True
+            front = reached & ~awaited
+            awaited |= reached
+        return awaited
 
 
 def blockage(flows: Flows, roots: Flags, paused: Flags) -> Blockage:
@@ -37,55 +69,67 @@ def blockage(flows: Flows, roots: Flags, paused: Flags) -> Blockage:
     return Blockage(roots & awaited, paused, waits)
 
 
-def trees(ports: Ports, flows: Flows, found: Blockage, victims: Flags) -> tuple[CongestionTree, ...]:
-    """The trees of the roots that most ports wait for, worst first."""
-    waited_for = np.bincount(found.waits[:, 1], minlength=len(found.roots)) if len(found.waits) else found.roots * 0
-    roots = np.flatnonzero(found.roots)
-    roots = roots[np.argsort(-waited_for[roots], kind="stable")][:MOST_TREES]
-    by_awaited = found.waits[np.argsort(found.waits[:, 1], kind="stable")]
-    made = [_tree(ports, flows, by_awaited, int(root), victims) for root in roots]
-    return tuple(sorted(made, key=lambda tree: (-tree.victims, -tree.channels, tree.root)))
+def trees(
+    ports: Ports, flows: Flows, found: Blockage, roots: Flags, victims: Flags, number: int
+) -> list[CongestionTree]:
+    """The trees of some roots in a round of the cascade, worst first; if there are more than MOST_TREES, those of the
+    roots that most ports wait for."""
+    waited_for = np.bincount(found.waits[:, 1], minlength=len(roots)) if len(found.waits) else roots * 0
+    chosen = np.flatnonzero(roots)
+    chosen = chosen[np.argsort(-waited_for[chosen], kind="stable")][:MOST_TREES]
+    crossed = _Crossed(flows)
+    made = [_tree(ports, crossed, found, int(root), victims, number) for root in chosen]
+    return sorted(made, key=lambda tree: (-tree.victims, -tree.channels, tree.root))
 
 
-def _tree(ports: Ports, flows: Flows, waits: Ints, root: int, victims: Flags) -> CongestionTree:
-    member = np.zeros(len(ports), bool)
-    front, depth, links = np.array([root], np.int64), 0, [np.empty((0, 2), np.int64)]
-    while len(front):
-        low, high = np.searchsorted(waits[:, 1], front, "left"), np.searchsorted(waits[:, 1], front, "right")
-        rows = waits[np.concatenate([np.arange(a, b) for a, b in zip(low, high, strict=True)] or [low[:0]])]
-        fresh = np.unique(rows[:, 0][~member[rows[:, 0]]])
-        links.append(rows[np.isin(rows[:, 0], fresh)])
-        member[fresh] = True
-        depth += bool(len(fresh))
-        front = fresh
-    held = _crossing(flows.path, member)
-    edges = np.concatenate(links)[:_MOST_LINKS]
+class _Crossed:
+    """The flows through each port. `last` is the last port of each flow."""
+
+    def __init__(self, flows: Flows) -> None:
+        flow, hop = (flows.path != NO_PORT).nonzero()
+        port = flows.path[flow, hop]
+        order = np.argsort(port, kind="stable")
+        self._flow, self._port = flow[order], port[order]
+        self.source, self.last = flows.source, flows.path[np.arange(len(flows)), flows.hops - 1]
+
+    def by(self, ports: Ints) -> Ints:
+        """The flows through any of some ports."""
+        low, high = (np.searchsorted(self._port, ports, side) for side in ("left", "right"))
+        rows = [self._flow[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        flows: Ints = np.unique(np.concatenate([np.empty(0, np.int64), *rows]))
+        return flows
+
+
+def _tree(ports: Ports, crossed: _Crossed, found: Blockage, root: int, victims: Flags, number: int) -> CongestionTree:
+    member, depth, edges = found.behind(root)
+    held = crossed.by(member if len(edges) else np.array([root]))  # without a wait: only the flows that cross it
     return CongestionTree(
         root=ports.name_of(root),
-        kind=_kind(flows, root),
+        kind=_kind(crossed, root) if len(edges) else TreeKind.UNFAIR_SHARE,
         depth=depth,
-        channels=int(member.sum()),
-        victims=int((held & victims).sum()),
-        links=tuple((ports.name_of(int(port)), ports.name_of(int(awaited))) for port, awaited in edges),
+        channels=len(member),
+        victims=int(victims[held].sum()),
+        links=tuple((ports.name_of(int(port)), ports.name_of(int(awaited))) for port, awaited in edges[:_MOST_LINKS]),
+        round=number,
     )
 
 
-def _kind(flows: Flows, root: int) -> TreeKind:
+def _kind(crossed: _Crossed, root: int) -> TreeKind:
     """A root towards a host is an incast, or a slow receiver if it has a single sender."""
-    through = _crossing(flows.path, np.arange(int(flows.path.max()) + 1) == root)
-    ends = flows.path[np.arange(len(flows)), flows.hops - 1] == root
-    if not bool((ends & through).any()):
+    through = crossed.by(np.array([root]))
+    if not bool((crossed.last[through] == root).any()):
         return TreeKind.COLLISION
-    return TreeKind.INCAST if len(np.unique(flows.source[through])) > 1 else TreeKind.SLOW_RECEIVER
+    return TreeKind.INCAST if len(np.unique(crossed.source[through])) > 1 else TreeKind.SLOW_RECEIVER
 
 
-def _crossing(path: NDArray[np.int32], member: Flags) -> Flags:
+def crossing(path: NDArray[np.int32], member: Flags) -> Flags:
+    """Whether each path has a port of some."""
     crossed: Flags = np.any(np.append(member, False)[path], axis=1)
     return crossed
 
 
-def labels(flows: Flows, saturated: Flags, victims: Flags) -> Sequence[VictimLabel]:
-    """The label of each flow: a victim is off-path if no port of the path is saturated."""
-    on_path = _crossing(flows.path, saturated)
-    of_victims = np.where(on_path, VictimLabel.UNFAIR_SHARE, VictimLabel.OFF_PATH)
+def labels(flows: Flows, saturated: Flags, paused: Flags, victims: Flags) -> Sequence[VictimLabel]:
+    """The label of each flow: a victim is off-path if no port of the path is saturated, and one of them is paused."""
+    off_path = ~crossing(flows.path, saturated) & crossing(flows.path, paused)
+    of_victims = np.where(off_path, VictimLabel.OFF_PATH, VictimLabel.UNFAIR_SHARE)
     return [VictimLabel(label) for label in np.where(victims, of_victims, VictimLabel.NONE).tolist()]

@@ -1,10 +1,11 @@
 """The buffer of a switch: what a priority group may use, when it pauses its sender, and when it resumes it.
 
-A group fills its reserve, then its share of the pool up to a threshold (alpha times the free part, or a static one),
+A group fills its reserve, then its share of its pool up to a threshold (alpha times the free part, or a static one),
 then its headroom, which is separate or shared by all groups. Terms and order are those of SAI's buffer profile. A queue
 may have a limit in an egress pool; it drops the packets above the limit even if the group has room.
 """
 
+from fabricgen.physics import held_bytes
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.intrinsics import whole
 from fabricgen.simulate.packets.packet import push_pause
@@ -19,8 +20,8 @@ def threshold(run: Run, port: int, lane: int) -> int:
     group = run.groups[port, lane]
     if group.static > 0:
         return int(group.static)
-    node = run.nodes[run.ports[port].node]
-    return int(max(0, ((node.shared_limit - node.shared) * group.alpha) >> 8))
+    pool = run.pools[group.pool]
+    return int(max(0, ((pool.limit - pool.used) * group.alpha) >> 8))
 
 
 @inlined
@@ -30,11 +31,15 @@ def shared_part(run: Run, port: int, lane: int) -> int:
     return int(max(0, group.used - group.reserve))
 
 
+held = inlined(held_bytes)
+
+
 @inlined
-def admit(run: Run, port: int, lane: int, size: int) -> bool:
+def admit(run: Run, port: int, lane: int, wire: int) -> bool:
     """Account for a packet that arrived; False if there is no room for it."""
     group = run.groups[port, lane]
     node = run.nodes[run.ports[port].node]
+    size = held(wire, whole(group.cell))
     limit = threshold(run, port, lane)
     headroom_full = group.headroom + size > group.headroom_limit or node.pool + size > node.pool_limit
     if headroom_full and size + shared_part(run, port, lane) > limit:
@@ -46,21 +51,22 @@ def admit(run: Run, port: int, lane: int, size: int) -> bool:
         group.headroom_most = max(group.headroom_most, group.headroom)
     else:
         if used > group.reserve:
-            node.shared += min(size, used - group.reserve)
+            run.pools[group.pool].used += min(size, used - group.reserve)
         group.used = used
     return True
 
 
 @inlined
-def release(run: Run, port: int, lane: int, size: int) -> None:
+def release(run: Run, port: int, lane: int, wire: int) -> None:
     """Account for a packet that leaves: it frees headroom first, the reserve last."""
     group = run.groups[port, lane]
     node = run.nodes[run.ports[port].node]
+    size = held(wire, whole(group.cell))
     from_headroom = min(group.headroom, size)
     rest = size - from_headroom
     group.headroom -= from_headroom
     node.pool -= from_headroom
-    node.shared -= min(rest, shared_part(run, port, lane))
+    run.pools[group.pool].used -= min(rest, shared_part(run, port, lane))
     group.used -= rest
 
 

@@ -9,15 +9,16 @@ _LARGEST_BYTES = (1 << 31) - 1
 
 
 def switch_buffers(switch: SwitchClass) -> SwitchBuffers:
-    """What the ports of a switch share."""
+    """What the ports of a switch share, with the pool of its lossless groups."""
     headroom = switch.buffers.headroom_pool_bytes
     return SwitchBuffers(
-        buffer_bytes=min(switch.pool_bytes + headroom, _LARGEST_BYTES),
+        buffer_bytes=min(switch.pool_bytes(switch.buffers.lossless_pool) + headroom, _LARGEST_BYTES),
         pg_reserve_bytes=0,
         pg_headroom_bytes=0,
         alpha=1.0,
         xon_offset_bytes=0,
         headroom_pool_bytes=headroom,
+        cell_bytes=switch.buffers.cell_bytes,
     )
 
 
@@ -28,6 +29,8 @@ def port_buffers(switch: SwitchClass, port: str) -> SwitchBuffers:
     buffers = replace(
         switch_buffers(switch),
         pfc=group.lossless,
+        ingress_pool=group.pool,
+        ingress_pool_bytes=min(switch.pool_bytes(group.pool), _LARGEST_BYTES),
         alpha=group.alpha,
         static_threshold_bytes=0 if group.static_bytes is None else max(1, group.static_bytes),
         pg_reserve_bytes=group.reserve_bytes,
@@ -47,7 +50,7 @@ def _with_queue_limit(buffers: SwitchBuffers, switch: SwitchClass, port: str) ->
     profile = switch.queue_profile(port)
     if profile is None:
         return buffers
-    size = switch.buffers.pool_bytes(profile.pool) or switch.pool_bytes + switch.buffers.headroom_pool_bytes
+    size = switch.buffers.shared_bytes(profile.pool) or buffers.buffer_bytes
     buffers = replace(
         buffers, egress_pool=profile.pool, egress_pool_bytes=size, egress_reserve_bytes=profile.reserve_bytes
     )

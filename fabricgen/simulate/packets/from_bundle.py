@@ -5,7 +5,7 @@ ECMP paths are one draw of the switches' hashes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -115,21 +115,9 @@ class _Builder:
                 self._add(port)
 
     def nodes(self) -> tuple[Node, ...]:
-        """Adapters, then switches. Their buffers do not have the reserves of ports outside the scenario."""
+        """Adapters, then switches."""
         adapters = dict.fromkeys(link.a for link in self.links if link.a not in self.switches)
-        inside: dict[str, int] = {}
-        for link in self.links:
-            for name, classes in ((link.a, link.a_classes), (link.b, link.b_classes)):
-                pooled = name not in self.switches or self.switches[name].buffers.headroom_pool_bytes
-                for own in classes.values():
-                    reserved = own.pg_reserve_bytes + (0 if pooled else own.pg_headroom_bytes)
-                    inside[name] = inside.get(name, 0) + reserved
-        switches = []
-        for name, switch in self.switches.items():
-            shared = switch_buffers(switch)
-            outside = max(0, switch.buffers.reserved_bytes() - inside[name])
-            own = replace(shared, buffer_bytes=shared.buffer_bytes - outside)
-            switches.append(Node(name, NodeKind.SWITCH, own))
+        switches = (Node(name, NodeKind.SWITCH, switch_buffers(its)) for name, its in self.switches.items())
         return (*(Node(name, NodeKind.HOST) for name in adapters), *switches)
 
     def dcqcn_gbps(self) -> float | None:

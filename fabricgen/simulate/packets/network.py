@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabricgen.results import Compat
 from fabricgen.simulate.packets import records
@@ -36,6 +37,7 @@ class Network:
     classes: list[int]
     ticks_per_ns: int
     steps: Steps
+    ingress_pools: list[list[int]]  # node -> its ingress pools that groups use
 
     @property
     def now(self) -> int:
@@ -45,6 +47,11 @@ class Network:
     def ns(self, ticks: int) -> int:
         """A time in whole nanoseconds."""
         return int(ticks) // self.ticks_per_ns
+
+    def free_bytes(self) -> NDArray[np.int64]:
+        """[node]: what is free in the ingress pools of each node."""
+        free = self.run.pools["limit"] - self.run.pools["used"]
+        return np.array([free[pools].sum() for pools in self.ingress_pools], np.int64)
 
 
 def build(scenario: Scenario, seed: int = 1) -> Network:
@@ -68,7 +75,8 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     queues, groups, holds = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
     fill_queues(queues, groups, ports, scenario, classes)
     hosts = np.zeros(len(nodes), records.NODE)
-    fill_switches(hosts, groups, ports, scenario, ticks_per_ns)
+    fill_switches(hosts, scenario, ticks_per_ns)
+    pools, ingress_pools = fill_pools(queues, groups, ports, scenario, ends, classes)
     hosts["first_flow"] = first_flow
     for name, port in home.items():
         hosts["port"][node_of[name]] = port
@@ -84,7 +92,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         queues=queues,
         groups=groups,
         holds=holds,
-        pools=fill_pools(queues, scenario, ends, classes),
+        pools=pools,
         nodes=hosts,
         flows=flows,
         order=order,
@@ -97,7 +105,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     name_events(run)
     free_packets(run, settings.first_packet)
     schedule_beginnings(run, scenario, home, ticks_per_ns)
-    return Network(scenario, run, nodes, _labels(scenario), ends, classes, ticks_per_ns, steps)
+    return Network(scenario, run, nodes, _labels(scenario), ends, classes, ticks_per_ns, steps, ingress_pools)
 
 
 _PER_CLASS = (records.QUEUE, records.GROUP, records.HOLD)

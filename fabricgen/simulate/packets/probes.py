@@ -1,6 +1,7 @@
 """Tests of each kind of port of a plane under conditions that normal traffic does not produce.
 
-Headroom: a neighbor sends at line rate over the true cable while nothing leaves the switch. Watchdog: a broken NIC, or
+Headroom: a neighbor sends at line rate over the true cable while nothing leaves the switch, in full packets and in the
+smallest, which take whole cells of the buffer. Watchdog: a broken NIC, or
 any peer, pauses the port for seconds. Ports with equal settings are one kind and are tested once.
 """
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Place, Severity, in_order
+from fabricgen.physics import WIRE_GAP_BYTES
 from fabricgen.simulate.packets.analysis import PlaneRun
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import run
@@ -26,6 +28,7 @@ from fabricgen.vocabulary import WatchdogAction
 
 STORM_NS = 3_000_000_000  # longer than any sensible detection time
 _MS = 1_000_000
+_SMALLEST_BYTES = 64  # of an Ethernet frame
 _SENDER, _SWITCH, _RECEIVER = "sender", "switch", "receiver"
 
 
@@ -54,16 +57,15 @@ def probe(bundle: Bundle, runs: Sequence[PlaneRun]) -> list[Finding]:
 
 def _kinds(one: PlaneRun) -> Iterator[_Kind]:
     scenario = one.made.scenario
-    switches = {node.name: node.buffers for node in scenario.nodes if node.buffers}
     first: dict[object, _Kind] = {}
     for link in scenario.links:
         for device, port, own in ((link.a, link.a_port, link.a_buffers), (link.b, link.b_port, link.b_buffers)):
             if own is None or not own.pfc:
                 continue
-            buffers = replace(own, buffer_bytes=switches[device].buffer_bytes)
-            key = (replace(buffers, buffer_bytes=0), link.speed_gbps, link.delay_ns, link.response_ns)
+            settings = replace(own, buffer_bytes=0, ingress_pool_bytes=0, egress_pool_bytes=0)
+            key = (settings, link.speed_gbps, link.delay_ns, link.response_ns)
             profile = one.made.switches[device].group(port).profile
-            kind = first.get(key) or _Kind(device, port, profile, buffers, link, 0)
+            kind = first.get(key) or _Kind(device, port, profile, own, link, 0)
             first[key] = replace(kind, count=kind.count + 1)
     yield from first.values()
 
@@ -89,24 +91,47 @@ def _headroom(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:
     """FG755, with a low static threshold instead of alpha: headroom starts there as well, a millisecond earlier."""
     low = 16 * one.made.scenario.transport.packet_bytes
     buffers = replace(kind.buffers, static_threshold_bytes=low, watchdog=None)
-    scenario = _star(one, kind, buffers, 4 * low + 4 * buffers.pg_headroom_bytes, 2 * _MS)
-    drops = outcome(run(scenario), 1).drops
-    if drops:
-        device = bundle.devices[kind.device]
-        profile = device.row("BUFFER_PROFILE", kind.profile)
-        path = ("BUFFER_PROFILE", kind.profile, "xoff") if profile else ("CABLE_LENGTH",)
-        yield Finding(
-            code="FG755",
-            severity=Severity.ERROR,
-            message=f"headroom of {kind.buffers.pg_headroom_bytes} B overflows on a cable of {kind.link.delay_ns} ns "
-            f"at {kind.link.speed_gbps:g} Gb/s: {drops} packets dropped in the probe of {kind.port}",
-            device=kind.device,
-            place=Place(*path),
-            location=device.locate(*path),
-            hint="raise xoff to a round trip, two packets, the pause frame and the response time of the peer",
-            confidence=Confidence.OBSERVED,
-            count=kind.count,
-        )
+    full = _star(one, kind, buffers, 4 * low + 4 * buffers.pg_headroom_bytes, 2 * _MS)
+    own = f"headroom of {kind.buffers.pg_headroom_bytes} B"
+    cable = f"on a cable of {kind.link.delay_ns} ns at {kind.link.speed_gbps:g} Gb/s"
+    if drops := outcome(run(full), 1).drops:
+        yield _overflow(
+            bundle, kind, Severity.ERROR,
+            f"{own} overflows {cable}: {drops} packets dropped in the probe of {kind.port}",
+            "raise xoff to a round trip, two packets, the pause frame and the response time of the peer",
+        )  # fmt: skip
+    elif buffers.cell_bytes and (drops := outcome(run(_flood(full)), 1).drops):
+        yield _overflow(
+            bundle, kind, Severity.NOTE,
+            f"{own} overflows {cable} if a peer sends only packets of {_SMALLEST_BYTES} bytes, which take cells of "
+            f"{buffers.cell_bytes} B: {drops} packets dropped in the probe of {kind.port}",
+            "set small_packet_percentage of LOSSLESS_TRAFFIC_PATTERN to 100, or a larger xoff, if hosts send only such "
+            "packets at line rate",
+        )  # fmt: skip
+
+
+def _flood(scenario: Scenario) -> Scenario:
+    """The scenario with the smallest packets."""
+    transport = scenario.transport
+    payload = max(1, _SMALLEST_BYTES + WIRE_GAP_BYTES - transport.header_bytes)
+    return replace(scenario, transport=replace(transport, payload_bytes=payload))
+
+
+def _overflow(bundle: Bundle, kind: _Kind, severity: Severity, message: str, hint: str) -> Finding:
+    device = bundle.devices[kind.device]
+    profile = device.row("BUFFER_PROFILE", kind.profile)
+    path = ("BUFFER_PROFILE", kind.profile, "xoff") if profile else ("CABLE_LENGTH",)
+    return Finding(
+        code="FG755",
+        severity=severity,
+        message=message,
+        device=kind.device,
+        place=Place(*path),
+        location=device.locate(*path),
+        hint=hint,
+        confidence=Confidence.OBSERVED,
+        count=kind.count,
+    )
 
 
 def _storm(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:

@@ -56,25 +56,56 @@ def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scen
                 ports["strict"][port] |= 1 << lane
 
 
-def fill_pools(queues: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], classes: Sequence[int]) -> Records:
-    """The egress pools; fills in the limits of the queues."""
-    number: dict[tuple[str, str], int] = {}
-    sizes: list[int] = []
+def fill_pools(
+    queues: Records, groups: Records, ports: Records, scenario: Scenario, ends: Sequence[tuple[str, str]],
+    classes: Sequence[int],
+) -> tuple[Records, list[list[int]]]:  # fmt: skip
+    """The pools; fills in those of groups, and the limits of queues. The pool of a switch is its buffer without
+    reserves and headroom, for the groups without an own pool. Also returns the ingress pools of each node."""
+    sizes = _buffers_of_switches(groups, ports, scenario)
+    groups["pool"] = ports["node"][:, None]
     queues["pool"] = NONE
+    own: list[list[int]] = [[node] for node in range(len(sizes))]
+    number: dict[tuple[str, str, str], int] = {}
+    for lane, priority in enumerate(classes):
+        for port, buffers in enumerate(buffers_by_port(scenario, priority)):
+            if buffers and buffers.ingress_pool_bytes:
+                name = (ends[port][0], "ingress", buffers.ingress_pool)
+                groups["pool"][port, lane] = _numbered(number, sizes, name, buffers.ingress_pool_bytes)
+    for node in range(len(own)):
+        used = groups["pool"][ports["node"] == node]
+        own[node] = np.unique(used).tolist() or own[node]
     for lane, priority in enumerate(classes):
         for port, buffers in enumerate(buffers_by_port(scenario, priority)):
             if buffers is None or not buffers.egress_pool_bytes:
                 continue
-            queue, name = queues[port, lane], (ends[port][0], buffers.egress_pool)
-            if name not in number:
-                number[name] = len(sizes)
-                sizes.append(buffers.egress_pool_bytes)
-            queue["pool"], queue["floor"] = number[name], buffers.egress_reserve_bytes
+            queue, name = queues[port, lane], (ends[port][0], "egress", buffers.egress_pool)
+            queue["pool"] = _numbered(number, sizes, name, buffers.egress_pool_bytes)
+            queue["floor"] = buffers.egress_reserve_bytes
             queue["alpha"] = round(buffers.egress_alpha * ALPHA_ONE)
             queue["limit"] = buffers.egress_static_bytes or LARGEST
-    pools = np.zeros(max(1, len(sizes)), POOL)
-    pools["limit"][: len(sizes)] = sizes
-    return pools
+    pools = np.zeros(len(sizes), POOL)
+    pools["limit"] = sizes
+    return pools, own
+
+
+def _numbered(number: dict[tuple[str, str, str], int], sizes: list[int], name: tuple[str, str, str], size: int) -> int:
+    """The number of a pool by its name; adds a new one of this size."""
+    if name not in number:
+        number[name] = len(sizes)
+        sizes.append(size)
+    return number[name]
+
+
+def _buffers_of_switches(groups: Records, ports: Records, scenario: Scenario) -> list[int]:
+    """What the groups of each node share of its buffer."""
+    sizes = []
+    for index, node in enumerate(scenario.nodes):
+        own = groups[ports["node"] == index]
+        headroom = node.buffers.headroom_pool_bytes if node.buffers else 0
+        headroom = headroom or int(own["headroom_limit"].sum())
+        sizes.append(int(node.buffers.buffer_bytes) - headroom - int(own["reserve"].sum()) if node.buffers else 0)
+    return sizes
 
 
 def _fill_group(group: Records, buffers: SwitchBuffers | None, traffic: TrafficClass) -> None:
@@ -87,10 +118,11 @@ def _fill_group(group: Records, buffers: SwitchBuffers | None, traffic: TrafficC
     group["static"] = buffers.static_threshold_bytes
     group["xon"], group["xon_offset"] = buffers.xon_bytes, buffers.xon_offset_bytes
     group["lossless"] = traffic.lossless and buffers.pfc
+    group["cell"] = buffers.cell_bytes
 
 
-def fill_switches(nodes: Records, groups: Records, ports: Records, scenario: Scenario, ticks_per_ns: int) -> None:
-    """Fill in nodes. The pool of a switch is its buffer without reserves and headroom."""
+def fill_switches(nodes: Records, scenario: Scenario, ticks_per_ns: int) -> None:
+    """Fill in nodes."""
     for index, node in enumerate(scenario.nodes):
         row = nodes[index]
         row["pool_limit"] = UNLIMITED
@@ -98,12 +130,8 @@ def fill_switches(nodes: Records, groups: Records, ports: Records, scenario: Sce
             row["backlog_limit"] = node.receive_buffer_bytes
             row["drain"] = 8 / node.drain_gbps * ticks_per_ns if node.drain_gbps else 0.0
             continue
-        own = groups[ports["node"] == index]
-        pool = node.buffers.headroom_pool_bytes
-        headroom = pool or int(own["headroom_limit"].sum())
         row["is_switch"] = 1
-        row["shared_limit"] = int(node.buffers.buffer_bytes) - headroom - int(own["reserve"].sum())
-        row["pool_limit"] = pool or UNLIMITED
+        row["pool_limit"] = node.buffers.headroom_pool_bytes or UNLIMITED
     for storm in scenario.storms:
         index = [node.name for node in scenario.nodes].index(storm.host)
         nodes["storm_from"][index] = storm.at_ns * ticks_per_ns

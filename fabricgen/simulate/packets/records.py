@@ -96,6 +96,8 @@ GROUP = _on_a_line(
         ("static", np.int32),  # static threshold; 0: dynamic
         ("xon", np.int32),
         ("xon_offset", np.int32),
+        ("pool", np.int32),  # of `pools`
+        ("cell", np.int32),  # bytes; 0: a packet takes its bytes on the wire
         ("headroom_most", np.int32),
         ("drops", np.int32),
         ("early", np.int32),  # pauses that were sent before ECN marked
@@ -119,8 +121,6 @@ HOLD = np.dtype(
 
 NODE = np.dtype(
     [
-        ("shared_limit", np.int64),  # bytes of the pool
-        ("shared", np.int64),
         ("pool_limit", np.int64),  # of the shared headroom
         ("pool", np.int64),
         ("is_switch", np.int32),

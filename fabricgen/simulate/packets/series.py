@@ -40,7 +40,7 @@ class Sampler:
         self._times.append(network.now)
         self._queued.append(run.queues["bytes"].copy())
         self._acked.append(run.flows["acked"].copy())
-        self._free.append(run.nodes["shared_limit"] - run.nodes["shared"])
+        self._free.append(network.free_bytes())
         if len(self._times) >= MOST_SAMPLES:
             self.period *= 2
             for samples in (self._times, self._queued, self._acked, self._free):

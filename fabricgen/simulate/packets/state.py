@@ -56,7 +56,7 @@ class Run(NamedTuple):
     queues: Records  # [port, class]
     groups: Records  # [port, class]
     holds: Records  # [port, class]: the pauses of the queue
-    pools: Records  # the egress pools of queues
+    pools: Records  # the buffer of each node, then other ingress pools, then egress pools
     nodes: Records
     flows: Records
     order: NDArray[Any]  # int32

@@ -3,12 +3,13 @@
 A priority group whose profile is NULL or missing follows the dynamic model: the switch computes the profile itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from fabricgen.bundle.read import ObservedDevice
-from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.dynamic_buffers import computed_buffers, known_platform
+from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import Row, parse_priorities
@@ -39,31 +40,52 @@ class SwitchBufferTables:
 
     def __init__(self, device: ObservedDevice) -> None:
         self._config = device.config
-        self._hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+        self._platform = known_platform(device.text_of("DEVICE_METADATA", "localhost", "hwsku"))
         self._profiles: dict[str, Profile | None] = {}
         self.groups_configured = bool(rows(self._config, "BUFFER_PG"))
-        self.headroom_pool_bytes = number(self._row("BUFFER_POOL", "ingress_lossless_pool"), "xoff")
+        self.computed = computed_buffers(self._config, self._platform, device.mmu_bytes)
+        self.cell_bytes = (self._platform.cell_bytes if self._platform else None) or 0
+
+    @cached_property
+    def headroom_pool_bytes(self) -> int:
+        """The headroom that all groups of the switch share; 0 if each group has its own."""
+        if self.computed:
+            return self.computed.sizes.headroom_bytes
+        return sum(number(row, "xoff") for row in rows(self._config, "BUFFER_POOL").values())
 
     def profile(self, name: str) -> Profile | None:
         """The profile of a name; None if the file does not define it."""
         if name not in self._profiles:
             row = self._row("BUFFER_PROFILE", name)
-            self._profiles[name] = _profile(name, row) if row else None
+            self._profiles[name] = self._profile(name, row) if row else None
         return self._profiles[name]
 
     def pool_bytes(self, name: str) -> int:
-        """BUFFER_POOL.size; 0 if missing, as where the switch computes it."""
+        """The size of a pool: BUFFER_POOL.size, or what the switch computes; 0 if neither is known."""
+        if self.computed:
+            return self.computed.sizes.bytes.get(name, 0)
         return number(self._row("BUFFER_POOL", name), "size")
 
+    def shared_bytes(self, name: str) -> int:
+        """What the groups or queues of a pool share: its size without what it reserves for all of them; 0 if its size
+        is unknown, else at least 1.
+
+        The sizes of NVIDIA's pools, computed or in the SKU's templates, are without the reserved parts.
+        """
+        size = self.pool_bytes(name)
+        is_net = self.computed or (self._platform and self._platform.asic_vendor == "nvidia")
+        return size if is_net or not size else max(1, size - self._reserved_by_pool.get(name, 0))
+
     @cached_property
-    def lossless_pool_bytes(self) -> int:
-        """The size of the pool of the lossless groups; 0 if the file does not define it."""
-        return self.pool_bytes("ingress_lossless_pool") or self.pool_bytes("egress_lossless_pool")
+    def lossless_pool(self) -> str:
+        """The pool of groups without a profile of the file: the lossless ingress pool, or the only pool."""
+        pools = rows(self._config, "BUFFER_POOL")
+        named = next((name for name in (LOSSLESS_POOL, "egress_lossless_pool") if self.pool_bytes(name)), None)
+        return named or next(iter(pools), LOSSLESS_POOL)
 
     def memory_without(self, headroom_bytes: int) -> int:
         """The memory of the ASIC without `headroom_bytes`."""
-        layout = layout_by_hwsku(self._hwsku)
-        memory = (layout[0].mmu_bytes if layout else None) or _DEFAULT_POOL_BYTES
+        memory = (self._platform.mmu_bytes if self._platform else None) or _DEFAULT_POOL_BYTES
         return max(memory - headroom_bytes, _DEFAULT_POOL_BYTES // 4)
 
     @cached_property
@@ -73,20 +95,37 @@ class SwitchBufferTables:
             return _alpha(row, "default_dynamic_th")
         return 1.0
 
-    def reserved_bytes(self) -> int:
-        """What the pool reserves for all groups of the switch: their reserves, and their headroom where there is no
-        headroom pool."""
-        return sum(count * self._reserved_bytes(profile) for count, profile in self._group_profiles())
+    @cached_property
+    def _reserved_by_pool(self) -> Mapping[str, int]:
+        """Pool -> what it reserves for the groups and queues of all ports: their reserves, and the headroom of groups
+        where there is no headroom pool."""
+        found: dict[str, int] = {}
+        for table in ("BUFFER_PG", "BUFFER_QUEUE"):
+            for key, row in rows(self._config, table).items():
+                ports, _, numbers = key.partition("|")
+                if profile := self.profile(reference_name(text(row, "profile"))):
+                    count = len(ports.split(",")) * len(parse_priorities(numbers))
+                    own_headroom = 0 if self.headroom_pool_bytes else profile.headroom_bytes
+                    reserved = count * (profile.reserve_bytes + own_headroom)
+                    found[profile.pool] = found.get(profile.pool, 0) + reserved
+        return found
 
-    def _reserved_bytes(self, profile: Profile) -> int:
-        return profile.reserve_bytes + (0 if self.headroom_pool_bytes else profile.headroom_bytes)
-
-    def _group_profiles(self) -> Iterator[tuple[int, Profile]]:
-        """(number of groups, their profile) of each row of BUFFER_PG."""
-        for key, row in rows(self._config, "BUFFER_PG").items():
-            ports, _, groups = key.partition("|")
-            if profile := self.profile(reference_name(text(row, "profile"))):
-                yield len(ports.split(",")) * len(parse_priorities(groups)), profile
+    def _profile(self, name: str, row: Row) -> Profile:
+        """Without a headroom pool the size of a profile contains xoff, if it is large enough to."""
+        is_dynamic = "dynamic_th" in row
+        size, headroom = number(row, "size"), number(row, "xoff")
+        contains = not self.headroom_pool_bytes and size >= headroom
+        return Profile(
+            name=name,
+            pool=reference_name(text(row, "pool")),
+            reserve_bytes=size - headroom if contains else size,
+            alpha=_alpha(row, "dynamic_th"),
+            static_bytes=number(row, "static_th") if "static_th" in row and not is_dynamic else None,
+            is_dynamic=is_dynamic,
+            headroom_bytes=headroom,
+            xon_bytes=number(row, "xon"),
+            xon_offset_bytes=number(row, "xon_offset"),
+        )
 
     def _row(self, table: str, key: str) -> Row:
         return rows(self._config, table).get(key, {})
@@ -95,21 +134,6 @@ class SwitchBufferTables:
 def number(row: Row, field: str) -> int:
     """A field with a number; 0 if it is missing or not a number, which the rules report."""
     return whole_number(text(row, field)) or 0
-
-
-def _profile(name: str, row: Row) -> Profile:
-    is_dynamic = "dynamic_th" in row
-    return Profile(
-        name=name,
-        pool=reference_name(text(row, "pool")),
-        reserve_bytes=number(row, "size"),
-        alpha=_alpha(row, "dynamic_th"),
-        static_bytes=number(row, "static_th") if "static_th" in row and not is_dynamic else None,
-        is_dynamic=is_dynamic,
-        headroom_bytes=number(row, "xoff"),
-        xon_bytes=number(row, "xon"),
-        xon_offset_bytes=number(row, "xon_offset"),
-    )
 
 
 def _alpha(row: Row, field: str) -> float:

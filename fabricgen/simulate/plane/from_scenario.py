@@ -3,8 +3,10 @@
 import numpy as np
 
 from fabricgen.errors import UsageError
+from fabricgen.physics import held_bytes
 from fabricgen.results import Compat
-from fabricgen.simulate.plane.ports import NO_PORT, NO_SWITCH, Flows, Ports
+from fabricgen.simulate.plane.ports import NO_POOL, NO_PORT, Floats, Flows, Ports
+from fabricgen.simulate.plane.scenario_pools import ScenarioPools, fed_groups
 from fabricgen.simulate.scenario import Scenario
 
 _BITS_PER_BYTE = 8
@@ -12,33 +14,38 @@ _MOST_HOPS = 64
 
 
 def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
-    """The ports in the order of the links, a to b before b to a, and the flows. Raises UsageError for a flow without a
-    route."""
+    """The ports in the order of the links, a to b before b to a, and the flows, with the buffers of the first priority
+    that has flows. Raises UsageError for a flow without a route."""
     number = {node.name: index for index, node in enumerate(scenario.nodes)}
     ends = [end for link in scenario.links for end in ((link.a, link.b), (link.b, link.a))]
     port = {end: index for index, end in enumerate(ends)}
-    buffers = [node.buffers for node in scenario.nodes]
+    is_host = [node.buffers is None for node in scenario.nodes]
+    transport, wire = scenario.transport, scenario.transport.packet_bytes
     into = [number[b] for _, b in ends]
-    degree = np.bincount(into, minlength=len(buffers))
-    pool = [
-        one.buffer_bytes - degree[index] * (one.pg_headroom_bytes + one.pg_reserve_bytes) if one else 0
-        for index, one in enumerate(buffers)
-    ]
-    fed = [buffers[node] for node in into]
-    transport = scenario.transport
+    priority = scenario.priorities[0]
+    feeding = fed_groups(scenario, priority)
+    lossless = scenario.traffic_class(priority).lossless
+    fed = [one if one and one.pfc and lossless else None for one in feeding]
+    pools = ScenarioPools(scenario, into, feeding)
+    pool = np.array([pools.of(index) if one else NO_POOL for index, one in enumerate(fed)], np.int64)
+    cells = np.array([wire / held_bytes(wire, one.cell_bytes) if one else 1.0 for one in fed])
+    rate = np.repeat([_rate(scenario, link.speed_gbps) for link in scenario.links], 2)
+    drain = np.array([scenario.nodes[node].drain_gbps / _BITS_PER_BYTE or np.inf for node in into])
     ports = Ports(
-        bytes_per_ns=np.repeat([_rate(scenario, link.speed_gbps) for link in scenario.links], 2),
+        bytes_per_ns=np.minimum(rate, drain),
         delay_ns=np.repeat([float(link.delay_ns) for link in scenario.links], 2),
-        switch=np.array([node if one else NO_SWITCH for node, one in zip(into, fed, strict=True)], np.int64),
-        is_nic=np.array([buffers[number[a]] is None for a, _ in ends], bool),
-        alpha=np.array([one.alpha if one else 1.0 for one in fed]),
-        reserve_bytes=np.array([one.pg_reserve_bytes if one else 0.0 for one in fed], float),
-        pool_bytes=np.array(pool, float),
+        pool=pool,
+        is_nic=np.array([is_host[number[a]] for a, _ in ends], bool),
+        alpha=np.array([0.0 if one and one.static_threshold_bytes else one.alpha if one else 1.0 for one in fed]),
+        static_bytes=cells * [one.static_threshold_bytes if one else 0 for one in fed],
+        reserve_bytes=cells * [one.pg_reserve_bytes if one else 0 for one in fed],
+        pool_bytes=np.array(pools.bytes, float),
         name_of=lambda index: ends[index],
         peer_of=lambda index: ends[index ^ 1],
-        packet_bytes=transport.packet_bytes,
+        packet_bytes=wire,
         ack_bytes=transport.ack_bytes,
-        xon_offset_bytes=np.array([one.xon_offset_bytes if one else 0.0 for one in fed], float),
+        xon_offset_bytes=cells * [one.xon_offset_bytes if one else 0 for one in fed],
+        response_bytes=rate * _response_ns(scenario),
     )
     nic = {a: index for (a, _), index in port.items() if ports.is_nic[index]}
 
@@ -64,6 +71,13 @@ def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
         back=_padded(back),
     )
     return ports, flows
+
+
+def _response_ns(scenario: Scenario) -> Floats:
+    """How long each port sends after a pause frame arrived. HPCC's simulator obeys at once."""
+    usual = 0 if scenario.compat is Compat.HPCC else scenario.pfc.response_ns
+    own = [usual if link.response_ns is None else link.response_ns for link in scenario.links]
+    return np.repeat(np.array(own, float), 2)
 
 
 def _rate(scenario: Scenario, speed_gbps: float) -> float:

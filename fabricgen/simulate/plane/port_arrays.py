@@ -6,10 +6,10 @@ import numpy as np
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
-from fabricgen.physics import PROPAGATION_NS_PER_M, peer_response_bytes
+from fabricgen.physics import PROPAGATION_NS_PER_M, held_bytes, peer_response_bytes
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.plane.interfaces import PlaneQos
-from fabricgen.simulate.plane.ports import NO_SWITCH, Ports
+from fabricgen.simulate.plane.ports import NO_POOL, Ports
 from fabricgen.simulate.plane.switch import Group, RoceClass, SwitchClass
 
 _MBPS_PER_BYTE_PER_NS = 8_000
@@ -32,23 +32,27 @@ def port_arrays(
     senders = [*near, *leaf_ends, *leaf_ends]  # a NIC has the speed of the port that it is connected to
     receivers: list[End | None] = [*far, *leaf_ends, *([None] * len(links))]
     groups = [_lossless_group(switches, end) if end and lossless else None for end in receivers]
-    fed = [end[0] if end and group else NO_SWITCH for end, group in zip(receivers, groups, strict=True)]
-    pools = {switch: switches[switch].pool_bytes for switch in sorted(set(fed) - {NO_SWITCH})}
+    wire = traffic.packet_bytes  # sizes of groups and pools are those of packets on the wire that fill whole cells
+    per_switch = [wire / held_bytes(wire, switch.buffers.cell_bytes) for switch in switches]
+    cells = np.array([per_switch[end[0]] if end else 1.0 for end in receivers])
+    fed = [(end[0], group.pool) if end and group else None for end, group in zip(receivers, groups, strict=True)]
+    pools = {pool: index for index, pool in enumerate(dict.fromkeys(pool for pool in fed if pool))}
     speed = np.array([switches[switch].cables.speed_mbps(port) for switch, port in senders], float)
     length = np.array([switches[switch].cables.length_m(port) for switch, port in senders], float)
     size, place = network.links, np.arange(len(senders))
     return Ports(
         bytes_per_ns=speed / _MBPS_PER_BYTE_PER_NS,
         delay_ns=length * PROPAGATION_NS_PER_M,
-        switch=np.array(fed, np.int64),
+        pool=np.array([pools[pool] if pool else NO_POOL for pool in fed], np.int64),
         is_nic=(place >= size) & (place < size + len(links)),
         alpha=np.array([_alpha(group) for group in groups], float),
-        reserve_bytes=np.array([_reserve_bytes(group) for group in groups], float),
-        pool_bytes=np.array([pools.get(switch, 0) for switch in range(len(names))], float),
+        reserve_bytes=cells * [group.reserve_bytes if group else 0 for group in groups],
+        static_bytes=cells * [(group.static_bytes or 0) if group else 0 for group in groups],
+        pool_bytes=np.array([switches[at].pool_bytes(name) * per_switch[at] for at, name in pools] or [0], float),
         name_of=_namer(names, near, links),
         peer_of=_namer(names, far, links, far_end=True),
-        packet_bytes=traffic.packet_bytes,
-        xon_offset_bytes=np.array([group.xon_offset_bytes if group else 0 for group in groups], float),
+        packet_bytes=wire,
+        xon_offset_bytes=cells * [group.xon_offset_bytes if group else 0 for group in groups],
         response_bytes=np.array([peer_response_bytes(int(mbps)) or 0 for mbps in speed], float),
     )
 
@@ -63,13 +67,6 @@ def _alpha(group: Group | None) -> float:
     if group is None:
         return 1.0
     return group.alpha if group.static_bytes is None else 0.0
-
-
-def _reserve_bytes(group: Group | None) -> int:
-    """What a group holds before alpha applies; a static threshold is all reserve."""
-    if group is None:
-        return 0
-    return group.reserve_bytes if group.static_bytes is None else group.static_bytes
 
 
 def _namer(

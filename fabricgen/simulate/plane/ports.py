@@ -18,21 +18,21 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-NO_SWITCH = -1
+NO_POOL = -1
 NO_PORT = -1
 
 
 @dataclass(frozen=True)
 class Ports:
-    """All ports of a network. Arrays are per port, except `pool_bytes`, which the groups of each switch share.
+    """All ports of a network. Arrays are per port, except `pool_bytes`, which is per pool: what its groups share.
 
-    `switch` is the switch whose PG the port feeds, NO_SWITCH if nothing pauses the port. `name_of` gives the
+    `pool` is the pool of the PG that the port feeds, NO_POOL if nothing pauses the port. `name_of` gives the
     (node, port) of a port, `peer_of` the (node, port) at its far end.
     """
 
     bytes_per_ns: Floats
     delay_ns: Floats
-    switch: Ints
+    pool: Ints
     is_nic: Flags
     alpha: Floats
     reserve_bytes: Floats
@@ -41,11 +41,16 @@ class Ports:
     peer_of: Callable[[int], tuple[str, str]] = field(repr=False)
     packet_bytes: int = DEFAULT_ROCE_MTU_BYTES + ROCE_V2_WIRE_BYTES
     ack_bytes: float = 0.0  # for every packet, on the way back; 0 if adapters merge them
+    static_bytes: Floats | float = 0.0  # of a group's threshold, where alpha is 0
     xon_offset_bytes: Floats | float = 0.0  # how far below its threshold a group resumes its port
     response_bytes: Floats | float = 0.0  # what a port sends between a pause frame and its effect
 
     def __len__(self) -> int:
-        return len(self.switch)
+        return len(self.pool)
+
+    def of_groups(self, per_port: Floats | float) -> Floats:
+        """A setting of the groups as an array."""
+        return np.broadcast_to(np.asarray(per_port, float), len(self))
 
     @cached_property
     def reaction_bytes(self) -> Floats:

@@ -12,21 +12,22 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes, peer_response_bytes
 from fabricgen.simulate.plane.buffers import Profile, SwitchBufferTables
 from fabricgen.simulate.plane.cables import Cables
-from fabricgen.simulate.plane.interfaces import InterfaceQos
+from fabricgen.simulate.plane.interfaces import InterfaceQos, member_ports
 from fabricgen.simulate.plane.queues import QueueTables
 from fabricgen.simulate.scenario import Ecn, Watchdog
+from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL
 from fabricgen.sonic.image import text
 from fabricgen.sonic.port_qos import DSCPS, PRIORITIES, PortQos
 from fabricgen.sonic.references import reference_name
 
-_DYNAMIC_XON_BYTES = 19_456  # of the profiles that a switch computes: sonic-swss, buffer_headroom_mellanox.lua
+_DYNAMIC_XON_BYTES = 19_456  # where the ASIC is unknown: that of most ports, sonic-swss buffer_headroom_mellanox.lua
 _MAPS = ("dscp_to_tc_map", "tc_to_pg_map", "tc_to_queue_map")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """A priority group at a port. It pauses its sender, if it is `lossless`, when it holds more than its reserve and
-    `alpha` of the free pool, or `static_bytes` where that is not None."""
+    `alpha` of the free part of `pool`, or `static_bytes` where that is not None."""
 
     lossless: bool
     alpha: float = 1.0
@@ -36,6 +37,7 @@ class Group:
     xon_bytes: int = 0
     xon_offset_bytes: int = 0
     profile: str = ""
+    pool: str = ""
 
 
 class RoceClass(NamedTuple):
@@ -58,12 +60,13 @@ class SwitchClass:
         self._traffic, self._qos = traffic, qos
         self._known: dict[tuple[str, ...], tuple[int, int]] = {}
 
-    @cached_property
-    def pool_bytes(self) -> int:
-        """What the lossless groups of the switch share, without the headroom pool: the size of their pool, or else the
+    def pool_bytes(self, pool: str) -> int:
+        """What the groups of a pool share, without the headroom pool: what the file or the switch gives it, or else the
         memory of the ASIC without the headroom of all ports."""
-        if configured := self.buffers.lossless_pool_bytes:
-            return configured
+        return self.buffers.shared_bytes(pool) or self._estimated_bytes
+
+    @cached_property
+    def _estimated_bytes(self) -> int:
         headroom = sum(
             headroom_floor_bytes(self.cables.configured_mbps(port), self.cables.configured_m(port), DEFAULT_MTU_BYTES)
             for port in self._qos.ports
@@ -88,7 +91,9 @@ class SwitchClass:
         profile = self.buffers.profile(name) if bound else None
         if profile:
             return _configured(profile, lossless=lossless)
-        return self._computed(interface) if lossless else Group(lossless=False, profile=name)
+        if lossless:
+            return self._computed(interface)
+        return Group(lossless=False, profile=name, pool=self.buffers.lossless_pool)
 
     def marking(self, interface: str) -> Ecn | None:
         """The WRED marking of the queue; None if it does not mark."""
@@ -124,7 +129,26 @@ class SwitchClass:
         return found if found < PRIORITIES else priority
 
     def _computed(self, interface: str) -> Group:
-        """The group with the profile that the switch computes from speed and CABLE_LENGTH."""
+        """The group with the profile that the switch computes from speed and CABLE_LENGTH; of an interface, with that
+        of its first member."""
+        computed = self.buffers.computed
+        if computed is None:
+            return self._estimated(interface)
+        headroom = computed.headroom(next(iter(member_ports(self.device.config, interface)), interface))
+        if headroom is None:  # without a cable length the switch does not create a profile
+            return Group(lossless=True, alpha=self.buffers.default_alpha, pool=LOSSLESS_POOL)
+        in_size = 0 if computed.sizes.headroom_bytes else headroom.xoff_bytes
+        return Group(
+            lossless=True,
+            alpha=self.buffers.default_alpha,
+            reserve_bytes=headroom.size_bytes - in_size,
+            headroom_bytes=headroom.xoff_bytes,
+            xon_bytes=headroom.xon_bytes,
+            pool=LOSSLESS_POOL,
+        )
+
+    def _estimated(self, interface: str) -> Group:
+        """The same for an unknown ASIC: the floor of 802.1Qbb, the response of the peer and one packet."""
         speed = self.cables.speed_mbps(interface)
         packet = self._traffic.packet_bytes
         headroom = headroom_floor_bytes(speed, self.cables.configured_m(interface), packet)
@@ -135,6 +159,7 @@ class SwitchClass:
             reserve_bytes=_DYNAMIC_XON_BYTES,
             headroom_bytes=headroom,
             xon_bytes=_DYNAMIC_XON_BYTES,
+            pool=self.buffers.lossless_pool,
         )
 
 
@@ -148,4 +173,5 @@ def _configured(profile: Profile, *, lossless: bool) -> Group:
         xon_bytes=profile.xon_bytes if lossless else 0,
         xon_offset_bytes=profile.xon_offset_bytes if lossless else 0,
         profile=profile.name,
+        pool=profile.pool,
     )

@@ -70,6 +70,9 @@ class SwitchBuffers:
     static_threshold_bytes: int = 0  # replaces alpha; 0: alpha applies
     pfc: bool = True
     watchdog: Watchdog | None = None
+    ingress_pool_bytes: int = 0  # shared by the groups of `ingress_pool`, without reserve and headroom; 0: the buffer
+    ingress_pool: str = ""  # name of the pool: a switch may have several
+    cell_bytes: int = 0  # a packet without its gap on the wire takes whole cells; 0: its bytes on the wire
     egress_pool_bytes: int = 0  # shared by the queues; 0: only the groups limit a queue
     egress_alpha: float = 0  # of a queue: its share of the free egress pool; 0: `egress_static_bytes` applies
     egress_static_bytes: int = 0  # 0: the whole pool

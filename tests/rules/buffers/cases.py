@@ -60,6 +60,7 @@ CASES = [
         WARNING,
         "with default_dynamic_th -8, 10 lossless groups pause at 4% of the pool",
         "set default_dynamic_th to 0",
+        also=("FG543",),
         clean=Switches("dynamic"),
     ),
     Case(

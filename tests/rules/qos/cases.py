@@ -595,6 +595,17 @@ CASES = [
         also=("FG547",),
     ),
     Case(
+        "FG543",
+        put("120000000", "leaf1", "WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"),
+        "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",
+        WARNING,
+        "AZURE_LOSSLESS marks all packets from 120000000 bytes, but PFC pauses at 39122432 bytes of the pool of 78244864 "
+        "bytes that the switch computes, for a memory of 158229504 bytes (assumed: the size of egress_lossless_pool)",
+        "set green_max_threshold below the pause threshold",
+        also=("FG547",),
+        clean=Switches("dynamic"),
+    ),
+    Case(
         "FG544",
         put("AZURE_LOSSLESS", "leaf1", "QUEUE", "Ethernet0|6", "wred_profile"),
         "leaf1:QUEUE|Ethernet0|6|wred_profile",

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.congestion_scale import synthetic_plane
 from fabricgen.bundle.read import open_bundle
 from fabricgen.resources import resource
-from fabricgen.results import CongestionResult
+from fabricgen.results import CongestionResult, TreeKind
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.congestion.analysis import Options, analyse_congestion
 from fabricgen.simulate.congestion.findings import congestion_findings
@@ -124,7 +124,8 @@ def test_the_buffers_of_the_files_decide(bundle: Path) -> None:
 
     edit(bundle, lossy)
     unpaused = judged(bundle, pattern=name)
-    assert not unpaused.lossless and not unpaused.paused and not unpaused.trees
+    assert not unpaused.lossless and not unpaused.paused
+    assert all(tree.kind is TreeKind.UNFAIR_SHARE for tree in unpaused.trees)
 
 
 def test_one_type_on_two_tiers_polarises(rendered: Path) -> None:

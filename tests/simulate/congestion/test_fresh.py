@@ -20,7 +20,8 @@ from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
 from fabricgen.simulate.plane.crossings import crossings
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.ports import Floats
-from fabricgen.simulate.scenario import parse_scenario
+from fabricgen.simulate.scenario import parse_scenario, read_scenario
+from tests.shared_material import shared
 from tests.simulate.packets.running import prepare
 
 FRESH: dict[str, list[int]] = json.loads(Path(__file__).with_name("fresh.json").read_text())
@@ -53,6 +54,24 @@ def test_most_flows() -> None:
     every = np.concatenate([errors(name) for name in FRESH])
     assert np.median(every) <= 0.02
     assert np.percentile(every, 90) <= 0.05
+
+
+def test_bars_of_the_acceptance_set() -> None:
+    """26 networks that the model was not developed with: bursts into running flows, mixed speeds, small buffers."""
+    every, wrong = [], 0
+    for folder in sorted(shared("data", "congestion_fresh").iterdir()):
+        truth = json.loads((folder / "expected.json").read_text())["flows"]
+        verdict = judge(*from_scenario(read_scenario(folder / "scenario.json")), finite=True)
+        every.append(np.abs(verdict.time_ns / [flow["fct_ns"] for flow in truth] - 1))
+        factor = np.array([flow["hol_factor"] for flow in truth])
+        clear = (factor < 1.14) | (factor > 1.26)
+        wrong += int((verdict.victims != (factor > VICTIM))[clear].sum())
+    error = np.concatenate(every)
+    assert len(every) == 26
+    assert np.median(error) <= 0.008
+    assert np.percentile(error, 99) <= 0.05
+    assert (error > 0.15).mean() <= 0.0005
+    assert wrong == 0
 
 
 @pytest.mark.parametrize("name", ["roots-2000", "fan-in-2000"])

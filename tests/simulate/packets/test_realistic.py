@@ -42,7 +42,7 @@ def test_groups_settle_at_the_dynamic_threshold(senders: int, alpha: float) -> N
     )
     tree["stop_ns"] = 3_000_000
     network = finished(tree).network
-    limit = int(network.run.nodes["shared_limit"][-1])
+    limit = int(network.run.pools["limit"][-1])
     threshold = alpha * limit / (1 + alpha * senders)
     into_switch = [port for port, end in enumerate(network.ports) if end[0] == "s" and end[1] != f"h{senders}"]
     shared = network.run.groups["used"][into_switch, 0] - 4096
@@ -88,8 +88,8 @@ def test_shared_headroom_pool() -> None:
 
 
 def test_dedicated_headroom_reduces_the_pool() -> None:
-    own = finished(star(8)).network.run.nodes["shared_limit"][-1]
-    shared = finished(star(8, switch_defaults={"headroom_pool_bytes": 100_000})).network.run.nodes["shared_limit"][-1]
+    own = finished(star(8)).network.run.pools["limit"][-1]
+    shared = finished(star(8, switch_defaults={"headroom_pool_bytes": 100_000})).network.run.pools["limit"][-1]
     assert own == 2**20 - 9 * (37_500 + 4096)
     assert shared == 2**20 - 100_000 - 9 * 4096
 

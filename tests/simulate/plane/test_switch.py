@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
 from fabricgen.simulate.plane.interfaces import InterfaceQos
 from fabricgen.simulate.plane.queues import marks, pfc_priorities
 from fabricgen.simulate.plane.switch import Group, RoceClass, SwitchClass
@@ -40,10 +41,76 @@ def test_a_profile_of_the_file(tmp_path: Path) -> None:
     roce = switch(tmp_path)
     assert roce.group("Ethernet0") == Group(
         lossless=True, alpha=0.25, reserve_bytes=1000, headroom_bytes=50_000, xon_bytes=900, xon_offset_bytes=300,
-        profile="lossless",
+        profile="lossless", pool="ingress_lossless_pool",
     )  # fmt: skip
-    assert (roce.pool_bytes, roce.buffers.headroom_pool_bytes) == (1_000_000, 200_000)
-    assert roce.buffers.reserved_bytes() == 2 * 1000  # two groups; their headroom is in the headroom pool
+    assert roce.buffers.headroom_pool_bytes == 200_000
+    assert roce.pool_bytes("ingress_lossless_pool") == 1_000_000 - 2 * 1000  # two groups; headroom has its own pool
+
+
+def test_a_pool_without_shared_headroom_reserves_headroom_as_well(tmp_path: Path) -> None:
+    """A size that is large enough contains xoff, as in the profiles of SONiC's NVIDIA SKUs."""
+    pools = {"ingress_lossless_pool": {"size": "1000000"}, "egress_lossy_pool": {"size": "500000"}}
+    beside = switch(tmp_path, BUFFER_POOL=pools)
+    assert beside.pool_bytes("ingress_lossless_pool") == 1_000_000 - 2 * (1000 + 50_000)
+    within = {"lossless": {**PROFILE, "size": "51000", "dynamic_th": "0"}}
+    contained = switch(tmp_path, BUFFER_POOL=pools, BUFFER_PROFILE=within)
+    assert contained.pool_bytes("ingress_lossless_pool") == 1_000_000 - 2 * 51_000
+    assert (contained.group("Ethernet0").reserve_bytes, contained.group("Ethernet0").headroom_bytes) == (1000, 50_000)
+
+
+def test_pools_of_queues_and_of_lossy_groups(tmp_path: Path) -> None:
+    profiles = {
+        "lossless": {**PROFILE, "dynamic_th": "0"},
+        "lossy": {"pool": "ingress_lossy_pool", "size": "700", "dynamic_th": "3"},
+        "queue": {"pool": "egress_lossy_pool", "size": "1500", "dynamic_th": "3"},
+    }
+    pools = {
+        "ingress_lossless_pool": {"size": "1000000", "xoff": "200000"},
+        "ingress_lossy_pool": {"size": "300000"},
+        "egress_lossy_pool": {"size": "500000"},
+    }
+    queues = {"Ethernet0|0-2": {"profile": "queue"}}
+    lossy = switch(
+        tmp_path, priority=0, BUFFER_POOL=pools, BUFFER_PROFILE=profiles, BUFFER_QUEUE=queues,
+        BUFFER_PG={"Ethernet0|3-4": {"profile": "lossless"}, "Ethernet0|0": {"profile": "lossy"}},
+    )  # fmt: skip
+    assert (lossy.group("Ethernet0").pool, lossy.pool_bytes("ingress_lossy_pool")) == ("ingress_lossy_pool", 299_300)
+    own = port_buffers(lossy, "Ethernet0")
+    assert (own.ingress_pool, own.ingress_pool_bytes, own.alpha) == ("ingress_lossy_pool", 299_300, 8)
+    assert (own.egress_pool, own.egress_pool_bytes) == ("egress_lossy_pool", 500_000 - 3 * 1500)
+
+
+DYNAMIC = {
+    "DEVICE_METADATA": {"localhost": {"platform": "x86_64-nvidia_sn5600-r0", "buffer_model": "dynamic"}},
+    "PORT": {"Ethernet0": {"speed": "800000", "lanes": "0,1,2,3,4,5,6,7", "admin_status": "up"}},
+    "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "4192", "small_packet_percentage": "50"}},
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
+    "BUFFER_POOL": {
+        "ingress_lossless_pool": {"type": "ingress"},
+        "egress_lossless_pool": {"type": "egress", "size": "158229504"},
+    },
+    "BUFFER_PG": {"Ethernet0|3-4": {"profile": "NULL"}},
+}
+
+
+def test_a_dynamic_switch_has_the_sizes_that_its_daemon_computes(tmp_path: Path) -> None:
+    """800G over 40 m on 8 lanes: xon 38912, xoff 134144, and a size that contains both and a packet."""
+    roce = switch(tmp_path, **DYNAMIC)
+    group = roce.group("Ethernet0")
+    assert (group.xon_bytes, group.headroom_bytes, group.pool) == (38_912, 134_144, "ingress_lossless_pool")
+    size = 182_272  # 134144 + 38912 + 9100, to KiB
+    assert group.reserve_bytes == size - group.headroom_bytes
+    reserved = 2 * size + 37 * 1024 + 10 * 1024 + 256 * 1024  # groups, those of management, mirrors, the pool of both
+    assert roce.pool_bytes("ingress_lossless_pool") == 158_229_504 - reserved
+    assert roce.buffers.headroom_pool_bytes == 0
+
+
+def test_a_ratio_gives_one_headroom_pool(tmp_path: Path) -> None:
+    ratio = {"AZURE": {"default_dynamic_th": "0", "over_subscribe_ratio": "2"}}
+    roce = switch(tmp_path, **{**DYNAMIC, "DEFAULT_LOSSLESS_BUFFER_PARAMETER": ratio})
+    assert roce.group("Ethernet0").reserve_bytes == 38_912
+    assert roce.buffers.headroom_pool_bytes == (2 * roce.group("Ethernet0").headroom_bytes - 10_240) // 2
+    assert switch_buffers(roce).headroom_pool_bytes == roce.buffers.headroom_pool_bytes
 
 
 def test_a_static_threshold_replaces_alpha_and_reserve(tmp_path: Path) -> None:
@@ -153,4 +220,4 @@ def test_numbers_out_of_range_do_no_harm(tmp_path: Path) -> None:
 def test_the_pool_of_a_file_without_one_is_memory_without_headroom(tmp_path: Path) -> None:
     """32 MiB of the smallest ASIC, without the headroom of 40 m of 400G."""
     roce = switch(tmp_path, BUFFER_POOL={})
-    assert roce.pool_bytes == (32 << 20) - (2 * 40 * 5 * 50 + 2 * 9100 + 84)
+    assert roce.pool_bytes("ingress_lossless_pool") == (32 << 20) - (2 * 40 * 5 * 50 + 2 * 9100 + 84)

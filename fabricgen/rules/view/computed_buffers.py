@@ -1,0 +1,19 @@
+"""The pools of switches of the dynamic model, as the switches compute them."""
+
+from collections.abc import Mapping
+
+from fabricgen.platforms.dynamic_buffers import computed_buffers
+from fabricgen.rules.view.derived import derived
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.sonic.dynamic_buffers.prediction import DynamicBuffers
+
+
+@derived
+def computed_by_switch(fabric: Fabric) -> Mapping[str, DynamicBuffers]:
+    """Switch -> its buffers; without switches that do not compute them, or whose ASIC is unknown."""
+    found = {
+        name: computed_buffers(switch.device.config, switch.platform, switch.device.mmu_bytes)
+        for name, switch in fabric.switches.items()
+        if switch.is_dynamic
+    }
+    return {name: computed for name, computed in found.items() if computed}
