@@ -26,6 +26,8 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "resume_frames": len(result.pfc_frames) - pauses,
         "pfc_frames": [list(frame) for frame in result.pfc_frames],
         "drops": result.drops,
+        "lost": [asdict(loss) for loss in result.lost],
+        "discarded": result.discarded,
         "retransmissions": result.retransmissions,
         "ecn_marked": result.marked,
         "frozen": result.freeze is not None,

@@ -91,6 +91,15 @@ class QueueUse:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkLoss:
+    """Packets of a priority that were lost at a port (node, peer) because its link was down."""
+
+    port: tuple[str, str]
+    priority: int
+    drops: int
+
+
+@dataclass(frozen=True, slots=True)
 class PauseRoot:
     """Where pauses begin: a port (node, peer) that fills the groups of its switch and is not paused itself, or a host
     that pauses its switch. `paused_share` is the longest pause time of a link as a share of the run."""
@@ -103,7 +112,8 @@ class PauseRoot:
 
 @dataclass(frozen=True)
 class PacketsResult:
-    """One packet run. `pfc_frames` are (ns, receiving node, 1 pause or 0 resume). `drops` counts packets."""
+    """One packet run. `pfc_frames` are (ns, receiving node, 1 pause or 0 resume). `drops` counts packets: those of full
+    groups, of limits of queues, of dead links (`lost`) and of the watchdog (`discarded`)."""
 
     name: str
     flows: tuple[PacketFlow, ...]
@@ -121,6 +131,8 @@ class PacketsResult:
     groups: tuple[GroupUse, ...] = ()
     queues: tuple[QueueUse, ...] = ()
     roots: tuple[PauseRoot, ...] = ()
+    lost: tuple[LinkLoss, ...] = ()
+    discarded: int = 0
     marked: int = 0
     ecn: bool = False
     pattern: str = ""

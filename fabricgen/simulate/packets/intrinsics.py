@@ -44,4 +44,13 @@ def whole(number: Any) -> int:
     return np.int64(number)  # type: ignore[return-value]
 
 
+@inlined
+def highest(bits: int) -> int:
+    """The index of the highest set bit of at most 16; the number must not be 0."""
+    place = 15
+    while not bits >> place & 1:
+        place -= 1
+    return place
+
+
 ONE, BITS = np.uint64(1), np.uint64(63)
