@@ -15,7 +15,8 @@ _NEVER = 1 << 60
 _NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
 
 
-_EVENTS_PER_SLOT = 16
+_LARGE_PORTS = 2048  # above, the records of a network exceed the cache of a processor core
+_EVENTS_PER_SLOT = {False: 4, True: 32}  # large networks prefetch the records of the events of a slot
 
 
 def run_settings(
@@ -39,7 +40,10 @@ def run_settings(
         first_pause=first_pause,
         classes=len(classes),
         responses=classes.index(scenario.response_priority) if scenario.response_priority in classes else 0,
-        slot_ticks=min(MOST_TICK_BITS, max(0, (_EVENTS_PER_SLOT * packet_ticks // ports).bit_length() - 1)),
+        foresees=ports > _LARGE_PORTS,
+        slot_ticks=min(
+            MOST_TICK_BITS, max(0, (_EVENTS_PER_SLOT[ports > _LARGE_PORTS] * packet_ticks // ports).bit_length() - 1)
+        ),
         seed=seed,
         ticks_per_s=float(ticks_per_ns * 10**9),
         truncated=compat,
@@ -62,6 +66,12 @@ def run_settings(
         timeout=int(_timeout_ns(scenario) * ticks_per_ns),
         refusal_interval=_HPCC_NAK_NS * ticks_per_ns if compat else _NEVER,
     )
+
+
+def _slot_ticks(packet_ticks: int, ports: int) -> int:
+    """The ticks of a slot of the wheel, as bits: each port sends at most one packet in `packet_ticks`."""
+    ticks = _EVENTS_PER_SLOT[ports > _LARGE_PORTS] * packet_ticks // ports
+    return min(MOST_TICK_BITS, max(0, ticks.bit_length() - 1))
 
 
 def _timeout_ns(scenario: Scenario) -> int:

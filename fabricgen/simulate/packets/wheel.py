@@ -12,7 +12,7 @@ import numpy as np
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, whole
 from fabricgen.simulate.packets.merging import sort
-from fabricgen.simulate.packets.records import NONE, SENT
+from fabricgen.simulate.packets.records import NAK, NONE, SENT
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.ties import PLACE_BITS, tie_of
 
@@ -21,7 +21,7 @@ SLOTS = 1 << SLOT_BITS
 TURNS = 4096
 CHUNK = 8  # events
 MOST_TICK_BITS = 16  # of a slot
-AHEAD, NEAR, NEXT = 9, 5, 2  # how many events ahead their records are prefetched, in three steps
+STEP_AHEAD, NEAR, NEXT = 9, 6, 3  # how many events ahead their records are prefetched
 
 
 @inlined
@@ -71,7 +71,8 @@ def next_event(run: Run, until: int) -> int:
     clock.now, clock.tie = time, key & ((whole(1) << PLACE_BITS) - 1)
     clock.pending -= 1
     clock.events += 1
-    _foresee(run, at)
+    if run.settings.foresees:
+        _foresee(run, at)
     return whole(run.present[0, at])
 
 
@@ -80,27 +81,29 @@ def _foresee(run: Run, at: int) -> None:
     """Prefetch the records that the next events use, which in a large network are not in the cache. Each event is
     followed in three steps, so no step waits for another."""
     left = run.clock[0].count - at
-    if left > AHEAD:
-        prefetch(run.events, whole(run.present[0, at + AHEAD]))
+    if left > STEP_AHEAD:
+        event = run.events[run.present[0, at + STEP_AHEAD]]
+        prefetch(run.ports, event.port, 0)
+        prefetch(run.steps, event.step, 0)
     if left > NEAR:
-        event = whole(run.present[0, at + NEAR])
-        port, out = run.events[event].port, _port_used(run, event)
-        prefetch(run.ports, port)
-        prefetch(run.groups, port)
-        prefetch(run.ports, out)
-        prefetch(run.queues, out)
+        event = run.events[run.present[0, at + NEAR]]
+        lane = event.queue
+        if event.kind == SENT:
+            prefetch(run.queues, event.port, 0)
+        elif run.ports[event.port].is_switch:
+            out = run.steps[event.step].port
+            prefetch(run.groups, event.port, lane)
+            prefetch(run.ports, out, 0)
+            prefetch(run.queues, out, lane)
+        else:
+            prefetch(run.flows, event.flow, 0)
+            prefetch(run.flows, event.flow, 64)
     if left > NEXT:
-        event = whole(run.present[0, at + NEXT])
-        queue = run.queues[_port_used(run, event), 0]
-        prefetch(run.events, queue.head if run.events[event].kind == SENT else queue.tail)
-
-
-@inlined
-def _port_used(run: Run, event: int) -> int:
-    """The port whose queue an event removes a packet from, or adds one to."""
-    if run.events[event].kind == SENT:
-        return run.events[event].port
-    return run.steps[run.events[event].step].port
+        event = run.events[run.present[0, at + NEXT]]
+        if event.kind == SENT:
+            prefetch(run.events, run.queues[event.port, 0].head, 0)
+        elif event.kind <= NAK and run.ports[event.port].is_switch:
+            prefetch(run.events, run.queues[run.steps[event.step].port, event.queue].tail, 0)
 
 
 @inlined
@@ -158,6 +161,8 @@ def _turn_to_next(run: Run, last: int) -> bool:
     clock.place, clock.position, clock.count = place, 0, 0
     if run.slots[place & (SLOTS - 1)].count:
         _open(run, place & (SLOTS - 1))
+        if run.settings.foresees:
+            _foresee_slot(run, _next_slot(run, (place & (SLOTS - 1)) + 1))
     if index == NONE:
         _enter_turn(run, turn + 1)
     return True
@@ -184,6 +189,21 @@ def _open(run: Run, index: int) -> None:
     if run.words[word] == 0:
         run.summary[word >> 6] &= ~(ONE << (np.uint64(word) & BITS))
     sort(run.present_keys, run.present, clock.count)
+
+
+@inlined
+def _foresee_slot(run: Run, index: int) -> None:
+    """Prefetch the events of a slot, except those of its first chunks if there are many."""
+    if index == NONE:
+        return
+    slot = run.slots[index]
+    chunk, count = whole(slot.chunk), (slot.count - 1 & (CHUNK - 1)) + 1
+    for _ in range(4):
+        for at in range(count):
+            prefetch(run.events, whole(run.chunks[chunk, at]), 0)
+        chunk, count = whole(run.links[chunk]), CHUNK
+        if chunk == NONE:
+            return
 
 
 @inlined
