@@ -22,6 +22,7 @@ from fabricgen.results.deadlock import (
 )
 from fabricgen.results.packets import (
     Compat,
+    DrawSpread,
     Freeze,
     GroupUse,
     LinkLoss,
@@ -33,6 +34,7 @@ from fabricgen.results.packets import (
     QueueSeries,
     QueueUse,
     Series,
+    percentiles,
 )
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "Covers",
     "Cycle",
     "DeadlockResult",
+    "DrawSpread",
     "FailureOrbit",
     "FailureSummary",
     "FlowTime",
@@ -64,4 +67,5 @@ __all__ = [
     "TreeKind",
     "Verdict",
     "VictimLabel",
+    "percentiles",
 ]

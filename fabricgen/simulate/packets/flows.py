@@ -45,7 +45,7 @@ def flow_records(
     flows["rank"] = _ranks(scenario)
     flows["out"], flows["back"] = _first_steps(given, home, ends, steps)
     delays = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
-    flows["travel"] = delays[flows["port"]] + _sums(steps.array(), flows["out"], delays)
+    flows["travel"] = delays[flows["port"]] + path_sums(steps.array(), flows["out"], delays)
     flows["completion"], flows["alpha"], flows["noticed_at"] = -1, 1.0, _NEVER_NOTIFIED
     return flows
 
@@ -62,7 +62,7 @@ def _first_steps(
     return first
 
 
-def _sums(steps: Records, first: NDArray[np.int32], values: NDArray[np.int64]) -> NDArray[np.int64]:
+def path_sums(steps: Records, first: NDArray[np.int32], values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sum over each path of a value of its ports."""
     sums, at = np.zeros(len(first), np.int64), first.copy()
     while (on := at != NONE).any():

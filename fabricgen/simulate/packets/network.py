@@ -9,7 +9,7 @@ from fabricgen.results import Compat
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
 from fabricgen.simulate.packets.draws import first_stream
-from fabricgen.simulate.packets.flows import first_places, flow_records, host_ports
+from fabricgen.simulate.packets.flows import first_places, flow_records, host_ports, path_sums
 from fabricgen.simulate.packets.paths import Steps
 from fabricgen.simulate.packets.queues import fill_pools, fill_ports, fill_queues, fill_switches
 from fabricgen.simulate.packets.records import NONE, aligned
@@ -41,6 +41,13 @@ class Network:
     def now(self) -> int:
         """The time in ticks."""
         return int(self.run.clock["now"][0])
+
+    @property
+    def expected_hops(self) -> int:
+        """The hops of all packets and ACKs, if no packet is lost."""
+        run = self.run
+        one_way = 1 + path_sums(run.steps, run.flows["out"], np.ones(len(run.ports), np.int64))
+        return int((2 * one_way * run.flows["packets"]).sum())
 
     def ns(self, ticks: int) -> int:
         """A time in whole nanoseconds."""

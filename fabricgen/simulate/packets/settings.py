@@ -41,9 +41,7 @@ def run_settings(
         classes=len(classes),
         responses=classes.index(scenario.response_priority) if scenario.response_priority in classes else 0,
         foresees=ports > _LARGE_PORTS,
-        slot_ticks=min(
-            MOST_TICK_BITS, max(0, (_EVENTS_PER_SLOT[ports > _LARGE_PORTS] * packet_ticks // ports).bit_length() - 1)
-        ),
+        slot_ticks=_slot_ticks(packet_ticks, ports),
         seed=seed,
         ticks_per_s=float(ticks_per_ns * 10**9),
         truncated=compat,
