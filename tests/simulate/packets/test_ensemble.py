@@ -58,7 +58,8 @@ def test_findings_say_in_how_many_draws(marking: str, cli: Cli) -> None:
 
 def test_the_slice_is_about_cost(rendered: Path, cli: Cli) -> None:
     """The limit is in packet hops, and the report has the hops of all hosts."""
-    command = ["-q", "simulate", "packets", str(rendered), "--pattern", "all-to-all", "--size", "1MB", "--format", "json"]
+    command = ["-q", "simulate", "packets", str(rendered), "--pattern", "all-to-all", "--size", "1MB"]
+    command += ["--format", "json"]
     whole, part = (json.loads(cli(*command, "--max-hops", hops).out)["packets"] for hops in ("1000000000", "2000"))
     assert len(part["flows"]) < len(whole["flows"])
     text = cli(*command[:-2], "--max-hops", "2000").out
