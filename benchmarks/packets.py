@@ -1,10 +1,11 @@
 """Packet hops per second of CPU, memory, and the start of `simulate packets`.
 
-python -m benchmarks.packets [--peer FOLDER] [--cold]
+python -m benchmarks.packets [--peer FOLDER] [--cold] [--draws BUNDLE]
 
-A random permutation of 1 MB flows over a fat tree of 100 Gb/s with PFC, at 128 and at 1,024 hosts. FOLDER contains
-another simulator as pktsim.py with runcase.py, which is measured on the same scenario in the same run. --cold also
-measures the first compilation.
+A random permutation of flows over two tiers at 1:1 with 100 Gb/s and PFC, at 128, 1,024 and 4,096 hosts; flows start
+together, or spread over 20 us. FOLDER contains another simulator as pktsim.py with runcase.py, which is measured on the
+same scenarios in the same run; it and `hpcc` have the rules of ns-3. --cold also measures the first compilation,
+--draws the speed-up of eight draws on two cores for all-to-all on a bundle.
 """
 
 import argparse
@@ -14,32 +15,37 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import fabricgen
 
-RADIX = {128: 8, 1024: 16}
-PACKETS = 1000  # of each flow
+SHAPES = {128: (8, 16, 16, 1000), 1024: (32, 32, 32, 500), 4096: (64, 64, 64, 150)}  # leaves, hosts, spines, packets
+SPREAD_NS = 20_000
+_MODES = ("", "hpcc")
 
 _OURS = """
 import json, resource, sys, time
+from dataclasses import replace
 from pathlib import Path
+from fabricgen.results import Compat
 from fabricgen.simulate.packets import prepare
 prepare(lambda text: None)
 from fabricgen.simulate.packets.network import build
 from fabricgen.simulate.packets.advance import advance_to
 from fabricgen.simulate.scenario import read_scenario
-scenario = read_scenario(Path(sys.argv[1]))
+scenario = replace(read_scenario(Path(sys.argv[1])), compat=Compat(sys.argv[3]))
 advance_to(build(scenario), 1)
 best = 0.0
 for _ in range(int(sys.argv[2])):
-    network = build(scenario)
     begun = time.process_time()
-    advance_to(network, scenario.stop_ns)
+    network = build(scenario)
+    set_up = time.process_time() - begun
+    begun = time.process_time()
+    advance_to(network, scenario.stop_ns * network.ticks_per_ns)
     best = max(best, network.run.clock["transmissions"][0] / (time.process_time() - begun))
-print(json.dumps([best, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+print(json.dumps([best, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, set_up]))
 """
 
 _PEER = """
@@ -62,36 +68,56 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", type=Path)
     parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--draws", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fabricgen-bench-") as folder:
         print_packets(Path(folder), given.peer, cold=given.cold)
+    if given.draws:
+        print_draws(given.draws)
 
 
 def print_packets(folder: Path, peer: Path | None = None, *, cold: bool = False) -> None:
-    """Print the table of hop rates, and the time of a start."""
+    """Print the table of hop rates, and the time of a start. A ratio is that to the rate at 128 hosts."""
     small = folder / "small.json"
-    small.write_text(json.dumps(permutation(4, 10)))
+    small.write_text(json.dumps(permutation(2, 2, 2, 10, 0)))
     if cold:
         print(f"first start, compiling: {_start_cpu_s(small, folder / 'cache'):.1f} s CPU")
     _start_cpu_s(small)
     print(f"start: {_start_cpu_s(small):.2f} s CPU")
-    print("packets | hosts | M hops per s of CPU | MiB" + (" | peer M hops/s | MiB | ratio" if peer else ""))
-    for hosts, radix in RADIX.items():
-        file = folder / f"permutation-{hosts}.json"
-        file.write_text(json.dumps(permutation(radix, PACKETS)))
-        runs = "5" if hosts < 1000 else "2"
-        rate, memory = _measured(_OURS, str(file), runs)
-        line = f"        | {hosts:5} | {rate / 1e6:19.2f} | {memory:3.0f}"
-        if peer:
-            other, its = _measured(_PEER, str(file), runs, str(peer.resolve()))
-            line += f" | {other / 1e6:13.2f} | {its:3.0f} | {rate / other:5.2f}"
-        print(line)
+    print("packets | hosts | starts   | simulator | M hops/s of CPU | of 128 hosts | MiB  | set-up")
+    first: dict[tuple[int, str], float] = {}
+    for hosts, shape in SHAPES.items():
+        for spread_ns in (SPREAD_NS, 0):
+            file = folder / f"permutation-{hosts}-{spread_ns}.json"
+            file.write_text(json.dumps(permutation(*shape, spread_ns)))
+            starts = "spread" if spread_ns else "together"
+            runs = [(mode or "exact", _OURS, mode) for mode in _MODES]
+            runs += [("peer", _PEER, str(peer.resolve()))] if peer else []
+            for name, code, argument in runs:
+                rate, memory, *set_up = _measured(code, str(file), "5" if hosts < 1000 else "3", argument)
+                share = rate / first.setdefault((spread_ns, name), rate)
+                line = (
+                    f"        | {hosts:5} | {starts:8} | {name:9} | {rate / 1e6:15.2f} | {share:12.2f} | {memory:4.0f}"
+                )
+                print(line + "".join(f" | {time:.2f} s" for time in set_up), flush=True)
 
 
-def _measured(code: str, *arguments: str) -> tuple[float, float]:
+def print_draws(bundle: Path) -> None:
+    """Print the wall time of eight draws in one and in two processes."""
+    times = []
+    for jobs in ("1", "2"):
+        command = ["simulate", "packets", str(bundle), "--pattern", "all-to-all", "--draws", "8"]
+        begun = time.perf_counter()
+        subprocess.run(fabricgen("-q", "--jobs", jobs, *command), stdout=subprocess.DEVNULL, check=False)
+        times.append(time.perf_counter() - begun)
+    one, two = times
+    print(f"eight draws: {one:.1f} s in one process, {two:.1f} s in two, {one / two:.2f} times as fast")
+
+
+def _measured(code: str, *arguments: str) -> list[float]:
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    rate, memory = json.loads(done.stdout.splitlines()[-1])
-    return rate, memory
+    found: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def _start_cpu_s(file: Path, cache: Path | None = None) -> float:
@@ -104,68 +130,45 @@ def _start_cpu_s(file: Path, cache: Path | None = None) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def permutation(radix: int, packets: int) -> dict[str, Any]:
-    """A scenario: each host of a fat tree of switches with `radix` ports sends to one other host."""
-    half = radix // 2
-    hosts = radix * half * half
-    order = list(range(hosts))
-    random.Random(1).shuffle(order)
+def permutation(leaves: int, hosts: int, spines: int, packets: int, spread_ns: int) -> dict[str, Any]:
+    """A scenario: each of `hosts` hosts on each leaf sends to one other host, over the spine of that host."""
+    host = [f"h{number}" for number in range(leaves * hosts)]
+    leaf, spine = [f"l{number}" for number in range(leaves)], [f"s{number}" for number in range(spines)]
+    draw = random.Random(7)
+    order = draw.sample(range(len(host)), len(host))
+    links = [(name, leaf[number // hosts]) for number, name in enumerate(host)]
+    links += [(low, high) for low in leaf for high in spine]
+    routes = [
+        (low, name, name if number // hosts == place else spine[number % spines])
+        for place, low in enumerate(leaf)
+        for number, name in enumerate(host)
+    ]
+    routes += [(high, name, leaf[number // hosts]) for high in spine for number, name in enumerate(host)]
     return {
         "format": "fabricgen-scenario/1",
-        "name": f"permutation-{hosts}",
+        "name": f"permutation-{leaves * hosts}",
         "compat": "hpcc",
         "nodes": [
-            *({"name": f"h{number}", "kind": "host"} for number in range(hosts)),
-            *({"name": name, "kind": "switch"} for name in dict.fromkeys(_switches(radix))),
+            *({"name": name, "kind": "host"} for name in host),
+            *({"name": name, "kind": "switch"} for name in (*leaf, *spine)),
         ],
         "switch_defaults": {
-            "buffer_bytes": 4 << 20, "pg_reserve_bytes": 4096, "pg_headroom_bytes": 37_500, "alpha": 0.125,
+            "buffer_bytes": 8 << 20, "pg_reserve_bytes": 4096, "pg_headroom_bytes": 37_500, "alpha": 0.125,
             "xon_offset_bytes": 3072,
         },
         "transport": {
             "payload_bytes": 1000, "header_bytes": 48, "ack_bytes": 60, "pfc_frame_bytes": 43, "ack_lossless": False,
             "congestion_control": "none",
         },
-        "links": [{"a": a, "b": b, "speed_gbps": 100, "delay_ns": 1000} for a, b in _links(radix)],
+        "links": [{"a": a, "b": b, "speed_gbps": 100, "delay_ns": 1000} for a, b in links],
         "flows": [
-            {"src": f"h{source}", "dst": f"h{target}", "bytes": packets * 1000, "start_ns": 0}
+            {"src": f"h{source}", "dst": f"h{target}", "bytes": packets * 1000, "start_ns": draw.randint(0, spread_ns)}
             for source, target in enumerate(order)
             if source != target
         ],
-        "routes": [{"at": at, "to": f"h{to}", "via": via} for at, to, via in _routes(radix)],
+        "routes": [{"at": at, "to": to, "via": via} for at, to, via in routes],
         "stop_ns": 20_000_000,
     }  # fmt: skip
-
-
-def _switches(radix: int) -> Iterator[str]:
-    half = radix // 2
-    for pod in range(radix):
-        yield from (f"e{pod}-{place}" for place in range(half))
-        yield from (f"a{pod}-{place}" for place in range(half))
-    yield from (f"c{group}-{place}" for group in range(half) for place in range(half))
-
-
-def _links(radix: int) -> Iterator[tuple[str, str]]:
-    half = radix // 2
-    for host in range(radix * half * half):
-        yield f"h{host}", f"e{host // (half * half)}-{host // half % half}"
-    for pod in range(radix):
-        for low in range(half):
-            for high in range(half):
-                yield f"e{pod}-{low}", f"a{pod}-{high}"
-                yield f"a{pod}-{low}", f"c{low}-{high}"
-
-
-def _routes(radix: int) -> Iterator[tuple[str, int, str]]:
-    half = radix // 2
-    for host in range(radix * half * half):
-        home, leaf, group, place = host // (half * half), host // half % half, host % half, host // half % half
-        yield f"c{group}-{place}", host, f"a{home}-{group}"
-        for pod in range(radix):
-            yield f"a{pod}-{group}", host, f"e{home}-{leaf}" if pod == home else f"c{group}-{place}"
-            for low in range(half):
-                here = (pod, low) == (home, leaf)
-                yield f"e{pod}-{low}", host, f"h{host}" if here else f"a{pod}-{group}"
 
 
 if __name__ == "__main__":

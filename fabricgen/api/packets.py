@@ -20,6 +20,7 @@ from fabricgen.atomic.folder import write_files
 from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import Compat, PacketsResult
+from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.network import Network
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 CODES = ("FG64", "FG708", "FG75", "FG76", "FG79")
 DEFAULT_BYTES = 4 * 2**20
+_LONG_HOPS = 10_000_000  # a run that takes seconds is announced
+_HOPS_PER_S = 4_000_000  # of one processor core, for the estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +48,9 @@ def simulate_packets(
     size_bytes: int = DEFAULT_BYTES,
     plane: str | None = None,
     seed: int = 1,
+    draws: int = 1,
+    jobs: int = 1,
+    max_hops: int | None = None,
     priorities: Sequence[int] = (),
     series: Path | None = None,
     svg: Path | None = None,
@@ -55,9 +61,10 @@ def simulate_packets(
     """Run a traffic pattern packet by packet, per plane or for one `plane`.
 
     `pattern` and `size_bytes` are those of `simulate_congestion`, by default 4 MiB. `seed` is that of marking and
-    hashing. The pattern runs on each of `priorities` at the same time, by default on the first lossless one. `series`
-    is a folder for time series and their pictures, `svg` one for the pictures only. See `validate` for the other
-    arguments. Raises UsageError if numba is not installed.
+    hashing; `draws` runs use this seed and the next ones, in `jobs` processes. A run of more than `max_hops` packet
+    hops takes a slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first
+    lossless one. `series` is a folder for time series of the first draw and their pictures, `svg` one for the pictures
+    only. See `validate` for the other arguments. Raises UsageError if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern, uses_storage
@@ -67,18 +74,27 @@ def simulate_packets(
     name = pattern or DEFAULT_PATTERN
     check_pattern(name)
     from fabricgen.simulate.packets.analysis import simulate_bundle
+    from fabricgen.simulate.packets.ensemble import Draw, in_draws, run_draws, with_spread
     from fabricgen.simulate.packets.findings import left_out, packet_findings
     from fabricgen.simulate.packets.probes import probe
+    from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
 
     add_coverage(judging, plane, to_storage=uses_storage(name))
-    watch = _watching(progress, series, svg)
-    runs = simulate_bundle(judging.bundle, name, size_bytes, plane, seed, watch, priorities)
-    results = [run.result for run in runs]
-    progress.step("simulated", f"{sum(result.wire_transmissions for result in results)} packet hops")
-    for result in results:
-        judging.findings += packet_findings(result, None, judging.bundle)
-    judging.findings += [*probe(judging.bundle, runs), *left_out(judging.bundle, plane)]
-    progress.step("simulated", "headroom and watchdog of each kind of port")
+    limit = DEFAULT_MAX_HOPS if max_hops is None else max_hops
+
+    def run_one(own: int) -> Draw:
+        """One draw; the first one also probes the ports."""
+        watch = _watching(progress, series, svg) if own == seed else _unwatched
+        runs = simulate_bundle(judging.bundle, name, size_bytes, plane, own, watch, priorities, limit)
+        results = tuple(run.result for run in runs)
+        found = [finding for result in results for finding in packet_findings(result, None, judging.bundle)]
+        return Draw(results, tuple(found), tuple(probe(judging.bundle, runs)) if own == seed else ())
+
+    drawn = list(run_draws(run_one, range(seed, seed + draws), jobs))
+    results = with_spread(drawn)
+    hops = sum(result.wire_transmissions for draw in drawn for result in draw.results)
+    progress.step("simulated", f"{hops} packet hops in {counted(draws, 'draw')}, and each kind of port")
+    judging.findings += [*in_draws(drawn), *drawn[0].probed, *left_out(judging.bundle, plane)]
     judging.codes |= codes_of(*CODES)
     outcome = judging.outcome(inventory)
     return PacketSimulation(
@@ -95,12 +111,15 @@ def simulate_packets_of_scenario(
     *,
     compat: Compat | None = None,
     seed: int = 1,
+    draws: int = 1,
+    jobs: int = 1,
     series: Path | None = None,
     svg: Path | None = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> PacketSimulation:
-    """Run the flows of a scenario file, with the clock and tie rules of `compat`, by default those of the file.
+    """Run the flows of a scenario file, with the clock and tie rules of `compat`, by default those of the file, and
+    `draws` times with random marks of further seeds, in `jobs` processes.
 
     Mistakes in the file are findings; there is no result then.
     """
@@ -108,6 +127,7 @@ def simulate_packets_of_scenario(
 
     prepare(progress.note)
     from fabricgen.simulate.packets.analysis import simulate_scenario
+    from fabricgen.simulate.packets.ensemble import Draw, in_draws, run_draws, with_spread
     from fabricgen.simulate.packets.findings import packet_findings
     from fabricgen.simulate.scenario import check_scenario, read_scenario
 
@@ -117,10 +137,18 @@ def simulate_packets_of_scenario(
     scenario = read_scenario(file)
     if compat is not None:
         scenario = replace(scenario, compat=compat)
-    result = simulate_scenario(scenario, seed, _watching(progress, series, svg))
+    place = Location(str(file))
+
+    def run_one(own: int) -> Draw:
+        watch = _watching(progress, series, svg) if own == seed else _unwatched
+        result = simulate_scenario(scenario, own, watch)
+        return Draw((result,), tuple(packet_findings(result, place)))
+
+    drawn = list(run_draws(run_one, range(seed, seed + draws), jobs))
+    (result,) = with_spread(drawn)
     hops = f"{result.simulated_ns / 1000:.1f} us, {result.wire_transmissions} packet hops"
     progress.step("simulated", hops)
-    outcome = outcome_of_inventory(packet_findings(result, Location(str(file))), (), Location, policy)
+    outcome = outcome_of_inventory(in_draws(drawn), (), Location, policy)
     switches = sum(node.kind == "switch" for node in scenario.nodes)
     return PacketSimulation(
         findings=outcome.findings,
@@ -138,11 +166,19 @@ def _watching(progress: Progress, series: Path | None, svg: Path | None) -> "Cal
     def observers(network: "Network") -> "Sequence[Observer]":
         nonlocal runs
         runs += 1
+        hops = network.expected_hops
+        if hops >= _LONG_HOPS:
+            took = f"about {hops / 1e6:.0f} million packet hops, {hops / _HOPS_PER_S:.0f} s"
+            progress.note(f"{network.scenario.name}: {took}")
         below = "." if runs == 1 else network.scenario.name
         folders = {folder / below: suffix for folder, suffix in ((series, ""), (svg, ".svg")) if folder is not None}
         return [*progress.watch(network), *([SeriesWriter(network, folders)] if folders else [])]
 
     return observers
+
+
+def _unwatched(_: "Network") -> "Sequence[Observer]":
+    return ()
 
 
 class SeriesWriter:

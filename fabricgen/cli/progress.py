@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 _STRETCH_NS = 20_000
 _LEAST_S = 0.2
+_BAR = 20  # characters
 
 
 class TerminalProgress(Progress):
@@ -50,11 +51,12 @@ class TerminalProgress(Progress):
 
 
 class PacketProgress:
-    """One line: simulated time, its share of the longest possible run, finished flows, and packet hops per second."""
+    """One line: a bar of the packet hops, the time left, simulated time, finished flows, and packet hops per second."""
 
     def __init__(self, network: "Network") -> None:
         self.period = self.first = _STRETCH_NS * network.ticks_per_ns
         self._begun = self._written = time.perf_counter()
+        self._expected = max(1, network.expected_hops)
 
     def look(self, network: "Network") -> None:
         """Write the line, a few times a second at most."""
@@ -63,10 +65,13 @@ class PacketProgress:
             return
         self._written = now
         clock, simulated_ns = network.run.clock[0], network.ns(network.now)
-        rate = clock["transmissions"] / (now - self._begun) / 1e6
-        share = simulated_ns / network.scenario.stop_ns
+        rate = max(1, clock["transmissions"]) / (now - self._begun)
+        share = min(1.0, clock["transmissions"] / self._expected)
+        left = max(0, self._expected - int(clock["transmissions"])) / rate
+        bar = "#" * round(_BAR * share)
         flows = f"{clock['finished']}/{len(network.run.flows)} flows"
-        text = f"{simulated_ns / 1000:.0f} us simulated ({share:.0%} of the longest), {flows}, {rate:.1f} M hops/s"
+        text = f"[{bar:-<{_BAR}}] {share:.0%}, {left:.0f} s left, {simulated_ns / 1000:.0f} us, {flows}"
+        text += f", {rate / 1e6:.1f} M hops/s"
         sys.stderr.write(f"\r{text:<100}")
 
     def close(self) -> None:

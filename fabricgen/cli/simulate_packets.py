@@ -37,6 +37,20 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     help="Clock and tie rules of a scenario: those of HPCC's ns-3, or exact ones.  [default: those of the file]",
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed for marking and hashing.")
+@click.option(
+    "--draws",
+    metavar="K",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Run with this number of seeds, from --seed on, in --jobs processes.",
+)
+@click.option(
+    "--max-hops",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Take a slice of the hosts if the run has more packet hops.  [default: 50000000, about ten seconds]",
+)
 @click.option("--series", type=_FOLDER, help="Write time series and their pictures into this folder.")
 @click.option("--svg", type=_FOLDER, help="Write only the pictures into this folder.")
 @click.option("--plane", help="Simulate only this plane.")
@@ -60,6 +74,8 @@ def command(
     size: str | None,
     compat: str | None,
     seed: int,
+    draws: int,
+    max_hops: int | None,
     series: Path | None,
     svg: Path | None,
     plane: str | None,
@@ -73,7 +89,9 @@ def command(
     """Simulate traffic packet by packet: buffers, pause frames, ECN marks and rates; freezes, drops and victims."""
     if print_patterns(pattern):
         return 0
-    require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities)
+    require_one_source(
+        paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops
+    )
     size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
     if scenario is None and compat is not None:
         raise UsageError("--compat is for scenarios only")
@@ -83,6 +101,8 @@ def command(
             scenario,
             compat=None if compat is None else _COMPAT[compat],
             seed=seed,
+            draws=draws,
+            jobs=settings.jobs,
             series=series,
             svg=svg,
             policy=policy,
@@ -98,6 +118,9 @@ def command(
             size_bytes=size_bytes,
             plane=plane,
             seed=seed,
+            draws=draws,
+            jobs=settings.jobs,
+            max_hops=max_hops,
             priorities=_priorities(priorities),
             series=series,
             svg=svg,

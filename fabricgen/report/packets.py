@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from fabricgen.results import PacketFlow, PacketsResult
+from fabricgen.results import DrawSpread, PacketsResult, percentiles
 from fabricgen.units import counted
 
 MOST_QUEUES = 64
@@ -25,7 +25,10 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "pause_frames": pauses,
         "resume_frames": len(result.pfc_frames) - pauses,
         "pfc_frames": [list(frame) for frame in result.pfc_frames],
+        "draws": {"seeds": list(result.seeds or [result.seed]), "spread": [asdict(one) for one in result.spread]},
         "drops": result.drops,
+        "lost": [asdict(loss) for loss in result.lost],
+        "discarded": result.discarded,
         "retransmissions": result.retransmissions,
         "ecn_marked": result.marked,
         "frozen": result.freeze is not None,
@@ -70,6 +73,8 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         line = ", ".join(f"{name} {_time(value)}" for name, value in zip(("p50", "p99", "p99.9"), times, strict=True))
         whole = f", all in {_time(result.collective_ns)}" if result.collective_ns is not None else ""
         yield f"          completion {line}{whole}"
+    if result.spread:
+        yield f"          {len(result.seeds)} draws: {', '.join(map(_interval, result.spread))}"
     priorities = sorted({flow.priority for flow in result.flows})
     for priority in priorities if len(priorities) > 1 else ():
         yield f"          priority {priority}: {_class_line(result, priority)}"
@@ -93,6 +98,11 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         yield f"          and {len(victims) - 5} more victims"
 
 
+def _interval(one: DrawSpread) -> str:
+    """A percentile over several draws."""
+    return f"{one.name} {_time(one.median_ns)} ({one.confidence:.0%}: {_time(one.low_ns)} to {_time(one.high_ns)})"
+
+
 def _class_line(result: PacketsResult, priority: int) -> str:
     """One priority of several."""
     flows = [flow for flow in result.flows if flow.priority == priority]
@@ -101,15 +111,6 @@ def _class_line(result: PacketsResult, priority: int) -> str:
     p50, p99, _ = percentiles(flows)
     times = f", p50 {_time(p50)}, p99 {_time(p99)}" if p50 is not None else ""
     return f"{done} of {counted(len(flows), 'flow')} finished{times}, {counted(drops, 'drop')}"
-
-
-def percentiles(flows: Sequence[PacketFlow]) -> tuple[int | None, int | None, int | None]:
-    """p50, p99 and p99.9 of the completion times by nearest rank; None if no flow finished."""
-    times = sorted(flow.fct_ns for flow in flows if flow.fct_ns is not None)
-    if not times:
-        return None, None, None
-    p50, p99, p999 = (times[-(-len(times) * per_mille // 1000) - 1] for per_mille in (500, 990, 999))
-    return p50, p99, p999
 
 
 def _time(nanoseconds: int | None) -> str:

@@ -22,8 +22,10 @@ from fabricgen.results.deadlock import (
 )
 from fabricgen.results.packets import (
     Compat,
+    DrawSpread,
     Freeze,
     GroupUse,
+    LinkLoss,
     PacketFlow,
     PacketsResult,
     PauseKind,
@@ -32,6 +34,7 @@ from fabricgen.results.packets import (
     QueueSeries,
     QueueUse,
     Series,
+    percentiles,
 )
 
 __all__ = [
@@ -44,11 +47,13 @@ __all__ = [
     "Covers",
     "Cycle",
     "DeadlockResult",
+    "DrawSpread",
     "FailureOrbit",
     "FailureSummary",
     "FlowTime",
     "Freeze",
     "GroupUse",
+    "LinkLoss",
     "Oversubscription",
     "PacketFlow",
     "PacketsResult",
@@ -62,4 +67,5 @@ __all__ = [
     "TreeKind",
     "Verdict",
     "VictimLabel",
+    "percentiles",
 ]

@@ -1,6 +1,7 @@
 """The result of a packet simulation."""
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -91,6 +92,15 @@ class QueueUse:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkLoss:
+    """Packets of a priority that were lost at a port (node, peer) because its link was down."""
+
+    port: tuple[str, str]
+    priority: int
+    drops: int
+
+
+@dataclass(frozen=True, slots=True)
 class PauseRoot:
     """Where pauses begin: a port (node, peer) that fills the groups of its switch and is not paused itself, or a host
     that pauses its switch. `paused_share` is the longest pause time of a link as a share of the run."""
@@ -101,9 +111,22 @@ class PauseRoot:
     paused_share: float
 
 
+@dataclass(frozen=True, slots=True)
+class DrawSpread:
+    """A percentile of completion times over several draws: the median of the draws in ns, and an interval that contains
+    the true median with a confidence."""
+
+    name: str
+    median_ns: int
+    low_ns: int
+    high_ns: int
+    confidence: float
+
+
 @dataclass(frozen=True)
 class PacketsResult:
-    """One packet run. `pfc_frames` are (ns, receiving node, 1 pause or 0 resume). `drops` counts packets."""
+    """One packet run. `pfc_frames` are (ns, receiving node, 1 pause or 0 resume). `drops` counts packets: those of full
+    groups, of limits of queues, of dead links (`lost`) and of the watchdog (`discarded`)."""
 
     name: str
     flows: tuple[PacketFlow, ...]
@@ -121,15 +144,24 @@ class PacketsResult:
     groups: tuple[GroupUse, ...] = ()
     queues: tuple[QueueUse, ...] = ()
     roots: tuple[PauseRoot, ...] = ()
+    lost: tuple[LinkLoss, ...] = ()
+    discarded: int = 0
     marked: int = 0
     ecn: bool = False
     pattern: str = ""
     reason: str = ""  # what the run does not include
+    seeds: tuple[int, ...] = ()  # of all draws, if there are several; other values are those of the first one
+    spread: tuple[DrawSpread, ...] = ()
 
     @property
     def finished(self) -> int:
         """The number of flows that finished."""
         return sum(flow.fct_ns is not None for flow in self.flows)
+
+    @property
+    def percentiles(self) -> tuple[int | None, int | None, int | None]:
+        """p50, p99 and p99.9 of the completion times."""
+        return percentiles(self.flows)
 
     @property
     def dropped(self) -> list[GroupUse | QueueUse]:
@@ -144,6 +176,15 @@ class PacketsResult:
         if len(ends) < len(self.flows) or not ends:
             return None
         return max(ends) - min(flow.start_ns for flow in self.flows)
+
+
+def percentiles(flows: Sequence[PacketFlow]) -> tuple[int | None, int | None, int | None]:
+    """p50, p99 and p99.9 of the completion times by nearest rank; None if no flow finished."""
+    times = sorted(flow.fct_ns for flow in flows if flow.fct_ns is not None)
+    if not times:
+        return None, None, None
+    p50, p99, p999 = (times[-(-len(times) * per_mille // 1000) - 1] for per_mille in (500, 990, 999))
+    return p50, p99, p999
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice,
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import Observer, run
+from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
 from fabricgen.simulate.patterns import uses_storage
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
@@ -52,8 +53,10 @@ def simulate_bundle(
     seed: int = 1,
     observers: Observers = _none,
     priorities: Sequence[int] = (),
+    max_hops: int = DEFAULT_MAX_HOPS,
 ) -> list[PlaneRun]:
     """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one.
+    Above `max_hops` packet hops it is a slice of the hosts.
     Raises UsageError for an unknown plane, and if no plane can be simulated."""
     chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
     if not chosen:
@@ -62,7 +65,7 @@ def simulate_bundle(
         )
     found = []
     for name, switches in chosen:
-        made = _plane_scenario(bundle, name, switches, TrafficChoice(pattern, size_bytes, seed), priorities)
+        made = _plane_scenario(bundle, name, switches, TrafficChoice(pattern, size_bytes, seed, max_hops), priorities)
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     if not found:

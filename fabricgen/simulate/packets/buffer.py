@@ -106,7 +106,7 @@ def pause_if_full(run: Run, port: int, lane: int, out: int) -> int:
     if run.settings.ecn and run.queues[out, lane].bytes <= run.queues[out, lane].kmin:
         group.early += 1
     push_pause(run, port, lane, PAUSE)
-    if run.ports[port].refresh > 0:
+    if run.pfc[port].refresh > 0:
         repeat_later(run, port, lane)
     return port
 

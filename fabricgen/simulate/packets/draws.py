@@ -1,5 +1,6 @@
-"""Random numbers: SplitMix64, so a seed gives the same run on every machine; with compat hpcc those of ns-3.
+"""Random numbers: a function of the seed, the queue and the number of the packet; with compat hpcc those of ns-3.
 
+The function is SplitMix64's, so a seed gives the same run on every machine, and a mark depends on no other queue.
 ns-3 draws from MRG32k3a (L'Ecuyer, Good parameters and implementations for combined multiple recursive random number
 generators, Operations Research 47, 1999). A stream is 2^127 numbers long and has substreams of 2^76. HPCC takes each
 draw from a new stream: the first number of the substream that is the seed of the run.
@@ -34,6 +35,7 @@ def jump(component: int, steps: int) -> NDArray[Any]:
 
 _NEXT_STREAM = np.array([jump(component, 1 << STREAM_BITS) for component in range(2)], np.uint64)
 _NORM = 1 / 4294967088
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = (np.uint64(modulus) for modulus in _MODULI)
 
 
@@ -45,9 +47,14 @@ def first_stream(seed: int, nodes: int) -> NDArray[np.uint64]:
 
 
 @inlined
-def draw(run: Run) -> float:
-    """A random number between 0 and 1."""
-    return _first_of_stream(run) if run.settings.truncated else _splitmix(run)
+def draw(run: Run, port: int, lane: int) -> float:
+    """A random number between 0 and 1 for the packet that has left a queue."""
+    if run.settings.truncated:
+        return _first_of_stream(run)
+    place = np.uint64(run.ports[port].rank * 16 + lane + 1)
+    queue = _mixed(np.uint64(run.settings.seed) + place * _GOLDEN)
+    bits = _mixed(queue + np.uint64(run.queues[port, lane].sent) * _GOLDEN)
+    return float(bits >> np.uint64(11)) * 2.0**-53
 
 
 @inlined
@@ -68,10 +75,8 @@ def _first_of_stream(run: Run) -> float:
 
 
 @inlined
-def _splitmix(run: Run) -> float:
-    clock = run.clock[0]
-    clock.random += np.uint64(0x9E3779B97F4A7C15)
-    bits = clock.random
+def _mixed(bits: Any) -> Any:
+    """The finalizer of SplitMix64."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return float((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+    return bits ^ (bits >> np.uint64(31))

@@ -24,7 +24,6 @@ class Failing:
         for end in ((a, b), (b, a)):
             port = network.ends.index(end)
             run.ports["state"][port] |= DOWN
-            run.ports["discard"][port] = 0xFFFF
             for lane in range(run.settings.classes):
                 schedule_at(run, pause_event(run, port, lane, FLUSH), network.now)
 

@@ -61,7 +61,8 @@ def _freezes(result: PacketsResult, place: Location | None) -> Iterator[Finding]
         yield _finding(
             "FG641", Severity.WARNING,
             f"the PFC watchdog acted on {len(result.storms)} queues, first on priority {first.priority} of "
-            f"{first.port[0]} towards {first.port[1]} at {first.detected_ns} ns",
+            f"{first.port[0]} towards {first.port[1]} at {first.detected_ns} ns"
+            + (f", and dropped {result.discarded} packets" if result.discarded else ""),
             place, device=first.port[0], count=len(result.storms),
             hint="find the device that paused the port; while the watchdog acts, this priority is not lossless",
         )  # fmt: skip
@@ -69,7 +70,7 @@ def _freezes(result: PacketsResult, place: Location | None) -> Iterator[Finding]
 
 def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
     lossless = [group for group in result.groups if group.lossless and group.drops]
-    if lossless and not result.storms:  # the action of a watchdog drops packets
+    if lossless:
         worst = max(lossless, key=lambda group: (group.drops, group.port))
         why = f"headroom {worst.headroom_bytes} B, full at {worst.headroom_most_bytes} B"
         yield _finding(
@@ -100,6 +101,13 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             f"{sum(one.drops for one in lossy)} packets of lossy priorities dropped, most of them of priority "
             f"{worst_lossy.priority} at {worst_lossy.port[0]} {worst_lossy.port[1]}", place,
             device=worst_lossy.port[0], count=len(lossy), hint="",
+        )  # fmt: skip
+    if result.lost:
+        most = max(result.lost, key=lambda one: (one.drops, one.port))
+        yield _finding(
+            "FG758", Severity.NOTE,
+            f"{sum(one.drops for one in result.lost)} packets lost on links that went down, most of them of priority "
+            f"{most.priority} at {most.port[0]} {most.port[1]}", place, device=most.port[0], count=len(result.lost),
         )  # fmt: skip
     yield from _early(result, place)
     if result.pattern:

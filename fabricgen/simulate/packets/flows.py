@@ -11,7 +11,7 @@ from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.paths import Steps
 from fabricgen.simulate.packets.records import NONE, aligned
 from fabricgen.simulate.packets.state import Records
-from fabricgen.simulate.scenario import NodeKind, Scenario
+from fabricgen.simulate.scenario import Flow, NodeKind, Scenario
 
 MOST_PACKETS = (1 << 31) - 1  # of a flow
 _NEVER_NOTIFIED = -(1 << 60)
@@ -22,32 +22,62 @@ def flow_records(
     classes: Sequence[int], steps: Steps, ticks_per_ns: int,
 ) -> Records:  # fmt: skip
     """The records of all flows; `home` is each host's port. Raises UsageError for a flow that cannot be simulated."""
-    transport = scenario.transport
-    flows = aligned(len(scenario.flows), records.FLOW)
-    line_rate = {end: link.speed_gbps * 1e9 for link in scenario.links for end in ((link.a, link.b), (link.b, link.a))}
-    for index, flow in enumerate(scenario.flows):
-        for name in (flow.src, flow.dst):
-            if name not in home:
-                raise UsageError(f"host {name} has a flow but no link")
-        row, port = flows[index], home[flow.src]
-        packets = -(-flow.bytes // transport.payload_bytes)
-        if packets > MOST_PACKETS:
-            raise UsageError(
-                f"the flow from {flow.src} to {flow.dst} has {packets} packets; the limit is {MOST_PACKETS}"
-            )
-        row["port"], row["node"], row["packets"] = port, node_of[flow.src], packets
-        row["last_size"] = flow.bytes - (packets - 1) * transport.payload_bytes + transport.header_bytes
-        row["queue"] = classes.index(flow.priority)
-        if flow.path:
-            row["out"] = steps.along(flow.path[1:])
-            row["back"] = steps.along([hop ^ 1 for hop in reversed(flow.path)][1:])
-        else:
-            row["out"] = steps.path(flow.src, flow.dst, ends[port][1])
-            row["back"] = steps.path(flow.dst, flow.src, ends[home[flow.dst]][1])
-        row["start"] = flow.start_ns * ticks_per_ns
-        row["line_rate"] = line_rate[ends[port]]
+    transport, given = scenario.transport, scenario.flows
+    flows = aligned(len(given), records.FLOW)
+    for name in dict.fromkeys(name for flow in given for name in (flow.src, flow.dst)):
+        if name not in home:
+            raise UsageError(f"host {name} has a flow but no link")
+    sizes = np.array([flow.bytes for flow in given], np.int64)
+    packets = -(-sizes // transport.payload_bytes)
+    if packets.max(initial=0) > MOST_PACKETS:
+        worst = given[int(packets.argmax())]
+        raise UsageError(
+            f"the flow from {worst.src} to {worst.dst} has {packets.max()} packets; the limit is {MOST_PACKETS}"
+        )
+    flows["port"] = [home[flow.src] for flow in given]
+    flows["node"] = [node_of[flow.src] for flow in given]
+    flows["packets"] = packets
+    flows["last_size"] = sizes - (packets - 1) * transport.payload_bytes + transport.header_bytes
+    lane = {priority: number for number, priority in enumerate(classes)}
+    flows["queue"] = [lane[flow.priority] for flow in given]
+    flows["start"] = [flow.start_ns * ticks_per_ns for flow in given]
+    flows["line_rate"] = np.repeat([link.speed_gbps * 1e9 for link in scenario.links], 2)[flows["port"]]
+    flows["rank"] = _ranks(scenario)
+    flows["out"], flows["back"] = _first_steps(given, home, ends, steps)
+    delays = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
+    flows["travel"] = delays[flows["port"]] + path_sums(steps.array(), flows["out"], delays)
     flows["completion"], flows["alpha"], flows["noticed_at"] = -1, 1.0, _NEVER_NOTIFIED
     return flows
+
+
+def _first_steps(
+    flows: Sequence[Flow], home: Mapping[str, int], ends: Sequence[tuple[str, str]], steps: Steps
+) -> NDArray[np.int32]:
+    """[there or back, flow]: the first step of each flow's path."""
+    first = steps.given.copy()
+    for index, flow in enumerate(flows):
+        if not flow.path:
+            first[0, index] = steps.path(flow.src, flow.dst, ends[home[flow.src]][1])
+            first[1, index] = steps.path(flow.dst, flow.src, ends[home[flow.dst]][1])
+    return first
+
+
+def path_sums(steps: Records, first: NDArray[np.int32], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum over each path of a value of its ports."""
+    sums, at = np.zeros(len(first), np.int64), first.copy()
+    while (on := at != NONE).any():
+        sums[on] += values[steps["port"][at[on]]]
+        at[on] = steps["next"][at[on]]
+    return sums
+
+
+def _ranks(scenario: Scenario) -> list[int]:
+    """The place of each flow in the order of its ends, priority, start and size: equal ones are interchangeable."""
+    keys = [(flow.src, flow.dst, flow.priority, flow.start_ns, flow.bytes, flow.path) for flow in scenario.flows]
+    ranks = [0] * len(keys)
+    for rank, flow in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+        ranks[flow] = rank
+    return ranks
 
 
 def first_places(sources: NDArray[np.int32], nodes: int) -> tuple[list[int], NDArray[np.int32]]:

@@ -63,9 +63,10 @@ class FreezeWatch:
 
 
 def _stuck(run: Run) -> NDArray[np.bool_]:
-    """[port, class]: whether a queue is paused and has packets."""
+    """[port, class]: whether a queue of a switch is paused and has packets."""
     lanes = np.arange(run.settings.classes)
     blocked = run.ports["waiting"] & run.ports["paused"]
+    blocked[run.ports["is_switch"] == 0] = 0
     return (blocked[:, None] >> lanes & 1).astype(bool)
 
 

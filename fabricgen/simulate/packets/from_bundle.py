@@ -18,7 +18,7 @@ from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports
-from fabricgen.simulate.plane.priority import roce_dscp
+from fabricgen.simulate.plane.priority import cnp_dscp, roce_dscp
 from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
 from fabricgen.simulate.scenario import Flow, Link, Node, NodeKind, Scenario, Scheduler, SwitchBuffers, TrafficClass
 
@@ -81,7 +81,7 @@ def plane_scenario(
             )
         ),
         routes={},
-        transport=roce_transport(plane.payload_bytes, builder.dcqcn_gbps()),
+        transport=replace(roce_transport(plane.payload_bytes, builder.dcqcn_gbps()), cnp_priority=builder.cnp_priority),
         stop_ns=STOP_NS,
         classes=builder.classes(),
     )
@@ -90,12 +90,16 @@ def plane_scenario(
 
 class _Builder:
     """The nodes and links of the used ports. `port` maps a port of the plane to its number in the scenario. Ports have
-    the settings of the `judged` priority, and those of each of `priorities`, the priorities of the flows."""
+    the settings of the `judged` priority, those of each of `priorities`, the priorities of the flows, and those of
+    congestion notifications, whose priority is the class selector of their DSCP."""
 
     def __init__(
         self, bundle: Bundle, plane: HostNetwork, judged: int, used: list[int], priorities: Sequence[int]
     ) -> None:
         self.plane, self.priorities = plane, priorities
+        notifying = cnp_dscp(bundle, plane.name)
+        self.cnp_priority = notifying >> 3
+        self._carried = sorted({*priorities, self.cnp_priority})
         self.links: list[Link] = []
         self.port: dict[int, int] = {}
         crossed = {plane.names[switch] for port in used for switch in self._switches(port)}
@@ -104,8 +108,11 @@ class _Builder:
         wired = wired_plane(bundle, plane.name)
         self._planned_lossless = wired.lossless if wired else ()
         self._of: dict[int, dict[str, SwitchClass]] = {}
-        for priority in {judged, *priorities}:
-            roce = RoceClass(priority, plane.ports.packet_bytes, roce_dscp(bundle, plane.name, priority))
+        for priority in {judged, *self._carried}:
+            dscp = roce_dscp(bundle, plane.name, priority)
+            if dscp is None and priority == self.cnp_priority:
+                dscp = notifying
+            roce = RoceClass(priority, plane.ports.packet_bytes, dscp)
             self._of[priority] = {
                 name: SwitchClass(bundle, name, roce, plane_qos.of(bundle.devices[name].config)) for name in names
             }
@@ -121,24 +128,23 @@ class _Builder:
         return (*(Node(name, NodeKind.HOST) for name in adapters), *switches)
 
     def dcqcn_gbps(self) -> float | None:
-        """The speed of the fastest link if any queue marks, for DCQCN; None if no queue marks."""
-        marks = any(own.ecn for own in self._all_classes())
+        """The speed of the fastest link if any queue of the flows marks, for DCQCN; None if none marks."""
+        marks = any(own[priority].ecn for own in self._classes_of_ends() for priority in self.priorities)
         return max(link.speed_gbps for link in self.links) if marks else None
 
     def classes(self) -> tuple[TrafficClass, ...]:
-        """The priorities of the flows: lossless if they are planned to be, or if any port has PFC for them; with the
-        scheduler of the first port."""
+        """The priorities of the flows and of CNPs: lossless if they are planned to be, or if any port has PFC for them;
+        with the scheduler of the first port."""
         found = []
-        for priority in self.priorities:
-            ends = [own[priority] for link in self.links for own in (link.a_classes, link.b_classes) if own]
+        for priority in self._carried:
+            ends = [own[priority] for own in self._classes_of_ends()]
             lossless = priority in self._planned_lossless or any(own.pfc for own in ends)
             found.append(TrafficClass(priority, lossless, ends[0].scheduler or Scheduler.DWRR, ends[0].weight))
         return tuple(found)
 
-    def _all_classes(self) -> Iterator[SwitchBuffers]:
-        for link in self.links:
-            yield from link.a_classes.values()
-            yield from link.b_classes.values()
+    def _classes_of_ends(self) -> Iterator[Mapping[int, SwitchBuffers]]:
+        """The settings by priority of each end at a switch."""
+        yield from (own for link in self.links for own in (link.a_classes, link.b_classes) if own)
 
     def _switches(self, port: int) -> list[int]:
         network, links = self.plane.network, self.plane.network.links
@@ -175,10 +181,10 @@ class _Builder:
         )
 
     def _classes(self, node: str, port: str) -> dict[int, SwitchBuffers]:
-        """The settings of a switch's port for each priority of the flows; empty for an adapter."""
+        """The settings of a switch's port for each priority of packets; empty for an adapter."""
         if node not in self.switches:
             return {}
-        return {priority: port_buffers(self._of[priority][node], port) for priority in self.priorities}
+        return {priority: port_buffers(self._of[priority][node], port) for priority in self._carried}
 
 
 def _rounded(number: float) -> float:

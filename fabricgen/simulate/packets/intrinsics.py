@@ -22,26 +22,39 @@ def trailing_zeros(_context: Any, word: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def prefetch(_context: Any, records: Any, index: Any) -> Any:  # noqa: ARG001
-    """Load a record into the cache of the processor; of a two-dimensional array, the first record of a row."""
+def prefetch(_context: Any, records: Any, index: Any, second: Any) -> Any:  # noqa: ARG001
+    """Load a record into the cache of the processor: that at the first index, and the second of a two-dimensional
+    array. Of another array the second index is a number of bytes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         address_type, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-        stride = builder.extract_value(array.strides, 0)
-        address = builder.gep(builder.bitcast(array.data, address_type), [builder.mul(arguments[1], stride)])
+        place = builder.mul(arguments[1], builder.extract_value(array.strides, 0))
+        inner = arguments[2]
+        if signature.args[0].ndim > 1:
+            inner = builder.mul(inner, builder.extract_value(array.strides, 1))
+        address = builder.gep(builder.bitcast(array.data, address_type), [builder.add(place, inner)])
         kind = ir.FunctionType(ir.VoidType(), [address_type, flag, flag, flag])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         builder.call(function, [address, *(ir.Constant(flag, value) for value in (1, 3, 1))])
         return context.get_dummy_value()
 
-    return types.void(records, types.int64), generate
+    return types.void(records, types.int64, types.int64), generate
 
 
 @inlined
 def whole(number: Any) -> int:
     """A number as a signed 64-bit integer, truncated towards zero: numba mixes narrow unsigned integers badly."""
     return np.int64(number)  # type: ignore[return-value]
+
+
+@inlined
+def highest(bits: int) -> int:
+    """The index of the highest set bit of at most 16; the number must not be 0."""
+    place = 15
+    while not bits >> place & 1:
+        place -= 1
+    return place
 
 
 ONE, BITS = np.uint64(1), np.uint64(63)

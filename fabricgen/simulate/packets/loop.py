@@ -4,27 +4,31 @@ from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.buffer import resume_if_empty
 from fabricgen.simulate.packets.dcqcn import decrease, increase_by_time
 from fabricgen.simulate.packets.nic import next_of_host, receive, start
+from fabricgen.simulate.packets.packet import give_back
 from fabricgen.simulate.packets.pause import expire, obey, refresh
 from fabricgen.simulate.packets.records import (
-    BUSY,
     CONTROL,
     DECREASE,
+    DOWN,
     EXPIRE,
     FLUSH,
     INCREASE,
+    LOSS,
     NAK,
     NONE,
     REFRESH,
     RESUME,
+    SCHEDULED,
     SENT,
     START,
     TIMEOUT,
     WAKE,
 )
-from fabricgen.simulate.packets.recovery import timed_out
+from fabricgen.simulate.packets.recovery import lost, reported, timed_out
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.switch import flush, forward, next_of_switch
-from fabricgen.simulate.packets.wheel import next_event, schedule
+from fabricgen.simulate.packets.ties import tie_of
+from fabricgen.simulate.packets.wheel import next_event, schedule_as
 
 # Why the loop returns.
 REACHED, FINISHED, PACKETS_SHORT, FRAMES_SHORT = range(4)
@@ -57,14 +61,19 @@ def happen(run: Run, event: int) -> tuple[int, int]:
     """Process one event; up to two ports that may have a packet to send, in order."""
     kind, port = run.events[event].kind, run.events[event].port
     if kind == SENT:
-        run.ports[port].state &= ~BUSY
+        run.ports[port].state &= ~SCHEDULED
         return port, NONE
-    if kind <= NAK:
-        if run.nodes[run.ports[port].node].is_switch:
+    if kind <= RESUME:
+        if run.ports[port].state & DOWN:
+            if kind <= NAK:
+                run.holds[port, min(run.events[event].queue, run.settings.classes - 1)].dead += 1
+            lost(run, event)
+            return NONE, NONE
+        if kind > NAK:
+            return obey(run, event), NONE
+        if run.ports[port].is_switch:
             return forward(run, event)
         return receive(run, event)
-    if kind <= RESUME:
-        return obey(run, event), NONE
     return _timer(run, event, kind, port)
 
 
@@ -76,10 +85,13 @@ def _timer(run: Run, event: int, kind: int, port: int) -> tuple[int, int]:
     elif kind == INCREASE:
         increase_by_time(run, flow)
     elif kind == WAKE:
-        run.nodes[run.ports[port].node].awake = 0
+        run.nodes[run.ports[port].node].wake_at = 0
+        give_back(run, event)
         return port, NONE
     elif kind == START:
         return start(run, event, flow), NONE
+    elif kind == LOSS:
+        reported(run, event)
     elif kind == TIMEOUT:
         timed_out(run, flow)
         return run.flows[flow].port, NONE
@@ -96,11 +108,16 @@ def _timer(run: Run, event: int, kind: int, port: int) -> tuple[int, int]:
 def _send(run: Run, port: int) -> int:
     """Send the next packet of a port if the port is idle; another port with a frame to send because of this, or
     NONE."""
-    out = run.ports[port]
-    if out.state:
+    out, clock = run.ports[port], run.clock[0]
+    if out.state & DOWN:
+        return NONE
+    if clock.now < out.free_at or (clock.now == out.free_at and clock.tie < out.turn):
+        if not out.state & SCHEDULED:
+            out.state |= SCHEDULED
+            schedule_as(run, port, out.free_at, out.turn)
         return NONE
     resuming = NONE
-    if run.nodes[out.node].is_switch:
+    if out.is_switch:
         packet = next_of_switch(run, port)
         if packet == NONE:
             return NONE
@@ -120,12 +137,23 @@ def _send(run: Run, port: int) -> int:
 def _transmit(run: Run, port: int, packet: int) -> None:
     """Occupy the wire, and schedule the arrival of the packet at the far end."""
     out, event, clock = run.ports[port], run.events[packet], run.clock[0]
-    sent = clock.now + run.durations[out.speed, event.size]
-    arrives = sent + out.delay
+    out.free_at = clock.now + run.durations[out.speed, event.size]
+    out.turn = tie_of(run, port)
+    arrives = out.free_at + out.delay
     if event.kind > NAK:
-        arrives += run.ports[out.peer].response
+        arrives += run.pfc[out.peer].response
     event.port = out.peer
-    out.state |= BUSY
     clock.transmissions += 1
-    schedule(run, port, sent)
-    schedule(run, packet, arrives)
+    if _has_more(run, port):
+        out.state |= SCHEDULED
+        schedule_as(run, port, out.free_at, out.turn)
+    schedule_as(run, packet, arrives, tie_of(run, packet))
+
+
+@inlined
+def _has_more(run: Run, port: int) -> bool:
+    """Whether a port may send again when it becomes idle; a later event lets it look, too."""
+    out = run.ports[port]
+    if out.control_head != NONE or out.waiting & ~out.paused:
+        return True
+    return bool(not out.is_switch and run.nodes[out.node].flows)

@@ -10,14 +10,14 @@ from fabricgen.results import Compat
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
 from fabricgen.simulate.packets.draws import first_stream
-from fabricgen.simulate.packets.flows import first_places, flow_records, host_ports
+from fabricgen.simulate.packets.flows import first_places, flow_records, host_ports, path_sums
 from fabricgen.simulate.packets.paths import Steps
 from fabricgen.simulate.packets.queues import fill_pools, fill_ports, fill_queues, fill_switches
 from fabricgen.simulate.packets.records import NONE, aligned
+from fabricgen.simulate.packets.room import empty_wheel, free_packets
 from fabricgen.simulate.packets.settings import run_settings
-from fabricgen.simulate.packets.state import Records, Run
+from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.timers import name_events, schedule_beginnings
-from fabricgen.simulate.packets.wheel import EPOCHS, SLOTS
 from fabricgen.simulate.scenario import Scenario
 
 FIRST_PACKETS = 4096
@@ -44,6 +44,13 @@ class Network:
         """The time in ticks."""
         return int(self.run.clock["now"][0])
 
+    @property
+    def expected_hops(self) -> int:
+        """The hops of all packets and ACKs, if no packet is lost."""
+        run = self.run
+        one_way = 1 + path_sums(run.steps, run.flows["out"], np.ones(len(run.ports), np.int64))
+        return int((2 * one_way * run.flows["packets"]).sum())
+
     def ns(self, ticks: int) -> int:
         """A time in whole nanoseconds."""
         return int(ticks) // self.ticks_per_ns
@@ -62,33 +69,35 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     speeds = list(dict.fromkeys(link.speed_gbps for link in scenario.links))
     tick_s = Fraction(1, 10**9) if compat else exact_tick_s(speeds)
     ticks_per_ns = int(Fraction(1, 10**9) / tick_s)
-    classes = scenario.priorities
+    classes = scenario.carried_priorities
     largest = max(scenario.transport.packet_bytes, scenario.transport.ack_bytes, scenario.transport.pfc_frame_bytes)
-    settings = run_settings(scenario, len(ends), len(nodes), len(classes), ticks_per_ns)
+    durations = floored_durations(speeds, largest) if compat else exact_durations(speeds, tick_s, largest)
+    packet_ticks = int(durations[:, scenario.transport.packet_bytes].min())
+    settings = run_settings(scenario, len(ends), classes, ticks_per_ns, packet_ticks, seed)
     home = host_ports(scenario, ends)
-    steps = Steps(scenario.routes, {end: port for port, end in enumerate(ends)})
+    steps = Steps(scenario.routes, {end: port for port, end in enumerate(ends)}, [flow.path for flow in scenario.flows])
     node_of = {name: index for index, name in enumerate(nodes)}
     flows = flow_records(scenario, home, ends, node_of, classes, steps, ticks_per_ns)
     first_flow, order = first_places(flows["node"], len(nodes))
     ports = aligned(len(ends), records.PORT)
-    fill_ports(ports, scenario, ends, node_of, speeds, ticks_per_ns, len(classes))
+    pfc_times = np.zeros(len(ends), records.PFC)
+    fill_ports(ports, pfc_times, scenario, ends, node_of, speeds, durations[:, 1], ticks_per_ns, len(classes))
     queues, groups, holds = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
     fill_queues(queues, groups, ports, scenario, classes)
     hosts = np.zeros(len(nodes), records.NODE)
     fill_switches(hosts, scenario, ticks_per_ns)
     pools, ingress_pools = fill_pools(queues, groups, ports, scenario, ends, classes)
     hosts["first_flow"] = first_flow
+    hosts["last_flow"] = 0 if compat else NONE
     for name, port in home.items():
         hosts["port"][node_of[name]] = port
     run = Run(
         settings=settings,
         clock=np.zeros(1, records.CLOCK),
         events=aligned(settings.first_packet + FIRST_PACKETS, records.EVENT),
-        slots=_lists(SLOTS),
-        epochs=_lists(EPOCHS),
-        words=np.zeros(SLOTS >> 6, np.uint64),
-        summary=np.zeros(SLOTS >> 12, np.uint64),
+        **empty_wheel(settings.first_packet + FIRST_PACKETS),
         ports=ports,
+        pfc=pfc_times,
         queues=queues,
         groups=groups,
         holds=holds,
@@ -97,11 +106,10 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         flows=flows,
         order=order,
         steps=steps.array(),
-        durations=floored_durations(speeds, largest) if compat else exact_durations(speeds, tick_s, largest),
+        durations=durations,
         frames=np.zeros(FIRST_FRAMES, records.FRAME),
         streams=first_stream(seed, len(nodes)),
     )
-    run.clock["epoch"], run.clock["slot"], run.clock["random"] = -1, SLOTS - 1, seed
     name_events(run)
     free_packets(run, settings.first_packet)
     schedule_beginnings(run, scenario, home, ticks_per_ns)
@@ -111,23 +119,8 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
 _PER_CLASS = (records.QUEUE, records.GROUP, records.HOLD)
 
 
-def free_packets(run: Run, first: int) -> None:
-    """Add the packets from the event `first` to the free ones."""
-    count = len(run.events) - first
-    run.events["next"][first:] = np.arange(first + 1, first + count + 1)
-    run.events["next"][-1] = run.clock["free"][0] if run.clock["free_count"][0] else NONE
-    run.clock["free"] = first
-    run.clock["free_count"] += count
-
-
 def _labels(scenario: Scenario) -> list[tuple[str, str]]:
     """(node, name of the port or of its peer) of each port."""
     return [
         end for link in scenario.links for end in ((link.a, link.a_port or link.b), (link.b, link.b_port or link.a))
     ]
-
-
-def _lists(count: int) -> Records:
-    lists = np.zeros(count, records.LIST)
-    lists["head"], lists["tail"] = NONE, NONE
-    return lists

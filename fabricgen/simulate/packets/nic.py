@@ -5,17 +5,19 @@ import numpy as np
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.clock import SECOND_FRACTIONS
 from fabricgen.simulate.packets.dcqcn import increase_by_bytes, notify
-from fabricgen.simulate.packets.intrinsics import whole
-from fabricgen.simulate.packets.packet import give_back, pop_control, push_control, push_pause, take
+from fabricgen.simulate.packets.intrinsics import highest, whole
+from fabricgen.simulate.packets.packet import give_back, pop, pop_control, push, push_control, push_pause, take
 from fabricgen.simulate.packets.pause import drain, repeat_later
 from fabricgen.simulate.packets.records import (
     ACK,
+    CNP,
     CONTROL,
     DATA,
     ECHO,
     MARKED_DATA,
     MARKED_NAK,
     NAK,
+    NEVER,
     NONE,
     PAUSE,
     WAKE,
@@ -29,16 +31,17 @@ from fabricgen.simulate.packets.wheel import schedule
 def start(run: Run, event: int, flow: int) -> int:
     """Start a flow, after all events of its tick that were scheduled before; the port that may send, or NONE."""
     record = run.flows[flow]
-    if not record.started:
+    if run.settings.truncated and not record.started:
         record.started = 1
-        if run.slots[run.clock[0].slot].head != NONE:
-            schedule(run, event, run.clock[0].now)
-            return NONE
+        schedule(run, event, run.clock[0].now)
+        return NONE
+    record.started = 1
     host = run.nodes[record.node]
     run.order[host.first_flow + host.flows] = flow
     host.flows += 1
     record.rate = record.target = record.line_rate
     record.available = run.clock[0].now
+    host.quiet_until = 0
     return int(record.port)
 
 
@@ -51,14 +54,38 @@ def receive(run: Run, packet: int) -> tuple[int, int]:
         slow = NONE
         if run.nodes[run.ports[port].node].drain > 0:
             slow = _backlog(run, port, packet)
+        _notify_of_mark(run, packet)
         if _acknowledge(run, packet):
-            push_control(run, port, packet)
+            if run.settings.truncated:
+                push_control(run, port, packet)
+            else:
+                push(run, port, run.events[packet].queue, packet)
             return slow, port
         give_back(run, packet)
-        return slow, NONE
-    _acknowledged(run, packet)
+        return slow, NONE if run.settings.truncated else port
+    if event.kind == CNP:
+        notify(run, event.flow)
+    else:
+        _acknowledged(run, packet)
     give_back(run, packet)
     return NONE, port
+
+
+@inlined
+def _notify_of_mark(run: Run, packet: int) -> None:
+    """Send a CNP for a marked packet, unless the last one of the flow is too recent."""
+    data = run.events[packet]
+    record, now = run.flows[data.flow], run.clock[0].now
+    if run.settings.truncated or not run.settings.dcqcn or data.kind != MARKED_DATA:
+        return
+    if now < record.noticed_at + run.settings.notice_interval:
+        return
+    record.noticed_at = now
+    cnp = take(run)
+    event = run.events[cnp]
+    event.kind, event.flow, event.step, event.number = CNP, data.flow, record.back, 0
+    event.size, event.queue, event.port = run.settings.ack_size, run.settings.responses, data.port
+    push(run, data.port, event.queue, cnp)
 
 
 @inlined
@@ -77,13 +104,13 @@ def _acknowledge(run: Run, packet: int) -> bool:
         record.refused_until = run.clock[0].now + run.settings.refusal_interval
         event.kind = NAK
     event.number = record.received
-    if marked and run.clock[0].now >= record.noticed_at + run.settings.notice_interval:
+    if run.settings.truncated and marked and run.clock[0].now >= record.noticed_at + run.settings.notice_interval:
         record.noticed_at = run.clock[0].now
         event.kind = ECHO if event.kind == ACK else MARKED_NAK
     event.size = run.settings.ack_size
     event.step = record.back
     if not run.settings.data_acks:
-        event.queue = CONTROL
+        event.queue = CONTROL if run.settings.truncated else run.settings.responses
     return True
 
 
@@ -106,17 +133,22 @@ def _acknowledged(run: Run, packet: int) -> None:
 
 @inlined
 def next_of_host(run: Run, port: int) -> int:
-    """The next packet of a NIC: ACKs before data, then the flows in turn. NONE if no flow may send; then the NIC wakes
-    up for the next flow that may."""
+    """The next packet of a NIC: pause frames, then CNPs and ACKs, the highest class first, then the flows in turn. NONE
+    if no flow may send; then the NIC wakes up for the next flow that may."""
     out = run.ports[port]
     if out.control_head != NONE:
         first = run.events[out.control_head]
         if first.kind > NAK or not whole(out.paused) >> first.queue & 1:
             return pop_control(run, port)
+    ready = whole(out.waiting) & ~whole(out.paused)
+    if ready:
+        return pop(run, port, highest(ready))
     host = run.nodes[out.node]
-    place = _turn(run, port)
+    if run.clock[0].now < host.quiet_until:
+        return NONE
+    place, soonest = _turn(run, port)
     if place == NONE:
-        _wake_later(run, out.node)
+        _wake_at(run, out.node, soonest)
         return NONE
     host.last_flow = place
     flow = run.order[host.first_flow + place]
@@ -124,53 +156,66 @@ def next_of_host(run: Run, port: int) -> int:
 
 
 @inlined
-def _turn(run: Run, port: int) -> int:
-    """The place in `order` of the next flow, or NONE; complete flows are removed on the way."""
+def _turn(run: Run, port: int) -> tuple[int, int]:
+    """The place in `order` of the next flow, or NONE and the time when a flow may send by its rate; complete flows are
+    removed on the way."""
     out = run.ports[port]
     host = run.nodes[out.node]
     now, first, count = run.clock[0].now, host.first_flow, host.flows
-    found, done = whole(NONE), whole(count)
+    found, done, soonest = whole(NONE), whole(count), whole(NEVER)
     place = whole(host.last_flow)
     for _ in range(count):
         place = place + 1 if place + 1 < count else (place + 1) % count
         record = run.flows[run.order[first + place]]
-        if record.sent < record.packets and not whole(out.paused) >> record.queue & 1:
-            if record.available <= now:
+        if record.sent < record.packets:
+            if record.available <= now and not whole(out.paused) >> record.queue & 1:
                 found = place
                 break
+            if record.available > now or run.settings.truncated:
+                soonest = min(soonest, record.available)
         elif record.acked >= record.packets:
             done = min(done, place)
-    if done == count:
-        return found
-    kept = done
-    for later in range(done + 1, count):
-        flow = run.order[first + later]
+    if done < count:
+        found = _without_complete(run, out.node, found, done)
+    return found, soonest
+
+
+@inlined
+def _without_complete(run: Run, node: int, found: int, done: int) -> int:
+    """Remove the complete flows of a host from the place `done` on; the new place of the flow at `found`."""
+    host = run.nodes[node]
+    kept, last = done, whole(host.last_flow)
+    if last == done:
+        last -= 1
+    for later in range(done + 1, host.flows):
+        flow = run.order[host.first_flow + later]
         if run.flows[flow].acked < run.flows[flow].packets:
             if later == found:
                 found = kept
-            run.order[first + kept] = flow
+            run.order[host.first_flow + kept] = flow
             kept += 1
+        if later == host.last_flow:
+            last = kept - 1
+    if not run.settings.truncated:  # ns-3 keeps the number
+        host.last_flow = last
     host.flows = kept
     return found
 
 
 @inlined
-def _wake_later(run: Run, node: int) -> None:
-    """Wake the NIC up when the next flow may send by its rate."""
-    host = run.nodes[node]
-    if host.awake:
+def _wake_at(run: Run, node: int, soonest: int) -> None:
+    """Wake the NIC up when the next flow may send by its rate, unless it wakes up before."""
+    host, now = run.nodes[node], run.clock[0].now
+    if not run.settings.truncated:
+        host.quiet_until = soonest
+    if soonest <= now or soonest == NEVER:
         return
-    soonest, never = whole(1 << 62), whole(1 << 62)
-    for place in range(host.first_flow, host.first_flow + host.flows):
-        record = run.flows[run.order[place]]
-        if record.sent < record.packets:
-            soonest = min(soonest, record.available)
-    if run.clock[0].now < soonest < never:
-        host.awake = 1
-        event = run.settings.first_wake + node
-        run.events[event].kind = WAKE
-        run.events[event].port = host.port
-        schedule(run, event, soonest)
+    if host.wake_at and (host.wake_at <= soonest or run.settings.truncated):
+        return
+    host.wake_at = soonest
+    wake = take(run)
+    run.events[wake].kind, run.events[wake].port = WAKE, host.port
+    schedule(run, wake, soonest)
 
 
 @inlined

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
+from fabricgen.results import GroupUse, LinkLoss, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
 from fabricgen.simulate.packets.simulation import Finished
@@ -38,6 +38,8 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
         groups=_groups(network),
         queues=_queues(network),
         roots=_roots(network),
+        lost=_lost(network),
+        discarded=int(run.holds["discarded"].sum()),
         marked=int(run.queues["marked"].sum()),
         ecn=run.settings.ecn,
     )
@@ -91,7 +93,7 @@ def _queues(network: Network) -> tuple[QueueUse, ...]:
     """The queues of switches that held more than a few packets or dropped any, fullest first."""
     run = network.run
     full = run.queues["most"] > FEW_PACKETS * (run.settings.payload + run.settings.header)
-    full |= run.holds["dropped"] > 0
+    full |= run.holds["limited"] > 0
     full &= run.nodes["is_switch"][run.ports["node"]].astype(bool)[:, None]
     speeds = [link.speed_gbps for link in network.scenario.links for _ in (link.a, link.b)]
     found = [
@@ -102,13 +104,22 @@ def _queues(network: Network) -> tuple[QueueUse, ...]:
             most_ns=round(int(queue["most"]) * 8 / speeds[port]),
             kmin_bytes=int(queue["kmin"]) if queue["kmin"] < UNMARKED else None,
             marked=int(queue["marked"]),
-            drops=int(run.holds["dropped"][port, lane]),
+            drops=int(run.holds["limited"][port, lane]),
             lossless=network.scenario.traffic_class(network.classes[lane]).lossless,
         )
         for port, lane in zip(*full.nonzero(), strict=True)
         for queue in (run.queues[port, lane],)
     ]
     return tuple(sorted(found, key=lambda queue: (-queue.most_bytes, queue.port)))
+
+
+def _lost(network: Network) -> tuple[LinkLoss, ...]:
+    """The losses of links that went down."""
+    dead = network.run.holds["dead"]
+    return tuple(
+        LinkLoss(network.ports[port], network.classes[lane], int(dead[port, lane]))
+        for port, lane in zip(*dead.nonzero(), strict=True)
+    )
 
 
 def paused_share(network: Network) -> NDArray[np.float64]:

@@ -23,13 +23,13 @@ def obey(run: Run, frame: int) -> int:
         return _resume(run, port, lane)
     out, hold = run.ports[port], run.holds[port, lane]
     hold.frames += 1
-    if out.deaf >> lane & 1:
+    if out.deaf >> lane & 1 or (out.is_switch and not run.groups[port, lane].lossless):
         return NONE
     if not out.paused >> lane & 1:
         hold.since = run.clock[0].now
         out.paused |= 1 << lane
-    if out.pause > 0:
-        hold.expires = run.clock[0].now + out.pause
+    if run.pfc[port].pause > 0:
+        hold.expires = run.clock[0].now + run.pfc[port].pause
         if not hold.armed:
             hold.armed = 1
             _time(run, port, lane, EXPIRE, hold.expires)
@@ -83,7 +83,7 @@ def repeat_later(run: Run, port: int, lane: int) -> None:
     if run.groups[port, lane].repeating:
         return
     node, now = run.nodes[run.ports[port].node], run.clock[0].now
-    wait = whole(run.ports[port].refresh)
+    wait = whole(run.pfc[port].refresh)
     if not node.is_switch:
         end = node.storm_until - now if node.storm_from <= now else 0
         if node.drain > 0:
@@ -112,6 +112,7 @@ def _resume(run: Run, port: int, lane: int) -> int:
     if out.paused >> lane & 1:
         hold.total += run.clock[0].now - hold.since
         out.paused &= ~(1 << lane)
+        run.nodes[out.node].quiet_until = 0
     return port
 
 
@@ -128,5 +129,5 @@ def _log(run: Run, port: int, lane: int, pauses: int) -> None:
     """Log the arrival of a frame."""
     clock = run.clock[0]
     row = run.frames[clock.frames]
-    row.time, row.port, row.queue, row.pause = clock.now - run.ports[port].response, port, lane, pauses
+    row.time, row.port, row.queue, row.pause = clock.now - run.pfc[port].response, port, lane, pauses
     clock.frames += 1

@@ -1,8 +1,10 @@
 """The ports, queues and buffers of a scenario in their records."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabricgen.physics import QUANTUM_BITS
 from fabricgen.results import Compat
@@ -17,12 +19,16 @@ UNMARKED = 1 << 30  # Kmin of a queue that does not mark
 
 
 def fill_ports(
-    ports: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], node_of: dict[str, int],
-    speeds: Sequence[float], ticks_per_ns: int, classes: int,
+    ports: Records, pfc_times: Records, scenario: Scenario, ends: Sequence[tuple[str, str]], node_of: dict[str, int],
+    speeds: Sequence[float], byte_ticks: NDArray[np.int64], ticks_per_ns: int, classes: int,
 ) -> None:  # fmt: skip
-    """Fill in cables, and the times of pauses. The first class has the first turn."""
+    """Fill in cables, and the times of pauses. `byte_ticks` are the ticks of a byte at each speed. The first class has
+    the first turn."""
     number = np.arange(len(ends))
     ports["node"] = [node_of[node] for node, _ in ends]
+    ports["is_switch"] = np.array([node.buffers is not None for node in scenario.nodes])[ports["node"]]
+    ports["rank"] = _ranks(scenario)
+    ports["free_at"] = -1
     ports["peer"] = number ^ 1
     ports["delay"] = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
     ports["speed"] = np.repeat([speeds.index(link.speed_gbps) for link in scenario.links], 2)
@@ -31,12 +37,27 @@ def fill_ports(
     if scenario.compat is Compat.HPCC:
         return
     pfc = scenario.pfc
-    quantum_ns = np.array([QUANTUM_BITS / link.speed_gbps for link in scenario.links])
-    pause_ns = np.repeat(pfc.pause_quanta * quantum_ns, 2)
-    ports["pause"] = pause_ns * ticks_per_ns
-    ports["refresh"] = (pfc.refresh_ns or pause_ns / 2) * ticks_per_ns
+    pause = pfc.pause_quanta * QUANTUM_BITS // 8 * byte_ticks[ports["speed"]]
+    pfc_times["pause"] = pause
+    pfc_times["refresh"] = pfc.refresh_ns * ticks_per_ns or pause // 2
     responses = [pfc.response_ns if link.response_ns is None else link.response_ns for link in scenario.links]
-    ports["response"] = np.repeat(responses, 2) * ticks_per_ns
+    pfc_times["response"] = np.repeat(responses, 2) * ticks_per_ns
+
+
+def _ranks(scenario: Scenario) -> list[int]:
+    """The place of each port in the order of the names of its node, of the port, and of the far end."""
+    names = [
+        (near, near_port, far, far_port)
+        for link in scenario.links
+        for near, near_port, far, far_port in (
+            (link.a, link.a_port, link.b, link.b_port),
+            (link.b, link.b_port, link.a, link.a_port),
+        )
+    ]
+    ranks = [0] * len(names)
+    for rank, port in enumerate(sorted(range(len(names)), key=names.__getitem__)):
+        ranks[port] = rank
+    return ranks
 
 
 def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:
@@ -139,10 +160,15 @@ def fill_switches(nodes: Records, scenario: Scenario, ticks_per_ns: int) -> None
 
 
 def buffers_by_port(scenario: Scenario, priority: int) -> list[SwitchBuffers | None]:
-    """The settings of each port for a priority: those of the class, else of the port, else of its switch."""
+    """The settings of each port for a priority: those of the class, else of the port, else of its switch. A class that
+    only CNPs and ACKs use, and that no setting names, has no reserve."""
     of = {node.name: node.buffers for node in scenario.nodes}
+    implicit = scenario.is_implicit(priority)
     found = []
     for link in scenario.links:
-        found.append(link.a_classes.get(priority) or link.a_buffers or of[link.a])
-        found.append(link.b_classes.get(priority) or link.b_buffers or of[link.b])
+        for node, classes, own in ((link.a, link.a_classes, link.a_buffers), (link.b, link.b_classes, link.b_buffers)):
+            buffers = classes.get(priority) or own or of[node]
+            if implicit and buffers and priority not in classes:
+                buffers = replace(buffers, pg_reserve_bytes=0, egress_reserve_bytes=0, ecn=None, watchdog=None)
+            found.append(buffers)
     return found

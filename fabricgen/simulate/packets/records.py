@@ -1,28 +1,26 @@
 """The records of the event loop: one for each object, so a step touches few cache lines.
 
 Times are ticks of the run's clock (`clock.py`), sizes are bytes on the wire. Packets and timers are both events. An
-event is in at most one list, so a single `next` serves the slots of the wheel, the queues and the free list.
+event is in at most one list, so a single `next` serves the queues, the far future and the free list.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 NONE = -1
-CONTROL = 15  # the queue of pause frames, and of ACKs that are never paused: it is served first
+NEVER = 1 << 62
+CONTROL = 15  # the queue of pause frames, which is served first; with compat hpcc also of ACKs that are never paused
 
-# Kinds of events. Those from `BEFORE_PACKETS` on come before packets of the same tick, others in order of scheduling.
-# An ACK or a NAK that answers a marked packet carries the mark to the source: ECHO, MARKED_NAK.
-DATA, MARKED_DATA, ACK, ECHO, MARKED_NAK, NAK, PAUSE, RESUME, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH = (
-    range(15)
-)
-BEFORE_PACKETS = 20
-DECREASE, INCREASE = 20, 21
+# Kinds of events. An ACK or a NAK of compat hpcc that answers a marked packet carries the mark to the source: ECHO,
+# MARKED_NAK. Otherwise a CNP does. Kinds up to NAK are packets.
+DATA, MARKED_DATA, CNP, ACK, ECHO, MARKED_NAK, NAK, PAUSE, RESUME = range(9)
+LOSS, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH, DECREASE, INCREASE = range(9, 19)
 
-BUSY, DOWN = 1, 2  # states of a port, as bits
+SCHEDULED, DOWN = 1, 2  # states of a port, as bits: its event SENT is scheduled; its link is down
 
 EVENT = np.dtype(
     [
-        ("time", np.int64),
+        ("time", np.int64),  # of an event in the far future
         ("next", np.int32),
         ("flow", np.int32),  # a timer's flow
         ("port", np.int32),  # the port that receives it; while queued: the port that it arrived at; a timer's port
@@ -39,34 +37,46 @@ LIST = np.dtype([("head", np.int32), ("tail", np.int32)])
 LINE = 64  # bytes of a cache line
 
 
-def _on_a_line(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
-    """A record that fills one cache line."""
+def _on_lines(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
+    """A record that fills whole cache lines."""
     names, formats = zip(*fields, strict=True)
-    return np.dtype({"names": names, "formats": formats, "itemsize": LINE})
+    size = sum(np.dtype(each).itemsize for each in formats)
+    return np.dtype({"names": names, "formats": formats, "itemsize": -(-size // LINE) * LINE})
 
 
-PORT = _on_a_line(
+SLOT = np.dtype([("chunk", np.int32), ("count", np.int32)])  # its last chunk, and the number of its events
+
+PORT = _on_lines(
     [
         ("delay", np.int64),  # of the cable
-        ("response", np.int64),  # from a pause frame's arrival to its effect
-        ("pause", np.int64),  # how long a pause frame lasts; 0: until resumed
-        ("refresh", np.int64),  # how often a pause is repeated; 0: never
+        ("free_at", np.int64),  # the end of its last transmission
+        ("turn", np.int64),  # the place of that end within its tick
         ("node", np.int32),
         ("peer", np.int32),  # the port at the far end
         ("control_head", np.int32),
         ("control_tail", np.int32),
+        ("rank", np.int32),  # by name, for events of the same tick
         ("speed", np.int16),  # row of `durations`
         ("waiting", np.uint16),  # classes with packets, as bits
         ("paused", np.uint16),  # classes that the peer has paused
         ("strict", np.uint16),  # classes of strict priority
-        ("discard", np.uint16),  # classes whose packets are dropped: by the watchdog, or all of a dead link
+        ("discard", np.uint16),  # classes whose packets the watchdog drops
         ("deaf", np.uint16),  # classes that ignore pauses
         ("state", np.uint8),
         ("last", np.uint8),  # the class that sent last
+        ("is_switch", np.uint8),
     ]
 )
 
-QUEUE = _on_a_line(
+PFC = np.dtype(
+    [
+        ("response", np.int64),  # from a pause frame's arrival to its effect
+        ("pause", np.int64),  # how long a pause frame lasts; 0: until resumed
+        ("refresh", np.int64),  # how often a pause is repeated; 0: never
+    ]
+)
+
+QUEUE = _on_lines(
     [
         ("head", np.int32),
         ("tail", np.int32),
@@ -86,7 +96,7 @@ QUEUE = _on_a_line(
     ]
 )
 
-GROUP = _on_a_line(
+GROUP = _on_lines(
     [
         ("used", np.int32),  # bytes in the reserve and in the shared pool
         ("headroom", np.int32),  # bytes in headroom
@@ -113,9 +123,11 @@ HOLD = np.dtype(
         ("since", np.int64),  # start of the present or last pause
         ("total", np.int64),  # ticks of all past pauses
         ("frames", np.int32),  # pause frames received
-        ("armed", np.int16),  # whether the timer of the expiry runs
-        ("unused", np.int16),
-        ("dropped", np.int64),  # packets dropped by the limit of the queue
+        ("armed", np.int32),  # whether the timer of the expiry runs
+        ("limited", np.int32),  # packets dropped by the limit of the queue
+        ("discarded", np.int32),  # packets of the queue dropped by the watchdog
+        ("dead", np.int32),  # packets of the queue, or arriving, lost with a dead link
+        ("unused", np.int32),
     ]
 )
 
@@ -128,50 +140,53 @@ NODE = np.dtype(
         ("first_flow", np.int32),  # into `order`: the flows that a host is sending
         ("flows", np.int32),
         ("last_flow", np.int32),
-        ("awake", np.int32),  # whether a wake-up is scheduled
         ("backlog", np.int32),  # bytes that a slow receiver has not processed
         ("backlog_limit", np.int32),
         ("drain", np.float64),  # ticks per byte of a slow receiver; 0: line rate
         ("drained_at", np.int64),
+        ("wake_at", np.int64),  # the next wake-up of a NIC; 0: none is scheduled
+        ("quiet_until", np.int64),  # no flow may send before, unless one starts, repeats packets or resumes
         ("storm_from", np.int64),  # a broken NIC pauses its switch from this time
         ("storm_until", np.int64),
     ]
 )
 
-FLOW = np.dtype(
+FLOW = _on_lines(
     [
         ("port", np.int32),  # of the source
-        ("node", np.int32),
         ("out", np.int32),  # first step to the destination
-        ("back", np.int32),
         ("packets", np.int32),
-        ("sent", np.int32),  # packets, as the next three
+        ("sent", np.int32),  # packets, as `acked` and `received`
         ("acked", np.int32),
-        ("received", np.int32),
+        ("back", np.int32),
         ("last_size", np.uint16),
         ("queue", np.uint8),
-        ("timer", np.uint8),  # whether the retransmission timer runs
         ("slowed", np.uint8),  # whether there has been a congestion notification
+        ("rank", np.int32),  # by name, for events of the same tick
+        ("available", np.int64),  # earliest start of the next packet
+        ("rate", np.float64),  # bit/s
+        ("line_rate", np.float64),
+        ("completion", np.int64),
+        ("noticed_at", np.int64),  # the receiver's last notification
+        ("refused_until", np.int64),  # the receiver does not send another NAK before
+        ("received", np.int32),
+        ("progress", np.int32),  # acknowledged packets when the retransmission timer started
+        ("timer", np.uint8),  # whether the retransmission timer runs
         ("notified", np.uint8),  # since alpha's last tick
         ("decreasing", np.uint8),  # a rate decrease is scheduled
         ("increasing", np.uint8),
         ("started", np.uint8),
-        ("progress", np.int32),  # acknowledged packets when the retransmission timer started
-        ("available", np.int64),  # earliest start of the next packet
-        ("completion", np.int64),
-        ("start", np.int64),
-        ("line_rate", np.float64),  # bit/s
-        ("rate", np.float64),
+        ("byte_stage", np.int32),
+        ("timer_stage", np.int32),
         ("target", np.float64),
         ("alpha", np.float64),
         ("alpha_at", np.int64),  # last tick
         ("decrease_origin", np.int64),
         ("increase_at", np.int64),
-        ("noticed_at", np.int64),  # the receiver's last notification
-        ("refused_until", np.int64),  # the receiver does not send another NAK before
-        ("timer_stage", np.int32),
-        ("byte_stage", np.int32),
         ("counted", np.int64),  # bytes sent since the last increase by bytes
+        ("start", np.int64),
+        ("travel", np.int64),  # of the report of a loss: the delay of all cables of the path
+        ("node", np.int32),
     ]
 )
 
@@ -182,8 +197,12 @@ STEP = np.dtype([("port", np.int32), ("next", np.int32)])
 CLOCK = np.dtype(
     [
         ("now", np.int64),
-        ("epoch", np.int64),
-        ("slot", np.int64),
+        ("tie", np.int64),  # the place of the present event within its tick
+        ("place", np.int64),  # the present slot, counted from the start
+        ("position", np.int64),  # of the next event in `present`
+        ("count", np.int64),  # of events in `present`
+        ("chunk", np.int64),  # head of the free chunks
+        ("order", np.int64),  # events scheduled so far, with compat hpcc
         ("pending", np.int64),  # events in the wheel
         ("events", np.int64),
         ("transmissions", np.int64),
@@ -193,7 +212,6 @@ CLOCK = np.dtype(
         ("frames", np.int64),  # rows of `frames` in use
         ("free", np.int64),  # head of the free packets
         ("free_count", np.int64),
-        ("random", np.uint64),
     ]
 )
 

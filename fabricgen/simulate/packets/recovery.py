@@ -2,17 +2,30 @@
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.packet import give_back
-from fabricgen.simulate.packets.records import TIMEOUT
+from fabricgen.simulate.packets.records import CNP, LOSS, NAK, TIMEOUT
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import schedule
 
 
 @inlined
 def lost(run: Run, packet: int) -> None:
-    """Drop a packet, and start the timer of its flow: without a loss the timer would have no effect."""
-    run.clock[0].drops += 1
-    start_timer(run, run.events[packet].flow)
+    """Drop a packet, or a pause frame with a dead link. A report of the loss travels to the source, whose timer has no
+    effect without a loss."""
+    event = run.events[packet]
+    if event.kind <= NAK:
+        run.clock[0].drops += 1
+        if event.kind != CNP and run.settings.timeout > 0:
+            event.kind = LOSS
+            schedule(run, packet, run.clock[0].now + run.flows[event.flow].travel)
+            return
     give_back(run, packet)
+
+
+@inlined
+def reported(run: Run, report: int) -> None:
+    """The report of a loss reaches the source."""
+    start_timer(run, run.events[report].flow)
+    give_back(run, report)
 
 
 @inlined
@@ -44,4 +57,5 @@ def go_back(run: Run, flow: int) -> None:
     """Continue with the first unacknowledged packet."""
     record = run.flows[flow]
     run.clock[0].repeats += record.sent - record.acked
+    run.nodes[record.node].quiet_until = 0
     record.sent = record.acked

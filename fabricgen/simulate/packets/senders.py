@@ -25,7 +25,7 @@ def roce_transport(payload_bytes: int, dcqcn_gbps: float | None = None) -> Trans
         header_bytes=ROCE_V2_WIRE_BYTES,
         ack_bytes=PFC_FRAME_BYTES,  # the smallest frame, as a pause frame
         pfc_frame_bytes=PFC_FRAME_BYTES,
-        ack_lossless=False,
+        ack_lossless=True,  # in the class of their queue pair
         congestion_control=CongestionControl.DCQCN if dcqcn else CongestionControl.NONE,
         dcqcn=dcqcn,
     )

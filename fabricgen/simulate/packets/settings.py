@@ -1,8 +1,11 @@
 """The settings of a run, from its scenario."""
 
+from collections.abc import Sequence
+
 from fabricgen.results import Compat
 from fabricgen.simulate.packets.queues import buffers_by_port
 from fabricgen.simulate.packets.state import Settings
+from fabricgen.simulate.packets.wheel import MOST_TICK_BITS
 from fabricgen.simulate.scenario import CongestionControl, Dcqcn, Scenario
 
 _TIMEOUT_NS = 1_000_000
@@ -12,11 +15,18 @@ _NEVER = 1 << 60
 _NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
 
 
-def run_settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks_per_ns: int) -> Settings:
-    """The settings of a run with some ports, nodes and classes."""
+_LARGE_PORTS = 2048  # above, the records of a network exceed the cache of a processor core
+_EVENTS_PER_SLOT = {False: 4, True: 32}  # large networks prefetch the records of the events of a slot
+
+
+def run_settings(
+    scenario: Scenario, ports: int, classes: Sequence[int], ticks_per_ns: int, packet_ticks: int, seed: int
+) -> Settings:
+    """The settings of a run with some ports and classes. `packet_ticks` is the time of a packet on the fastest
+    link."""
     transport, flows = scenario.transport, len(scenario.flows)
     dcqcn = transport.dcqcn or _NO_DCQCN
-    first_flow = ports + nodes
+    first_flow = ports
     first_pause = first_flow + 3 * flows
     alpha_ns = dcqcn.alpha_timer_ns
     compat = scenario.compat is Compat.HPCC
@@ -25,18 +35,21 @@ def run_settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks
         header=int(transport.header_bytes),
         ack_size=int(transport.ack_bytes),
         pause_size=int(transport.pfc_frame_bytes),
-        first_packet=first_pause + 3 * ports * classes,
-        first_wake=ports,
+        first_packet=first_pause + 3 * ports * len(classes),
         first_flow=first_flow,
         first_pause=first_pause,
-        classes=classes,
+        classes=len(classes),
+        responses=classes.index(scenario.response_priority) if scenario.response_priority in classes else 0,
+        foresees=ports > _LARGE_PORTS,
+        slot_ticks=_slot_ticks(packet_ticks, ports),
+        seed=seed,
         ticks_per_s=float(ticks_per_ns * 10**9),
         truncated=compat,
         data_acks=bool(transport.ack_lossless),
         round_robin=compat,
         sai=not compat,
         dcqcn=transport.congestion_control is CongestionControl.DCQCN,
-        ecn=any(one is not None and one.ecn for each in scenario.priorities for one in buffers_by_port(scenario, each)),
+        ecn=any(one is not None and one.ecn for each in classes for one in buffers_by_port(scenario, each)),
         older_acks=int(compat and alpha_ns <= _HPCC_OLDER_ACKS_NS),
         alpha_interval=int(alpha_ns * ticks_per_ns),
         decrease_interval=int(dcqcn.rate_decrease_interval_ns * ticks_per_ns),
@@ -51,6 +64,12 @@ def run_settings(scenario: Scenario, ports: int, nodes: int, classes: int, ticks
         timeout=int(_timeout_ns(scenario) * ticks_per_ns),
         refusal_interval=_HPCC_NAK_NS * ticks_per_ns if compat else _NEVER,
     )
+
+
+def _slot_ticks(packet_ticks: int, ports: int) -> int:
+    """The ticks of a slot of the wheel, as bits: each port sends at most one packet in `packet_ticks`."""
+    ticks = _EVENTS_PER_SLOT[ports > _LARGE_PORTS] * packet_ticks // ports
+    return min(MOST_TICK_BITS, max(0, ticks.bit_length() - 1))
 
 
 def _timeout_ns(scenario: Scenario) -> int:

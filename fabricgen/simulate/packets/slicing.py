@@ -1,57 +1,87 @@
-"""The traffic of a pattern for a packet run: a slice of the hosts or flows if there are too many of them."""
+"""The traffic of a pattern for a packet run: a slice of the hosts or flows if the run would be too long.
+
+The cost of a run is its packet hops: packets times the links of their paths, there and, for ACKs, back.
+"""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fabricgen.simulate.patterns import TRACE, Everyone, Messages, Traffic, make_job, make_traffic
+from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.ports import NO_PORT
+from fabricgen.units import counted
 
-MOST_FLOWS = 4096
-MOST_PACKETS = 2_000_000
+DEFAULT_MAX_HOPS = 50_000_000  # about ten seconds
+MOST_FLOWS = 4_000_000  # a flow needs about 500 bytes of memory
+_SAMPLE = 256
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficChoice:
-    """A pattern, the buffer of one rank, and the seed of all random choices."""
+    """A pattern, the buffer of one rank, the seed of all random choices, and the largest number of packet hops."""
 
     pattern: str
     size_bytes: float
     seed: int
+    max_hops: int = DEFAULT_MAX_HOPS
 
 
 def sliced_traffic(plane: HostNetwork, choice: TrafficChoice, times: int) -> tuple[Messages, str]:
     """The messages of a pattern that is sent `times` times, and a note on what the slice leaves out. Hosts are halved
     until the run is small enough; of a trace the first flows are used."""
+    hops = 2 * times * _mean_links(plane, choice.seed)  # of a packet and its ACK
     if choice.pattern.startswith(TRACE):
         job = make_job(plane.adapters, seed=choice.seed)
         traffic = make_traffic(choice.pattern, job, plane.adapters, choice.size_bytes, choice.seed)
-        return _first_flows(traffic, plane.payload_bytes, times)
+        return _first_flows(traffic, plane.payload_bytes, hops, choice.max_hops)
     hosts = list(dict.fromkeys(adapter.host for adapter in plane.adapters))
-    count = len(hosts)
+    count, whole = len(hosts), 0.0
     while True:
         chosen = set(hosts[:count])
         number = np.array([index for index, one in enumerate(plane.adapters) if one.host in chosen], np.int64)
         adapters = [plane.adapters[index] for index in number.tolist()]
         job = make_job(adapters, seed=choice.seed)
         traffic = make_traffic(choice.pattern, job, adapters, choice.size_bytes, choice.seed)
-        if count <= 2 or _is_small(traffic, plane.payload_bytes, times):
+        cost = hops * _packets(traffic, plane.payload_bytes)
+        whole = whole or cost
+        if count <= 2 or (cost <= choice.max_hops and times * len(traffic) <= MOST_FLOWS):
             break
         count //= 2
     messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
-    reason = f"a slice: {count} of {len(hosts)} hosts" if count < len(hosts) else ""
+    reason = f"a slice: {count} of {len(hosts)} hosts; {_limit(whole, choice.max_hops)}" if count < len(hosts) else ""
     return replace(messages, source=number[messages.source], target=number[messages.target]), reason
 
 
-def _first_flows(traffic: Traffic, payload_bytes: int, times: int) -> tuple[Messages, str]:
+def _first_flows(traffic: Traffic, payload_bytes: int, hops: float, max_hops: int) -> tuple[Messages, str]:
     messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
-    small = np.cumsum(messages.bytes) * times <= MOST_PACKETS * payload_bytes
-    count = min(max(1, int(small.sum())), MOST_FLOWS // times)
+    cost = np.cumsum(np.ceil(messages.bytes / payload_bytes)) * hops
+    count = min(max(1, int((cost <= max_hops).sum())), MOST_FLOWS)
     if count >= len(messages):
         return messages, ""
-    return messages.only(np.arange(count)), f"a slice: the first {count} of {len(messages)} flows"
+    left = f"a slice: the first {count} of {counted(len(messages), 'flow')}; {_limit(float(cost[-1]), max_hops)}"
+    return messages.only(np.arange(count)), left
 
 
-def _is_small(traffic: Traffic, payload_bytes: int, times: int) -> bool:
-    total = len(traffic) * traffic.bytes_each if isinstance(traffic, Everyone) else float(traffic.bytes.sum())
-    return times * len(traffic) <= MOST_FLOWS and times * total / payload_bytes <= MOST_PACKETS
+def _limit(hops: float, max_hops: int) -> str:
+    """Why there is a slice."""
+    return f"all have about {hops / 1e6:.0f} million packet hops, --max-hops is {max_hops}"
+
+
+def _packets(traffic: Traffic, payload_bytes: int) -> float:
+    if isinstance(traffic, Everyone):
+        return float(len(traffic) * np.ceil(traffic.bytes_each / payload_bytes))
+    return float(np.ceil(traffic.bytes / payload_bytes).sum())
+
+
+def _mean_links(plane: HostNetwork, seed: int) -> float:
+    """The mean number of links between two adapters, of a random sample."""
+    random = np.random.default_rng(seed)
+    source, target = random.integers(0, len(plane.adapters), (2, _SAMPLE))
+    apart = source != target
+    if not apart.any():
+        return 1.0
+    size = np.ones(int(apart.sum()))
+    drawn = hashed_flows(plane, source[apart], target[apart], size, np.zeros_like(size), seed)
+    return float((drawn.flows.path != NO_PORT).sum(axis=1).mean()) if drawn.arrived.any() else 1.0

@@ -15,12 +15,15 @@ class Settings(NamedTuple):
     ack_size: int
     pause_size: int
     first_packet: int  # the first event that is a packet
-    first_wake: int  # the wake-up event of node 0; those of other nodes follow
     first_flow: int  # three events for each flow: start or timeout, decrease, increase
     first_pause: int  # three events for each port and class: end of a pause, its repetition, flush of the queue
     classes: int
+    responses: int  # the class of CNPs, and of ACKs without `data_acks`
+    foresees: bool  # whether records are prefetched: the network is larger than the cache
+    slot_ticks: int  # of the wheel, as bits
+    seed: int
     ticks_per_s: float
-    truncated: bool  # whether times in seconds are truncated to 2^-64 s, as in ns-3
+    truncated: bool  # compat hpcc: times in seconds are truncated to 2^-64 s, events are in order of scheduling
     data_acks: bool  # whether ACKs travel in the class of their flow
     round_robin: bool  # between classes, else strict and DWRR
     sai: bool  # XON as SAI defines it
@@ -48,11 +51,18 @@ class Run(NamedTuple):
     settings: Settings
     clock: Records  # one
     events: Records
+    ties: NDArray[Any]  # int64: the place within the tick of an event in the far future
     slots: Records
-    epochs: Records
+    chunk_keys: NDArray[Any]  # int64 [chunk, place]: events of slots, by keys
+    chunks: NDArray[Any]  # int32 [chunk, place]
+    links: NDArray[Any]  # int32: the chunk before, or the next free one
+    present_keys: NDArray[Any]  # int64 [2, place]: the events of the present slot, and room to sort them
+    present: NDArray[Any]  # int32 [2, place]
+    turns: Records
     words: NDArray[Any]  # uint64
     summary: NDArray[Any]
     ports: Records
+    pfc: Records  # [port]
     queues: Records  # [port, class]
     groups: Records  # [port, class]
     holds: Records  # [port, class]: the pauses of the queue

@@ -5,12 +5,12 @@ import numpy as np
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.buffer import admit, fits, pause_if_full, release, resize, resume_if_empty
 from fabricgen.simulate.packets.draws import draw
-from fabricgen.simulate.packets.intrinsics import trailing_zeros, whole
-from fabricgen.simulate.packets.packet import give_back, pop, pop_control, push, push_control
-from fabricgen.simulate.packets.records import BUSY, CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE
+from fabricgen.simulate.packets.intrinsics import highest, trailing_zeros, whole
+from fabricgen.simulate.packets.packet import pop, pop_control, push, push_control
+from fabricgen.simulate.packets.records import CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE
 from fabricgen.simulate.packets.recovery import lost
 from fabricgen.simulate.packets.state import Run
-from fabricgen.simulate.packets.wheel import schedule
+from fabricgen.simulate.packets.timers import look_again
 
 
 @inlined
@@ -20,17 +20,22 @@ def forward(run: Run, packet: int) -> tuple[int, int]:
     port, lane, step = event.port, event.queue, run.steps[event.step]
     out = step.port
     event.step = step.next
+    if run.ports[out].state & DOWN:
+        run.holds[out, min(lane, run.settings.classes - 1)].dead += 1
+        lost(run, packet)
+        return NONE, NONE
     if lane == CONTROL:
-        if run.ports[out].state & DOWN:
-            lost(run, packet)
-            return NONE, NONE
         push_control(run, out, packet)
         return out, NONE
     if not fits(run, out, lane, event.size):
-        run.holds[out, lane].dropped += 1
+        run.holds[out, lane].limited += 1
         lost(run, packet)
         return NONE, NONE
-    if (run.ports[out].discard | run.ports[port].discard) >> lane & 1 or not admit(run, port, lane, event.size):
+    if (run.ports[out].discard | run.ports[port].discard) >> lane & 1:
+        run.holds[out, lane].discarded += 1
+        lost(run, packet)
+        return NONE, NONE
+    if not admit(run, port, lane, event.size):
         run.groups[port, lane].drops += 1
         lost(run, packet)
         return NONE, NONE
@@ -51,6 +56,8 @@ def next_of_switch(run: Run, port: int) -> int:
         return NONE
     lane = _choose(run, port, ready)
     packet = pop(run, port, lane)
+    if run.queues[port, lane].head == NONE:
+        run.queues[port, lane].deficit = 0
     resize(run, port, lane, -whole(run.events[packet].size))
     run.queues[port, lane].sent += 1
     release(run, run.events[packet].port, lane, run.events[packet].size)
@@ -62,22 +69,25 @@ def next_of_switch(run: Run, port: int) -> int:
 @inlined
 def flush(run: Run, port: int, lane: int) -> None:
     """Drop the packets in a queue, for the watchdog or a dead link."""
-    while run.ports[port].state & DOWN and run.ports[port].control_head != NONE:
+    dead = run.ports[port].state & DOWN
+    while dead and run.ports[port].control_head != NONE:
         frame = pop_control(run, port)
         if run.events[frame].kind <= NAK:
-            lost(run, frame)
-        else:
-            give_back(run, frame)
+            run.holds[port, lane].dead += 1
+        lost(run, frame)
     while run.queues[port, lane].head != NONE:
         packet = pop(run, port, lane)
         came_by, size = run.events[packet].port, run.events[packet].size
-        resize(run, port, lane, -whole(size))
-        run.groups[came_by, lane].drops += 1
-        release(run, came_by, lane, size)
+        if dead:
+            run.holds[port, lane].dead += 1
+        else:
+            run.holds[port, lane].discarded += 1
+        if run.ports[port].is_switch:
+            resize(run, port, lane, -whole(size))
+            release(run, came_by, lane, size)
+            if resume_if_empty(run, came_by, lane) != NONE:
+                look_again(run, came_by)
         lost(run, packet)
-        if resume_if_empty(run, came_by, lane) != NONE and run.ports[came_by].state == 0:
-            run.ports[came_by].state |= BUSY  # the end of a transmission: the frame is next
-            schedule(run, came_by, run.clock[0].now)
 
 
 @inlined
@@ -91,10 +101,7 @@ def _choose(run: Run, port: int, ready: int) -> int:
         return lane
     strict = ready & whole(out.strict)
     if strict:
-        lane = CONTROL
-        while not strict >> lane & 1:
-            lane -= 1
-        return lane
+        return highest(strict)
     if run.settings.round_robin:
         out.last = _following(ready, out.last)
         return int(out.last)
@@ -103,8 +110,6 @@ def _choose(run: Run, port: int, ready: int) -> int:
         if ready >> out.last & 1 and queue.deficit >= run.events[queue.head].size:
             queue.deficit -= run.events[queue.head].size
             return int(out.last)
-        if not out.waiting >> out.last & 1:
-            queue.deficit = 0
         out.last = _following(ready, out.last)
         run.queues[port, out.last].deficit += run.queues[port, out.last].quantum
 
@@ -124,7 +129,7 @@ def _mark(run: Run, port: int, lane: int, packet: int) -> None:
         return
     if queue.bytes <= queue.kmax:
         share = queue.pmax * (queue.bytes - queue.kmin) / (queue.kmax - queue.kmin)
-        if draw(run) >= share:
+        if draw(run, port, lane) >= share:
             return
     run.events[packet].kind = MARKED_DATA
     queue.marked += 1

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets import records
-from fabricgen.simulate.packets.records import NONE
+from fabricgen.simulate.packets.records import SCHEDULED
 from fabricgen.simulate.packets.state import Run
-from fabricgen.simulate.packets.wheel import EPOCHS, SLOT_BITS, SLOTS
+from fabricgen.simulate.packets.wheel import schedule, schedule_all
 from fabricgen.simulate.scenario import Scenario
 
 
@@ -23,10 +24,12 @@ def name_events(run: Run) -> None:
 
 def schedule_beginnings(run: Run, scenario: Scenario, home: Mapping[str, int], ticks_per_ns: int) -> None:
     """Schedule the start of every flow and of every storm. `home` is each host's port."""
-    for flow, start in enumerate(run.flows["start"].tolist()):
-        schedule_at(run, run.settings.first_flow + 3 * flow, start)
+    starts = run.settings.first_flow + 3 * np.arange(len(run.flows))
+    schedule_all(run, starts, np.ascontiguousarray(run.flows["start"]))
     for storm in scenario.storms:
-        for lane in range(run.settings.classes):
+        for lane, priority in enumerate(scenario.carried_priorities):
+            if not scenario.traffic_class(priority).lossless:
+                continue
             event = pause_event(run, home[storm.host], lane, records.REFRESH)
             schedule_at(run, event, storm.at_ns * ticks_per_ns)
 
@@ -40,19 +43,20 @@ def pause_event(run: Run, port: int, lane: int, kind: int) -> int:
 
 
 def schedule_at(run: Run, event: int, time: int) -> None:
-    """Schedule an event between two stretches of the loop, as `wheel.schedule` does within them."""
-    run.events["time"][event], run.events["next"][event] = time, NONE
-    slot = time % SLOTS
-    if time >> SLOT_BITS == run.clock["epoch"][0]:
-        if run.slots["head"][slot] == NONE:
-            run.words[slot >> 6] |= np.uint64(1 << (slot & 63))
-            run.summary[slot >> 12] |= np.uint64(1 << (slot >> 6 & 63))
-        waiting = run.slots[slot]
-    else:
-        waiting = run.epochs[(time >> SLOT_BITS) % EPOCHS]
-    if waiting["head"] == NONE:
-        waiting["head"] = event
-    else:
-        run.events["next"][waiting["tail"]] = event
-    waiting["tail"] = event
-    run.clock["pending"] += 1
+    """Schedule an event between two stretches of the loop."""
+    schedule_all(run, np.array([event]), np.array([time]))
+
+
+@inlined
+def look_again(run: Run, port: int) -> None:
+    """Let a port look for a packet to send, as soon as it is idle."""
+    out = run.ports[port]
+    if not out.state & SCHEDULED:
+        out.state |= SCHEDULED
+        schedule(run, port, max(run.clock[0].now, out.free_at))
+
+
+@compiled
+def wake(run: Run, port: int) -> None:
+    """The same, between two stretches of the loop."""
+    look_again(run, port)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fabricgen.results import PfcStorm
 from fabricgen.simulate.packets.freeze import Queue
 from fabricgen.simulate.packets.network import Network
-from fabricgen.simulate.packets.records import BUSY, FLUSH
-from fabricgen.simulate.packets.timers import pause_event, schedule_at
+from fabricgen.simulate.packets.records import FLUSH
+from fabricgen.simulate.packets.timers import pause_event, schedule_at, wake
 from fabricgen.simulate.scenario import Watchdog
 from fabricgen.vocabulary import WatchdogAction
 
@@ -90,6 +90,4 @@ def release(network: Network, port: int, lane: int) -> None:
     run = network.run
     run.ports["paused"][port] &= 0xFFFF & ~(1 << lane)
     run.holds["total"][port, lane] += network.now - run.holds["since"][port, lane]
-    if run.ports["state"][port] == 0:
-        run.ports["state"][port] = BUSY  # the end of a transmission: the next packet follows
-        schedule_at(run, port, network.now)
+    wake(run, port)

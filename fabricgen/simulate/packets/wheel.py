@@ -1,126 +1,236 @@
-"""The timing wheel: finds the next event with a few instructions, for any number of events.
+"""The timing wheel: the next event, by time and within a tick by a key, for any number of events.
 
-A slot is one tick and a list, first in, first out. An event beyond the slots waits in the list of its epoch, and moves
-to its slot when that epoch starts. Bits show which slots are not empty, and bits of a summary which words of bits.
+The near future is a ring of slots of some ticks. A slot has its events in chunks of a cache line; when it becomes the
+present one they are copied to one array and sorted. An event beyond the ring waits in the list of its turn, and
+enters the ring when that turn starts. Bits show which slots are not empty, and bits of a summary which words of bits.
 """
 
 from typing import Any
 
 import numpy as np
 
-from fabricgen.simulate.compilation import inlined
-from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros
-from fabricgen.simulate.packets.records import BEFORE_PACKETS, NONE, SENT
+from fabricgen.simulate.compilation import compiled, inlined
+from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, whole
+from fabricgen.simulate.packets.merging import sort
+from fabricgen.simulate.packets.records import NAK, NONE, SENT
 from fabricgen.simulate.packets.state import Run
+from fabricgen.simulate.packets.ties import PLACE_BITS, tie_of
 
-SLOT_BITS = 17
+SLOT_BITS = 15
 SLOTS = 1 << SLOT_BITS
-EPOCHS = 4096
+TURNS = 4096
+CHUNK = 8  # events
+MOST_TICK_BITS = 16  # of a slot
+STEP_AHEAD, NEAR, NEXT = 9, 6, 3  # how many events ahead their records are prefetched
 
 
 @inlined
 def schedule(run: Run, event: int, time: int) -> None:
-    """Schedule an event at a time that has not passed."""
-    clock = run.clock[0]
+    """Schedule an event at a time that has not passed, at its place within the tick."""
+    schedule_as(run, event, time, tie_of(run, event))
+
+
+@inlined
+def schedule_as(run: Run, event: int, time: int, tie: int) -> None:
+    """Schedule an event, at a given place within the tick."""
+    clock, bits = run.clock[0], run.settings.slot_ticks
     clock.pending += 1
-    run.events[event].time = time
-    run.events[event].next = NONE
-    if time >> SLOT_BITS == clock.epoch:
-        _put(run, event, time & (SLOTS - 1))
+    place = time >> bits
+    key = ((time - (place << bits)) << PLACE_BITS) | tie
+    if place == clock.place:
+        _into_present(run, event, key)
+    elif place - clock.place < SLOTS:
+        _into_slot(run, event, key, place & (SLOTS - 1))
     else:
-        append(run.events, run.epochs, (time >> SLOT_BITS) & (EPOCHS - 1), event)
+        run.events[event].time, run.events[event].next, run.ties[event] = time, NONE, tie
+        _append(run, (place >> SLOT_BITS) & (TURNS - 1), event)
+
+
+@compiled
+def schedule_all(run: Run, events: Any, times: Any) -> None:
+    """Schedule many events between two stretches of the loop, in order."""
+    for index in range(len(events)):
+        schedule(run, events[index], times[index])
 
 
 @inlined
 def next_event(run: Run, until: int) -> int:
     """Remove the next event; NONE if there is no event up to `until`, and then the clock is set to it."""
-    clock = run.clock[0]
-    last = until >> SLOT_BITS
-    slot = _next_slot(run, clock.slot)
-    while slot == NONE and clock.epoch < last:
-        clock.epoch += 1
-        _spread(run)
-        slot = _next_slot(run, 0)
-    if slot == NONE or (clock.epoch << SLOT_BITS) + slot > until:
-        clock.slot, clock.now = until & (SLOTS - 1), until
+    clock, bits = run.clock[0], run.settings.slot_ticks
+    while clock.position == clock.count:
+        if not _turn_to_next(run, until >> bits):
+            clock.now = until
+            return NONE
+    at = clock.position
+    key = run.present_keys[0, at]
+    time = (clock.place << bits) + (key >> PLACE_BITS)
+    if time > until:
+        clock.now = until
         return NONE
-    clock.slot, clock.now = slot, (clock.epoch << SLOT_BITS) + slot
+    clock.position = at + 1
+    clock.now, clock.tie = time, key & ((whole(1) << PLACE_BITS) - 1)
     clock.pending -= 1
     clock.events += 1
-    event = run.slots[slot].head
-    following = run.events[event].next
-    run.slots[slot].head = following
-    if following == NONE:
-        _unmark(run, slot)
+    if run.settings.foresees:
+        _foresee(run, at)
+    return whole(run.present[0, at])
+
+
+@inlined
+def _foresee(run: Run, at: int) -> None:
+    """Prefetch the records that the next events use, which in a large network are not in the cache. Each event is
+    followed in three steps, so no step waits for another."""
+    left = run.clock[0].count - at
+    if left > STEP_AHEAD:
+        event = run.events[run.present[0, at + STEP_AHEAD]]
+        prefetch(run.ports, event.port, 0)
+        prefetch(run.steps, event.step, 0)
+    if left > NEAR:
+        event = run.events[run.present[0, at + NEAR]]
+        lane = event.queue
+        if event.kind == SENT:
+            prefetch(run.queues, event.port, 0)
+        elif run.ports[event.port].is_switch:
+            out = run.steps[event.step].port
+            prefetch(run.groups, event.port, lane)
+            prefetch(run.ports, out, 0)
+            prefetch(run.queues, out, lane)
+        else:
+            prefetch(run.flows, event.flow, 0)
+            prefetch(run.flows, event.flow, 64)
+    if left > NEXT:
+        event = run.events[run.present[0, at + NEXT]]
+        if event.kind == SENT:
+            prefetch(run.events, run.queues[event.port, 0].head, 0)
+        elif event.kind <= NAK and run.ports[event.port].is_switch:
+            prefetch(run.events, run.queues[run.steps[event.step].port, event.queue].tail, 0)
+
+
+@inlined
+def _into_present(run: Run, event: int, key: int) -> None:
+    """Add an event to the present slot, after those with the same key."""
+    clock = run.clock[0]
+    at = clock.count
+    while at > clock.position and run.present_keys[0, at - 1] > key:
+        run.present_keys[0, at], run.present[0, at] = run.present_keys[0, at - 1], run.present[0, at - 1]
+        at -= 1
+    run.present_keys[0, at], run.present[0, at] = key, event
+    clock.count += 1
+
+
+@inlined
+def _into_slot(run: Run, event: int, key: int, index: int) -> None:
+    """Add an event to another slot of the ring."""
+    slot, clock = run.slots[index], run.clock[0]
+    at = slot.count & (CHUNK - 1)
+    if at == 0:
+        chunk = clock.chunk
+        clock.chunk = run.links[chunk]
+        run.links[chunk] = slot.chunk
+        slot.chunk = chunk
+        if slot.count == 0:
+            word = index >> 6
+            run.words[word] |= ONE << (np.uint64(index) & BITS)
+            run.summary[word >> 6] |= ONE << (np.uint64(word) & BITS)
+    run.chunk_keys[slot.chunk, at], run.chunks[slot.chunk, at] = key, event
+    slot.count += 1
+
+
+@inlined
+def _append(run: Run, turn: int, event: int) -> None:
+    """Append an event to the list of its turn."""
+    waiting = run.turns[turn]
+    if waiting.head == NONE:
+        waiting.head = event
     else:
-        _foresee(run, following)
-    return event
+        run.events[waiting.tail].next = event
+    waiting.tail = event
 
 
 @inlined
-def _foresee(run: Run, event: int) -> None:
-    """Prefetch the records that the next events of this tick use, which in a large network are not in the cache. Each
-    event is followed in three steps, one at each of the events before it, so no step waits for another."""
-    queue = run.queues[_port_used(run, event), 0]
-    prefetch(run.events, queue.head if run.events[event].kind == SENT else queue.tail)
-    second = run.events[event].next
-    port, out = run.events[second].port, _port_used(run, second)
-    prefetch(run.ports, port)
-    prefetch(run.groups, port)
-    prefetch(run.ports, out)
-    prefetch(run.queues, out)
-    prefetch(run.events, run.events[second].next)
+def _turn_to_next(run: Run, last: int) -> bool:
+    """Turn the wheel to the next slot with events, or to the start of the next turn; False beyond the slot `last`."""
+    clock = run.clock[0]
+    if clock.pending == 0:
+        return False
+    index = _next_slot(run, (clock.place & (SLOTS - 1)) + 1)
+    turn = clock.place >> SLOT_BITS
+    place = (turn << SLOT_BITS) + index if index != NONE else (turn + 1) << SLOT_BITS
+    if place > last:
+        return False
+    clock.place, clock.position, clock.count = place, 0, 0
+    if run.slots[place & (SLOTS - 1)].count:
+        _open(run, place & (SLOTS - 1))
+        if run.settings.foresees:
+            _foresee_slot(run, _next_slot(run, (place & (SLOTS - 1)) + 1))
+    if index == NONE:
+        _enter_turn(run, turn + 1)
+    return True
 
 
 @inlined
-def _port_used(run: Run, event: int) -> int:
-    """The port whose queue an event removes a packet from, or adds one to."""
-    if run.events[event].kind == SENT:
-        return run.events[event].port
-    return run.steps[run.events[event].step].port
-
-
-@inlined
-def append(events: Any, lists: Any, index: int, event: int) -> None:
-    """Append an event to a list."""
-    if lists[index].head == NONE:
-        lists[index].head = event
-    else:
-        events[lists[index].tail].next = event
-    lists[index].tail = event
-
-
-@inlined
-def _put(run: Run, event: int, slot: int) -> None:
-    """Add an event to a slot of this epoch: at its end, or at its head if its kind comes before packets."""
-    if run.slots[slot].head == NONE:
-        run.slots[slot].head = run.slots[slot].tail = event
-        word = slot >> 6
-        run.words[word] |= ONE << (np.uint64(slot) & BITS)
-        run.summary[word >> 6] |= ONE << (np.uint64(word) & BITS)
-    elif run.events[event].kind >= BEFORE_PACKETS:
-        run.events[event].next = run.slots[slot].head
-        run.slots[slot].head = event
-    else:
-        run.events[run.slots[slot].tail].next = event
-        run.slots[slot].tail = event
-
-
-@inlined
-def _unmark(run: Run, slot: int) -> None:
-    word = slot >> 6
-    run.words[word] &= ~(ONE << (np.uint64(slot) & BITS))
+def _open(run: Run, index: int) -> None:
+    """Copy the events of a slot to the present, in order of their keys."""
+    slot, clock = run.slots[index], run.clock[0]
+    chunk, first = whole(slot.chunk), (slot.count - 1) & ~(CHUNK - 1)
+    end = whole(slot.count)
+    clock.count = end
+    while first >= 0:
+        for at in range(end - first):
+            run.present_keys[0, first + at] = run.chunk_keys[chunk, at]
+            run.present[0, first + at] = run.chunks[chunk, at]
+        following = whole(run.links[chunk])
+        run.links[chunk] = clock.chunk
+        clock.chunk = chunk
+        chunk, end, first = following, first, first - CHUNK
+    slot.count, slot.chunk = 0, NONE
+    word = index >> 6
+    run.words[word] &= ~(ONE << (np.uint64(index) & BITS))
     if run.words[word] == 0:
         run.summary[word >> 6] &= ~(ONE << (np.uint64(word) & BITS))
+    sort(run.present_keys, run.present, clock.count)
 
 
 @inlined
-def _next_slot(run: Run, slot: int) -> int:
-    """The first slot from `slot` on with an event, or NONE."""
-    word = slot >> 6
-    bits = run.words[word] >> (np.uint64(slot) & BITS)
+def _foresee_slot(run: Run, index: int) -> None:
+    """Prefetch the events of a slot, except those of its first chunks if there are many."""
+    if index == NONE:
+        return
+    slot = run.slots[index]
+    chunk, count = whole(slot.chunk), (slot.count - 1 & (CHUNK - 1)) + 1
+    for _ in range(4):
+        for at in range(count):
+            prefetch(run.events, whole(run.chunks[chunk, at]), 0)
+        chunk, count = whole(run.links[chunk]), CHUNK
+        if chunk == NONE:
+            return
+
+
+@inlined
+def _enter_turn(run: Run, turn: int) -> None:
+    """Bring in the events that waited for this turn; those of a later turn in the same list stay."""
+    waiting, bits = run.turns[turn & (TURNS - 1)], run.settings.slot_ticks
+    event, waiting.head = waiting.head, NONE
+    while event != NONE:
+        following = run.events[event].next
+        run.events[event].next = NONE
+        if run.events[event].time >> (bits + SLOT_BITS) == turn:
+            run.clock[0].pending -= 1
+            schedule_as(run, event, run.events[event].time, run.ties[event])
+        else:
+            _append(run, turn & (TURNS - 1), event)
+        event = following
+
+
+@inlined
+def _next_slot(run: Run, index: int) -> int:
+    """The first slot from `index` to the end of the turn with an event, or NONE."""
+    word = index >> 6
+    if word >= SLOTS >> 6:
+        return NONE
+    bits = run.words[word] >> (np.uint64(index) & BITS)
     if bits != 0:
-        return slot + trailing_zeros(bits)
+        return index + trailing_zeros(bits)
     word += 1
     group = word >> 6
     if group >= SLOTS >> 12:
@@ -134,18 +244,3 @@ def _next_slot(run: Run, slot: int) -> int:
             word = (later << 6) + trailing_zeros(run.summary[later])
             return (word << 6) + trailing_zeros(run.words[word])
     return NONE
-
-
-@inlined
-def _spread(run: Run) -> None:
-    """Move the events of the epoch that starts to their slots; those of a later turn of the wheel stay."""
-    waiting = run.epochs[run.clock[0].epoch & (EPOCHS - 1)]
-    event, waiting.head = waiting.head, NONE
-    while event != NONE:
-        following = run.events[event].next
-        run.events[event].next = NONE
-        if run.events[event].time >> SLOT_BITS == run.clock[0].epoch:
-            _put(run, event, run.events[event].time & (SLOTS - 1))
-        else:
-            append(run.events, run.epochs, run.clock[0].epoch & (EPOCHS - 1), event)
-        event = following

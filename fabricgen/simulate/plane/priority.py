@@ -7,6 +7,8 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.queues import pfc_priorities
 
+CNP_DSCP = 48  # CS6; NVIDIA, "RoCE configuration": cnp_dscp of ConnectX adapters
+
 
 def judged_priority(bundle: Bundle, fabric: RoutedFabric, priorities: Sequence[int]) -> int | None:
     """The lossless priority that is simulated: the first of `priorities`, those that links carry; on a plane without
@@ -17,6 +19,12 @@ def judged_priority(bundle: Bundle, fabric: RoutedFabric, priorities: Sequence[i
         return None
     enabled = [priority for name in fabric.names for priority in pfc_priorities(bundle.devices[name])]
     return min(enabled, default=None)
+
+
+def cnp_dscp(bundle: Bundle, plane: str) -> int:
+    """The DSCP of congestion notifications, from fabric.json, else the default of NVIDIA's adapters."""
+    wired = wired_plane(bundle, plane)
+    return CNP_DSCP if wired is None or wired.cnp_dscp is None else wired.cnp_dscp
 
 
 def roce_dscp(bundle: Bundle, plane: str, priority: int) -> int | None:

@@ -6,6 +6,7 @@ A link joins two nodes; each direction of it is a separate port.
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from fabricgen.physics import MOST_QUANTA
 from fabricgen.results import Compat
@@ -110,6 +111,7 @@ class Transport:
     congestion_control: CongestionControl
     dcqcn: Dcqcn | None = None
     retransmission_timeout_ns: int | None = None  # 0: never; None: 1 ms, and never with compat hpcc
+    cnp_priority: int = 6  # also of ACKs that are not `ack_lossless`; not with compat hpcc
 
     @property
     def packet_bytes(self) -> int:
@@ -215,11 +217,31 @@ class Scenario:
     storms: tuple[PauseStorm, ...] = ()
     failures: tuple[LinkFailure, ...] = ()
 
-    @property
+    @cached_property
     def priorities(self) -> list[int]:
         """The priorities of the flows, in order."""
         return sorted({flow.priority for flow in self.flows})
 
+    @property
+    def response_priority(self) -> int | None:
+        """The priority of CNPs, and of ACKs that do not travel in the class of their flow. None if a run has neither,
+        and with compat hpcc, where ACKs carry the notifications and wait in no class."""
+        separate = self.transport.congestion_control is CongestionControl.DCQCN or not self.transport.ack_lossless
+        return self.transport.cnp_priority if separate and self.compat is Compat.NONE else None
+
+    @property
+    def carried_priorities(self) -> list[int]:
+        """The priorities of all packets, in order."""
+        own = self.response_priority
+        return self.priorities if own is None else sorted({*self.priorities, own})
+
+    def is_implicit(self, priority: int) -> bool:
+        """Whether only CNPs and ACKs have a priority, and the scenario does not define its class."""
+        return priority not in self.priorities and all(one.priority != priority for one in self.classes)
+
     def traffic_class(self, priority: int) -> TrafficClass:
-        """The traffic class of a priority; the default one where the scenario does not define it."""
-        return next((one for one in self.classes if one.priority == priority), TrafficClass(priority))
+        """The traffic class of a priority. A class that the scenario does not define is lossless; if only CNPs and ACKs
+        use it, it is lossy and strict."""
+        implicit = TrafficClass(priority, lossless=False, scheduler=Scheduler.STRICT)
+        default = implicit if self.is_implicit(priority) else TrafficClass(priority)
+        return next((one for one in self.classes if one.priority == priority), default)

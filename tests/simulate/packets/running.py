@@ -13,6 +13,7 @@ from fabricgen.simulate.scenario import Scenario, parse_scenario, read_scenario
 prepare(print)
 
 from fabricgen.simulate.packets.analysis import simulate_scenario  # noqa: E402 (compiled code comes after its cache)
+from fabricgen.simulate.packets.outcome import outcome  # noqa: E402
 from fabricgen.simulate.packets.simulation import Finished, run  # noqa: E402
 
 SWITCH = {
@@ -109,3 +110,8 @@ def result(tree: Mapping[str, Any], seed: int = 1) -> PacketsResult:
     """Run a tree and judge it."""
     scenario: Scenario = parse_scenario(tree)
     return simulate_scenario(scenario, seed)
+
+
+def outcome_of(tree: Mapping[str, Any], seed: int = 1) -> PacketsResult:
+    """Run a tree, without judging it."""
+    return outcome(finished(tree, seed), seed)

@@ -16,7 +16,7 @@ M1, M2 = 4294967087, 4294944443
 @compiled
 def draw_all(run: Any, into: Any) -> None:
     for place in range(len(into)):
-        into[place] = draw(run)
+        into[place] = draw(run, 0, 0)
 
 
 def step(state: list[int]) -> list[int]:

@@ -95,7 +95,7 @@ def test_times_of_unusual_speeds_do_not_overflow() -> None:
     near = [flow.fct_ns or 0 for flow in result(star(2)).flows]
     assert [flow.fct_ns for flow in result(tree).flows] == pytest.approx(near, rel=0.03)
     network = finished(tree).network
-    assert network.ns(network.run.ports["pause"][0]) == int(65_535 * 512 / 97.3)
+    assert network.ns(network.run.pfc["pause"][0]) == int(65_535 * 512 / 97.3)
 
 
 def test_route_that_leads_nowhere_is_refused(cli: Cli, tmp_path: Path) -> None:
