@@ -5,7 +5,7 @@ ECMP paths are one draw of the switches' hashes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
