@@ -14,6 +14,7 @@ from fabricgen.physics import (
     dynamic_threshold_bytes,
     full_pause_frames_per_second,
     headroom_floor_bytes,
+    held_bytes,
     peer_response_bytes,
 )
 
@@ -41,9 +42,9 @@ def test_bytes_of_a_cable(speed_mbps: int, cable_m: float, in_flight: float, flo
 
 def test_peer_response() -> None:
     """Quanta of 64 bytes; figures of sonic-swss buffer_headroom_mellanox.lua."""
-    quanta = {10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
+    quanta = {1: 2, 10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
     assert {gbps: peer_response_bytes(gbps * 1000) for gbps in quanta} == {gbps: n * 64 for gbps, n in quanta.items()}
-    assert peer_response_bytes(1_000) is None
+    assert peer_response_bytes(5_000) is None
 
 
 @pytest.mark.parametrize(
@@ -66,3 +67,10 @@ def test_frames_of_a_full_pause() -> None:
     assert (
         full_pause_frames_per_second(400_000) == pytest.approx(400e9 / (65_535 * 512)) == pytest.approx(11_921.1, 1e-4)
     )
+
+
+@pytest.mark.parametrize(
+    ("wire", "cell", "held"), [(4178, 0, 4178), (84, 254, 254), (4178, 254, 17 * 254), (148, 64, 128)]
+)
+def test_a_packet_takes_whole_cells_without_its_gap(wire: int, cell: int, held: int) -> None:
+    assert held_bytes(wire, cell) == held

@@ -29,6 +29,7 @@ from fabricgen.vocabulary import WatchdogAction
 STORM_NS = 3_000_000_000  # longer than any sensible detection time
 _MS = 1_000_000
 _SMALLEST_BYTES = 64  # of an Ethernet frame
+_ALL = 100  # per cent
 _SENDER, _SWITCH, _RECEIVER = "sender", "switch", "receiver"
 
 
@@ -100,14 +101,22 @@ def _headroom(bundle: Bundle, one: PlaneRun, kind: _Kind) -> Iterator[Finding]:
             f"{own} overflows {cable}: {drops} packets dropped in the probe of {kind.port}",
             "raise xoff to a round trip, two packets, the pause frame and the response time of the peer",
         )  # fmt: skip
-    elif buffers.cell_bytes and (drops := outcome(run(_flood(full)), 1).drops):
+    elif _is_for_floods(one, kind) and (drops := outcome(run(_flood(full)), 1).drops):
         yield _overflow(
             bundle, kind, Severity.NOTE,
             f"{own} overflows {cable} if a peer sends only packets of {_SMALLEST_BYTES} bytes, which take cells of "
             f"{buffers.cell_bytes} B: {drops} packets dropped in the probe of {kind.port}",
-            "set small_packet_percentage of LOSSLESS_TRAFFIC_PATTERN to 100, or a larger xoff, if hosts send only such "
-            "packets at line rate",
+            "set a larger xoff if hosts send only such packets at line rate",
         )  # fmt: skip
+
+
+def _is_for_floods(one: PlaneRun, kind: _Kind) -> bool:
+    """Whether headroom is for packets of the smallest size alone. Where the switch computes it, the file says for which
+    share of them: SONiC's pattern has 50 %."""
+    computed = one.made.switches[kind.device].buffers.computed
+    by_pattern = computed is not None and not kind.profile
+    share = computed.pattern.small_packet_percentage if computed and by_pattern else _ALL
+    return bool(kind.buffers.cell_bytes) and share == _ALL
 
 
 def _flood(scenario: Scenario) -> Scenario:

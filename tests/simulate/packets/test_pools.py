@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fabricgen.bundle.read import open_bundle
-from fabricgen.findings import Severity
-from tests.inventories import NVIDIA
+from fabricgen.findings import Finding, Severity
+from tests.inventories import ARISTA, NVIDIA
 from tests.simulate.packets.running import edit, finished, prepare, result, star
 
 prepare(print)
@@ -106,14 +106,26 @@ def test_an_incast_without_ecn_fills_the_daemons_pool_and_pauses(own: Path) -> N
     assert pauses and not run.drops
 
 
-@pytest.mark.parametrize("small", [NVIDIA], indirect=True)
+def flood_findings(bundle: Path) -> list[Finding]:
+    return [one for one in probe(open_bundle([bundle]), [simulated(bundle)]) if one.code == "FG755"]
+
+
+@pytest.mark.parametrize("small", [ARISTA], indirect=True)
 def test_a_flood_of_the_smallest_packets_is_a_note(own: Path) -> None:
-    """SONiC's traffic pattern has 50 % of small packets: the headroom is not for packets of 64 bytes alone."""
-    notes = [one for one in probe(open_bundle([own]), [simulated(own)]) if one.code == "FG755"]
+    """Headroom of 120000 bytes is enough for full packets, but not for packets that take cells of 254 bytes each."""
+    assert not flood_findings(own)
+    edit(own, "BUFFER_PROFILE", lambda key, row: row.update(xoff="120000") if key.startswith("pg_l") else None)
+    notes = flood_findings(own)
     assert notes and {one.severity for one in notes} == {Severity.NOTE}
-    assert "only packets of 64 bytes" in notes[0].message and "cells of 192 B" in notes[0].message
-    edit(own, "LOSSLESS_TRAFFIC_PATTERN", lambda _, row: row.update(small_packet_percentage="100"))
-    assert not [one for one in probe(open_bundle([own]), [simulated(own)]) if one.code == "FG755"]
+    assert "only packets of 64 bytes" in notes[0].message and "cells of 254 B" in notes[0].message
+
+
+@pytest.mark.parametrize("small", [NVIDIA], indirect=True)
+@pytest.mark.parametrize("percentage", ["50", "100"])
+def test_computed_headroom_holds_the_share_of_small_packets_of_the_pattern(percentage: str, own: Path) -> None:
+    """With 100 % the flood is probed, and fits."""
+    edit(own, "LOSSLESS_TRAFFIC_PATTERN", lambda _, row: row.update(small_packet_percentage=percentage))
+    assert not flood_findings(own)
 
 
 @pytest.mark.parametrize("small", [NVIDIA], indirect=True)
