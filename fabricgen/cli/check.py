@@ -4,7 +4,6 @@ from pathlib import Path
 
 import click
 
-from fabricgen.api.checking import check
 from fabricgen.atomic import temporary_folder
 from fabricgen.cli.options import choice_options, policy_of
 from fabricgen.cli.output import output_options, report
@@ -45,6 +44,8 @@ def command(
     InfiniBand planes, the design, the tenants, the routing engine and the LIDs are checked. Numbers that the lock file
     does not have yet are allocated in memory.
     """
+    from fabricgen.api.checking import check
+
     with temporary_folder("check") as temporary:
         bundle = temporary / "bundle"
         found = check(

@@ -6,6 +6,8 @@ import click
 
 from fabricgen.bundle.hosts import ObservedHosts
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
+from fabricgen.cli.completion import names_of
+from fabricgen.cli.list_ import KINDS, lines
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.codes import explain_code
@@ -18,20 +20,25 @@ from fabricgen.visible import visible
 
 
 @click.command("explain")
-@click.argument("subject")
+@click.argument("subject", required=False, metavar="CODE | BUNDLE", shell_complete=names_of("codes"))
 @click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD | PLANE:OPTION | hosts/GROUP:FILE|SETTING]")
+@click.option("--list", "show", is_flag=True, help="List all codes with their titles.")
 @verb
-def command(settings: Settings, subject: str, value: str | None) -> int:
+def command(settings: Settings, subject: str | None, value: str | None, show: bool) -> int:
     """Explain the code of a finding, or the origin of a value of a bundle, step by step.
 
-    SUBJECT is a code or a bundle.
-
     \b
-    fabricgen explain FG512
-    fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
-    fabricgen explain build compute:routing_engine
-    fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
+    Examples:
+      fabricgen explain FG512
+      fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
+      fabricgen explain build compute:routing_engine
+      fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
+    if show:
+        write("\n".join(lines(KINDS["codes"]())))
+        return 0
+    if subject is None:
+        raise UsageError("name a code or a bundle; --list shows all codes")
     if value is None:
         write(_code_page(subject))
     else:

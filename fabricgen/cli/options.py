@@ -6,6 +6,7 @@ import click
 
 from fabricgen.api.judgement import Policy
 from fabricgen.cli import policy
+from fabricgen.cli.completion import names_of
 from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
@@ -44,11 +45,11 @@ platform_option = click.option(
 )
 choice_options = several(
     click.option(
-        "--select", multiple=True, callback=_codes, metavar="CODES",
+        "--select", multiple=True, shell_complete=names_of("codes"), callback=_codes, metavar="CODES",
         help="Run only rules with these codes or prefixes of codes, separated by commas.",
     ),
     click.option(
-        "--ignore", multiple=True, callback=_codes, metavar="CODES",
+        "--ignore", multiple=True, shell_complete=names_of("codes"), callback=_codes, metavar="CODES",
         help="Skip rules with these codes or prefixes of codes, separated by commas.",
     ),
     expand_option,
@@ -68,7 +69,12 @@ link_options = several(
     ),
 )
 traffic_options = several(
-    click.option("--pattern", metavar="NAME", help="Traffic pattern; `list` prints all.  [default: ring-all-reduce]"),
+    click.option(
+        "--pattern",
+        metavar="NAME",
+        shell_complete=names_of("patterns"),
+        help="Traffic pattern; `list` prints all.  [default: ring-all-reduce]",
+    ),
     click.option(
         "--scenario",
         type=click.Path(path_type=Path, dir_okay=False),
