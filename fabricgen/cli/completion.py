@@ -1,5 +1,6 @@
 """`fabricgen completion`: the script that completes commands, options and names in a shell."""
 
+import re
 from collections.abc import Callable
 
 import click
@@ -35,6 +36,15 @@ def names_of(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from fabricgen.cli.list_ import KINDS
 
-        return [CompletionItem(name) for name in KINDS[kind]() if name.lower().startswith(incomplete.lower())]
+        names = _codes() if kind == "codes" else KINDS[kind]()
+        return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
     return complete
+
+
+def _codes() -> list[str]:
+    """The codes of the shipped pages: an import of all rules takes longer than a person waits for a completion."""
+    from fabricgen.resources import package_text, resource
+
+    others = re.findall(r"^(FG\d+):", package_text("codes.yaml"), re.MULTILINE)
+    return sorted({*others, *(file.stem for file in resource("docs", "rules").glob("FG*.md"))})

@@ -1,11 +1,10 @@
 """`fabricgen explain`: the meaning of a code, or the origin of a rendered value."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.bundle.hosts import ObservedHosts
-from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
 from fabricgen.cli.completion import names_of
 from fabricgen.cli.list_ import KINDS, lines
 from fabricgen.cli.settings import Settings, verb
@@ -17,6 +16,10 @@ from fabricgen.inputs import read_bytes
 from fabricgen.report.explain import explain_option, explain_value
 from fabricgen.sonic.secrets import shown_key
 from fabricgen.visible import visible
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.hosts import ObservedHosts
+    from fabricgen.bundle.read import Bundle, ObservedDevice
 
 
 @click.command("explain")
@@ -58,6 +61,7 @@ def _code_page(code: str) -> str:
 
 
 def _value_lines(folder: Path, value: str) -> list[str]:
+    from fabricgen.bundle.read import open_bundle
     from fabricgen.rules.guards import guards
 
     bundle = open_bundle([folder])
@@ -77,7 +81,7 @@ def _value_lines(folder: Path, value: str) -> list[str]:
     return list(explain_value(device, (table, key, field), explanation, guards(bundle, name, table, key, field)))
 
 
-def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[str]:
+def _option_lines(bundle: "Bundle", conf: Path, subnet: str, option: str) -> list[str]:
     """The lines on an option of opensm.conf. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or /mlnx-sm-5."""
     lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(conf).decode().splitlines()]
     found = {words[0]: (number, words[1].strip()) for number, words in enumerate(lines, 1) if len(words) == 2}
@@ -89,7 +93,7 @@ def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[
     return list(explain_option(subnet, option, text, Location(str(conf), number, 1), explanation))
 
 
-def _setting_lines(bundle: Bundle, hosts: ObservedHosts, path: str) -> list[str]:
+def _setting_lines(bundle: "Bundle", hosts: "ObservedHosts", path: str) -> list[str]:
     """The lines on a setting of the files of hosts."""
     file, _, key = path.partition("|")
     text = hosts.value(file, key) if file in hosts.files else None
@@ -100,7 +104,7 @@ def _setting_lines(bundle: Bundle, hosts: ObservedHosts, path: str) -> list[str]
     return list(explain_option(hosts.name, path, text, hosts.locate(file, key), explanation))
 
 
-def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:
+def _split(device: "ObservedDevice", path: str) -> tuple[str, str, str]:
     """Table, key and field of a path. Keys may contain '|', so the rows of the file decide."""
     table, _, rest = path.partition("|")
     for key, row in device.table(table).items():

@@ -74,6 +74,7 @@ def test_words_are_completed(words: tuple[str, ...], expected: list[str]) -> Non
 
 def test_codes_are_completed_in_any_case() -> None:
     assert completed("explain", "fg60") == [code for code in EXPECTED["codes"] if code.startswith("FG60")]
+    assert completed("explain", "FG") == EXPECTED["codes"]
 
 
 @pytest.mark.parametrize(("shell", "text"), [("zsh", "#compdef fabricgen"), ("fish", "complete --no-files")])
