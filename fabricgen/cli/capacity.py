@@ -4,15 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
-from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
-from fabricgen.findings import has_errors
-from fabricgen.render.plans import capacity_table, design_only
-from fabricgen.report.capacity import capacity_markdown, capacity_text, side_by_side
-from fabricgen.report.summary import Counts
 
 
 @click.command("capacity")
@@ -27,6 +21,14 @@ def command(settings: Settings, inventories: tuple[Path, ...], fmt: str) -> int:
 
     Several inventories are shown side by side. An inventory needs no `addressing` to be counted.
     """
+    import orjson
+
+    from fabricgen.cli.output import EXIT_FINDINGS, print_findings
+    from fabricgen.findings import has_errors
+    from fabricgen.render.plans import capacity_table, design_only
+    from fabricgen.report.capacity import capacity_markdown, capacity_text, side_by_side
+    from fabricgen.report.summary import Counts
+
     tables: dict[str, dict[str, Any]] = {}
     for inventory in inventories:
         fabric, findings = design_only(inventory)

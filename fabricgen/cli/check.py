@@ -4,17 +4,10 @@ from pathlib import Path
 
 import click
 
-from fabricgen.api.checking import check
-from fabricgen.atomic import temporary_folder
 from fabricgen.cli.options import choice_options, policy_of
 from fabricgen.cli.output import output_options, report
-from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.report.capacity import subnet_lines
-from fabricgen.report.congestion import congestion_lines, congestion_object
-from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.report.formats import formats
-from fabricgen.report.growth import growth_lines, growth_object, lock_lines
 
 
 @click.command("check")
@@ -45,6 +38,14 @@ def command(
     InfiniBand planes, the design, the tenants, the routing engine and the LIDs are checked. Numbers that the lock file
     does not have yet are allocated in memory.
     """
+    from fabricgen.api.checking import check
+    from fabricgen.atomic import temporary_folder
+    from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.report.capacity import subnet_lines
+    from fabricgen.report.congestion import congestion_lines, congestion_object
+    from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+    from fabricgen.report.growth import growth_lines, growth_object, lock_lines
+
     with temporary_folder("check") as temporary:
         bundle = temporary / "bundle"
         found = check(

@@ -1,11 +1,12 @@
 """`fabricgen explain`: the meaning of a code, or the origin of a rendered value."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.bundle.hosts import ObservedHosts
-from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
+from fabricgen.cli.completion import names_of
+from fabricgen.cli.list_ import KINDS, lines
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.codes import explain_code
@@ -18,23 +19,32 @@ from fabricgen.sonic.image import rows
 from fabricgen.sonic.secrets import shown_key
 from fabricgen.visible import visible
 
+if TYPE_CHECKING:
+    from fabricgen.bundle.hosts import ObservedHosts
+    from fabricgen.bundle.read import Bundle, ObservedDevice
+
 
 @click.command("explain")
-@click.argument("subject")
+@click.argument("subject", required=False, metavar="CODE | BUNDLE", shell_complete=names_of("codes"))
 @click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD | PLANE:OPTION | hosts/GROUP:FILE|SETTING]")
+@click.option("--list", "show", is_flag=True, help="List all codes with their titles.")
 @verb
-def command(settings: Settings, subject: str, value: str | None) -> int:
+def command(settings: Settings, subject: str | None, value: str | None, show: bool) -> int:
     """Explain the code of a finding, or the origin of a value of a bundle, step by step.
 
-    SUBJECT is a code or a bundle.
-
     \b
-    fabricgen explain FG512
-    fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
-    fabricgen explain build 'leaf1:BUFFER_POOL|ingress_lossless_pool|size'
-    fabricgen explain build compute:routing_engine
-    fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
+    Examples:
+      fabricgen explain FG512
+      fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
+      fabricgen explain build 'leaf1:BUFFER_POOL|ingress_lossless_pool|size'
+      fabricgen explain build compute:routing_engine
+      fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
+    if show:
+        write("\n".join(lines(KINDS["codes"]())))
+        return 0
+    if subject is None:
+        raise UsageError("name a code or a bundle; --list shows all codes")
     if value is None:
         write(_code_page(subject))
     else:
@@ -54,6 +64,7 @@ def _code_page(code: str) -> str:
 
 
 def _value_lines(folder: Path, value: str) -> list[str]:
+    from fabricgen.bundle.read import open_bundle
     from fabricgen.rules.guards import guards
 
     bundle = open_bundle([folder])
@@ -76,7 +87,7 @@ def _value_lines(folder: Path, value: str) -> list[str]:
     return [*origin, *explain_computed_profile(device, table, key)]
 
 
-def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[str]:
+def _option_lines(bundle: "Bundle", conf: Path, subnet: str, option: str) -> list[str]:
     """The lines on an option of opensm.conf. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or /mlnx-sm-5."""
     lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(conf).decode().splitlines()]
     found = {words[0]: (number, words[1].strip()) for number, words in enumerate(lines, 1) if len(words) == 2}
@@ -88,7 +99,7 @@ def _option_lines(bundle: Bundle, conf: Path, subnet: str, option: str) -> list[
     return list(explain_option(subnet, option, text, Location(str(conf), number, 1), explanation))
 
 
-def _setting_lines(bundle: Bundle, hosts: ObservedHosts, path: str) -> list[str]:
+def _setting_lines(bundle: "Bundle", hosts: "ObservedHosts", path: str) -> list[str]:
     """The lines on a setting of the files of hosts."""
     file, _, key = path.partition("|")
     text = hosts.value(file, key) if file in hosts.files else None
@@ -99,7 +110,7 @@ def _setting_lines(bundle: Bundle, hosts: ObservedHosts, path: str) -> list[str]
     return list(explain_option(hosts.name, path, text, hosts.locate(file, key), explanation))
 
 
-def _split(device: ObservedDevice, path: str) -> tuple[str, str, str]:
+def _split(device: "ObservedDevice", path: str) -> tuple[str, str, str]:
     """Table, key and field of a path. Keys may contain '|', so the rows of the file decide."""
     table, _, rest = path.partition("|")
     for key, row in rows(device.config, table).items():

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from fabricgen.api.starting import Started, examples, fabric_name, start, start_from_example
+from fabricgen.cli.completion import names_of
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
@@ -49,7 +50,9 @@ def _purposes(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
     "--planes", default=Purpose.COMPUTE.value, show_default=True, metavar="PLANES", callback=_purposes,
     help=f"Networks, separated by commas: {', '.join(Purpose)}.",
 )  # fmt: skip
-@click.option("--platform", help="Switch platform of all tiers.  [default: by technology]")
+@click.option(
+    "--platform", shell_complete=names_of("platforms"), help="Switch platform of all tiers.  [default: by technology]"
+)
 @click.option(
     "--technology", type=click.Choice([word.value for word in DEFAULT_PLATFORM]),
     help="Technology of the fabric.  [default: roce; infiniband for the designs that can deadlock with RoCE: "

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,6 +25,9 @@ from fabricgen.errors import FabricgenError
 from fabricgen.interrupts import held
 from fabricgen.visible import visible
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 EXIT_FINDINGS = 1
 EXIT_USAGE = 2
 EXIT_BUG = 3
@@ -41,7 +45,9 @@ _VERBS = {
     "handoff": ("fabricgen.cli.handoff", "Write a bundle as files for the tools that deploy it."),
     "import": ("fabricgen.cli.import_", "Convert the files of an existing site into an inventory."),
     "explain": ("fabricgen.cli.explain", "Explain the code of a finding, or the origin of a value."),
+    "list": ("fabricgen.cli.list_", "List platforms, designs, codes and other names."),
     "schema": ("fabricgen.cli.schema", "Print a JSON Schema."),
+    "completion": ("fabricgen.cli.completion", "Print the completion script of a shell."),
 }
 
 
@@ -74,6 +80,13 @@ class Verbs(click.Group):
         shared = {key.replace("_", "-"): value for key, value in file.content.items() if not isinstance(value, dict)}
         ctx.default_map = {cmd_name: file_defaults(command, cmd_name, file.content, shared, file.folder)}
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Verbs and options that begin so, without importing the verbs."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(name, help=text) for name, (_, text) in _VERBS.items() if name.startswith(incomplete)]
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of verbs, without importing them."""

@@ -1,20 +1,24 @@
 """Options that several verbs have."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.api.judgement import Policy
-from fabricgen.cli import policy
+from fabricgen.cli.completion import names_of
 from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
-from fabricgen.report.pages import pages
 from fabricgen.units import parse_bytes
+
+if TYPE_CHECKING:
+    from fabricgen.api.judgement import Policy
 
 
 def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     """Codes and prefixes of repeated or comma-separated options."""
+    from fabricgen.report.pages import pages
+
     found = tuple(code for text in given for code in text.replace(",", " ").split())
     for code in found:
         if not code.upper().startswith("FG") or not code[2:].isalnum():
@@ -44,11 +48,11 @@ platform_option = click.option(
 )
 choice_options = several(
     click.option(
-        "--select", multiple=True, callback=_codes, metavar="CODES",
+        "--select", multiple=True, shell_complete=names_of("codes"), callback=_codes, metavar="CODES",
         help="Run only rules with these codes or prefixes of codes, separated by commas.",
     ),
     click.option(
-        "--ignore", multiple=True, callback=_codes, metavar="CODES",
+        "--ignore", multiple=True, shell_complete=names_of("codes"), callback=_codes, metavar="CODES",
         help="Skip rules with these codes or prefixes of codes, separated by commas.",
     ),
     expand_option,
@@ -68,7 +72,12 @@ link_options = several(
     ),
 )
 traffic_options = several(
-    click.option("--pattern", metavar="NAME", help="Traffic pattern; `list` prints all.  [default: ring-all-reduce]"),
+    click.option(
+        "--pattern",
+        metavar="NAME",
+        shell_complete=names_of("patterns"),
+        help="Traffic pattern; `list` prints all.  [default: ring-all-reduce]",
+    ),
     click.option(
         "--scenario",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -77,8 +86,11 @@ traffic_options = several(
 )
 
 
-def policy_of(settings: Settings, expand: bool = False) -> Policy:
+def policy_of(settings: Settings, expand: bool = False) -> "Policy":
     """The policy of the settings file. Raises UsageError for a mistake in it."""
+    from fabricgen.api.judgement import Policy
+    from fabricgen.cli import policy
+
     return Policy(policy.severities(settings.file), tuple(policy.suppressions(settings.file)), expand)
 
 

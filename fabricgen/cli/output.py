@@ -4,12 +4,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from fabricgen import __version__
-from fabricgen.api.judgement import Judgement
-from fabricgen.atomic import write_atomically
 from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.findings import Finding, Severity, in_order
@@ -17,6 +16,9 @@ from fabricgen.report.formats import formats
 from fabricgen.report.run import Run
 from fabricgen.report.summary import Counts
 from fabricgen.visible import printable
+
+if TYPE_CHECKING:
+    from fabricgen.api.judgement import Judgement
 
 EXIT_FINDINGS = 1
 
@@ -47,7 +49,7 @@ output_options = several(
 
 def report(
     settings: Settings,
-    found: Judgement,
+    found: "Judgement",
     *,
     verb: str,
     fmt: str,
@@ -75,6 +77,8 @@ def report(
     if shorten:
         text = text.replace(shorten, "")
     if output is not None:
+        from fabricgen.atomic import write_atomically
+
         text = printable(text, commands=chosen.commands)
         write_atomically(output, (text if text.endswith("\n") else text + "\n").encode())
     else:
@@ -91,6 +95,8 @@ def print_findings(
     shorten: str = "",
 ) -> None:
     """Print the findings of a verb without a report. `shorten` as for `report`."""
+    from fabricgen.api.judgement import Judgement
+
     found = Judgement(findings=tuple(findings), suppressed=tuple(suppressed), counts=counts)
     report(settings, found, verb="", fmt=fmt, output=None, fail_on="error", shorten=shorten)
 

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import click
 
-from fabricgen.api.validation import validate
 from fabricgen.cli.options import choice_options, inventory_option, link_options, platform_option, policy_of
 from fabricgen.cli.output import output_options, report
-from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
 
 
@@ -57,6 +55,9 @@ def command(
 
     PATHS are bundles, config_db.json files or folders of them, or folders with an opensm.conf.
     """
+    from fabricgen.api.validation import validate
+    from fabricgen.cli.progress import TerminalProgress
+
     found = validate(
         paths,
         links=links,
