@@ -6,7 +6,7 @@ for a file that is missing or cannot be parsed. An import of this package loads 
 """
 
 from fabricgen.api.checking import Check, check
-from fabricgen.api.comparison import diff
+from fabricgen.api.comparison import diff, rehearse
 from fabricgen.api.congestion import CongestionSimulation, simulate_congestion, simulate_congestion_of_scenario
 from fabricgen.api.deadlock import DeadlockSimulation, FailureOptions, simulate_deadlock
 from fabricgen.api.judgement import Judgement, Policy, Progress
@@ -29,6 +29,7 @@ __all__ = [
     "Rendering",
     "check",
     "diff",
+    "rehearse",
     "render",
     "simulate_congestion",
     "simulate_congestion_of_scenario",
