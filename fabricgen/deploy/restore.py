@@ -50,6 +50,7 @@ class Pending:
     route: str  # none | apply-patch | reload
     checkpoint: str  # "" without a checkpoint
     startup_file: str
+    settle_s: int  # for BGP sessions between two batches of ports
     shared: list[str]  # tables in which the switch may have more than the target
     sessions: list[str]  # BGP peers with an established session before the change
     owned: list[str] | None  # rendered tables; None when the target is the previous configuration

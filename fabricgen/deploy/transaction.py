@@ -42,7 +42,7 @@ from .restore import (
 from .state import lost_sessions, sessions
 from .target import Preference, Source, Way, aim, without_switch_made
 
-_SETTLE_S, _PAUSE_S = 180, 5  # for links and BGP sessions between two batches
+_PAUSE_S = 5  # between two readings of the BGP sessions
 PREVIOUS = "previous.json"  # the configuration before the last change that was saved
 OWNED = "owned_tables.json"  # the tables that were rendered for this switch at that time
 SAVED = "saved.json"
@@ -61,6 +61,7 @@ class Request:
     startup_file: str = "/etc/sonic/config_db.json"
     checkpoint: str = "fabricgen"
     restore_after_s: int = 900
+    settle_s: int = 180
 
 
 @dataclass
@@ -142,7 +143,7 @@ def _make_ready(device: Device, request: Request, plan: Plan) -> None:
     killed = plan.pending
     checkpoint = killed.checkpoint if killed else _keep_running(device, request, plan)
     timer = f"fabricgen-restore-{secrets.token_hex(4)}"
-    waits_s = _SETTLE_S * sum(patch["settle"] for patch in plan.way.patches)
+    waits_s = request.settle_s * sum(patch["settle"] for patch in plan.way.patches)
     device.start_timer(timer, request.restore_after_s + plan.way.seconds + waits_s)
     pending = Pending(
         boot=boot_id(),
@@ -150,6 +151,7 @@ def _make_ready(device: Device, request: Request, plan: Plan) -> None:
         route=plan.way.route,
         checkpoint=checkpoint,
         startup_file=request.startup_file,
+        settle_s=request.settle_s,
         shared=request.shared,
         sessions=killed.sessions if killed else sessions(device),
         owned=sorted(request.rendered) if request.source is Source.RENDERED else None,
@@ -196,7 +198,7 @@ def _apply_patches(device: Device, pending: Pending) -> None:
 
 
 def _await_sessions(device: Device, pending: Pending, target: ConfigDb) -> None:
-    end = time.monotonic() + _SETTLE_S
+    end = time.monotonic() + pending.settle_s
     while lost := lost_sessions(pending.sessions, target, sessions(device)):
         if time.monotonic() > end:
             raise DeviceError(f"after a patch: {'; '.join(lost)}")

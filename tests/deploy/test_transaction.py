@@ -142,9 +142,9 @@ def test_the_next_session_waits_for_the_one_before(switch: Switch, monkeypatch: 
     switch.up = []
     transaction.apply(switch, set())
     assert len(waited) == 2
-    monkeypatch.setattr(transaction, "_SETTLE_S", 0)
     switch.up = []
     switch.write("patches.json", [{"patch": [], "settle": True}])
+    switch.write("pending.json", switch.read("pending.json") | {"settle_s": 0})
     with pytest.raises(DeviceError, match=f"the session with {re.escape(PEER)} is down"):
         transaction.apply(switch, set())
 
