@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fabricgen.api.checking import Check, check
-    from fabricgen.api.comparison import diff
+    from fabricgen.api.comparison import diff, rehearse
     from fabricgen.api.congestion import CongestionSimulation, simulate_congestion, simulate_congestion_of_scenario
     from fabricgen.api.deadlock import DeadlockSimulation, FailureOptions, simulate_deadlock
     from fabricgen.api.judgement import Judgement, Policy, Progress
@@ -33,6 +33,7 @@ __all__ = [
     "Rendering",
     "check",
     "diff",
+    "rehearse",
     "render",
     "simulate_congestion",
     "simulate_congestion_of_scenario",
@@ -56,6 +57,7 @@ _MODULES = {
     "Rendering": "fabricgen.api.rendering",
     "check": "fabricgen.api.checking",
     "diff": "fabricgen.api.comparison",
+    "rehearse": "fabricgen.api.comparison",
     "render": "fabricgen.api.rendering",
     "simulate_congestion": "fabricgen.api.congestion",
     "simulate_congestion_of_scenario": "fabricgen.api.congestion",

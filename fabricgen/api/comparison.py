@@ -9,6 +9,7 @@ from fabricgen.observed.running import InputForm, form_of
 if TYPE_CHECKING:
     from fabricgen.diff.cables import CableDifference
     from fabricgen.diff.difference import Difference
+    from fabricgen.diff.rehearsal import Rehearsal
 
 
 def diff(old: Path, new: Path, *, form: InputForm | None = None) -> "Difference | CableDifference":
@@ -24,6 +25,20 @@ def diff(old: Path, new: Path, *, form: InputForm | None = None) -> "Difference 
     if new_form.is_cabling:
         return _compare_cables(old, new, new_form)
     return _compare((old, old_form), (new, new_form))
+
+
+def rehearse(old: Path, new: Path) -> "list[Rehearsal]":
+    """The plan of each switch that changes from `old` to `new`, applied to a stand-in of the switch.
+
+    Raises UnreadableInputError, and UsageError for inputs that cannot be compared or are cables.
+    """
+    from fabricgen.diff.cables import CableDifference
+    from fabricgen.diff.rehearsal import rehearse as rehearsed
+
+    found = diff(old, new)
+    if isinstance(found, CableDifference):
+        raise UsageError(f"{new} describes cables: NEW must be a bundle or config_db.json files")
+    return [rehearsed(device) for device in found.changed]
 
 
 def _compare(old: tuple[Path, InputForm], new: tuple[Path, InputForm]) -> "Difference":

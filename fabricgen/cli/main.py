@@ -42,6 +42,7 @@ _VERBS = {
     "check": ("fabricgen.cli.check", "Check an inventory before a merge: render, validate, simulate."),
     "capacity": ("fabricgen.cli.capacity", "Count the switches, links, cables and ports of an inventory."),
     "diff": ("fabricgen.cli.diff", "Show how two bundles, or a bundle and a running fabric, differ."),
+    "rehearse": ("fabricgen.cli.rehearse", "Apply the plan of a change to stand-ins of the switches."),
     "handoff": ("fabricgen.cli.handoff", "Write a bundle as files for the tools that deploy it."),
     "import": ("fabricgen.cli.import_", "Convert the files of an existing site into an inventory."),
     "explain": ("fabricgen.cli.explain", "Explain the code of a finding, or the origin of a value."),

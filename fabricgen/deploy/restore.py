@@ -25,7 +25,8 @@ PENDING = "pending.json"  # exists while a change is in progress: written before
 BEFORE = "before.json"  # the running configuration before the change
 STARTUP = "startup.json"  # the startup file before the change, byte by byte
 TARGET = "target.json"
-PATCH = "patch.json"
+PATCH = "patch.json"  # the patch in progress
+PATCHES = "patches.json"  # all patches, in order
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _READ_TIMEOUT_S = 60
@@ -49,6 +50,7 @@ class Pending:
     route: str  # none | apply-patch | reload
     checkpoint: str  # "" without a checkpoint
     startup_file: str
+    settle_s: int  # for BGP sessions between two batches of ports
     shared: list[str]  # tables in which the switch may have more than the target
     sessions: list[str]  # BGP peers with an established session before the change
     owned: list[str] | None  # rendered tables; None when the target is the previous configuration
@@ -152,7 +154,7 @@ class Device:
         self.remove(PENDING)
         if pending.checkpoint:
             self.attempt("config", "delete-checkpoint", pending.checkpoint)
-        self.remove(TARGET, PATCH, STARTUP)
+        self.remove(TARGET, PATCH, PATCHES, STARTUP)
         self.stop_timer(pending.timer)
 
     def start_timer(self, timer: str, after_s: int) -> None:

@@ -59,6 +59,7 @@ def _request(parameters: Mapping[str, Any]) -> Request:
         startup_file=parameters["startup_file"],
         checkpoint=parameters["checkpoint"],
         restore_after_s=parameters["restore_after_s"],
+        settle_s=parameters["settle_s"],
     )
 
 

@@ -1,19 +1,18 @@
 """The target configuration of a switch, and how the switch gets there."""
 
 import enum
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
+from ..diff.buffermgrd import Lookup
 from ..diff.changes import Change, changes
-from ..diff.patch import Route, flapped_ports, operations, route, worst
-from ..diff.price import price
-from ..diff.sorting import Sorting, sorting
-from ..sonic.releases import DEFAULT, release_of
+from ..diff.patch import Route
+from ..diff.plan import Plan as SwitchPlan
+from ..diff.plan import make_plan
 from ..sonic.switch_made import maker
 from ..sonic.tables import ConfigDb, Table
-from ..sonic.updater.verdicts import Cost
 
 Tables = dict[str, Any]
 
@@ -24,6 +23,13 @@ class Preference(enum.StrEnum):
     AUTO = "auto"
     PATCH = "patch"
     RELOAD = "reload"
+
+
+class Patch(TypedDict):
+    """A patch of a plan."""
+
+    patch: list[dict[str, Any]]
+    settle: bool
 
 
 class Source(enum.StrEnum):
@@ -70,52 +76,51 @@ class Way:
     old: Mapping[str, Any]
     new: Mapping[str, Any]
     preference: Preference = Preference.AUTO
+    lookup: Lookup = field(default_factory=dict)
 
     @cached_property
     def changes(self) -> list[Change]:
         """The differences, each with its cost."""
         return changes(self.old, self.new)
 
+    @cached_property
+    def plan(self) -> SwitchPlan:
+        """The patches in order, or a reload."""
+        return make_plan(self.old, self.new, found=self.changes, lookup=self.lookup)
+
     @property
     def route(self) -> Route:
-        """The command that makes the changes."""
-        if not self.changes:
-            return Route.NONE
-        required = route(worst(change.verdict.cost for change in self.changes))
-        if self.sorting.problem and required is Route.APPLY_PATCH:
-            return Route.RELOAD
-        prefers_reload = self.preference is Preference.RELOAD and required is Route.APPLY_PATCH
-        return Route.RELOAD if prefers_reload else required
+        """The command that makes the changes: none | apply-patch | reload | reboot."""
+        if not self.plan.steps:
+            return self.plan.route
+        return Route.RELOAD if self.preference is Preference.RELOAD else Route.APPLY_PATCH
 
     @property
-    def reasons(self) -> list[str]:
-        """Why a patch cannot make the changes."""
-        found = {
-            f"{change.table}: {change.verdict.reason}"
-            for change in self.changes
-            if change.verdict.cost in (Cost.RELOAD, Cost.REBOOT)
-        }
-        return sorted(found) or list(filter(None, [self.sorting.problem]))
-
-    @cached_property
-    def sorting(self) -> Sorting:
-        """What the updater does with the patch."""
-        return sorting(self.changes, self.old, self.new, release_of(self.old) or DEFAULT)
+    def reasons(self) -> Sequence[str]:
+        """Why patches cannot make the changes."""
+        return self.plan.reasons
 
     @property
     def seconds(self) -> int:
-        """The longest duration of the patch."""
-        return price(self.sorting).seconds[1]
+        """The longest duration of all patches."""
+        return self.plan.price.seconds[1]
 
     @property
     def ports(self) -> list[str]:
-        """The ports that a patch takes down and up."""
-        return list(flapped_ports(self.changes))
+        """The ports that patches take down and up."""
+        return list(dict.fromkeys(port for step in self.plan.steps for port in step.down))
 
     @property
-    def patch(self) -> list[dict[str, Any]]:
-        """The changes as RFC 6902, with secrets."""
-        return [operation.json for operation in operations(self.changes, self.old, self.new, with_secrets=True)]
+    def patches(self) -> list[Patch]:
+        """The patches in order, with secrets. After those with `settle`, the next one waits for the BGP sessions."""
+        steps = self.plan.steps
+        return [
+            {
+                "patch": [operation.json for operation in step.patch(with_secrets=True)],
+                "settle": step is not steps[-1] and not step.down,
+            }
+            for step in steps
+        ]
 
     def __str__(self) -> str:
         if self.route is Route.NONE:
@@ -123,5 +128,7 @@ class Way:
         if self.route is not Route.APPLY_PATCH:
             name = "a reboot" if self.route is Route.REBOOT else f"config {self.route}"
             return f"{name}: traffic stops; {'; '.join(self.reasons) or 'as requested'}"
+        number = len(self.plan.steps)
+        command = "config apply-patch" if number == 1 else f"{number} times config apply-patch"
         flaps = f", {len(self.ports)} ports down and up: {' '.join(self.ports)}" if self.ports else ""
-        return f"config apply-patch, at most {self.seconds} s{flaps}"
+        return f"{command}, at most {self.seconds} s{flaps}"

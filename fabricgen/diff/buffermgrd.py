@@ -16,6 +16,7 @@ from ..sonic.tables import ConfigDb, Row
 from ..sonic.updater.verdicts import PORT_FLAP_TABLES
 from .changes import Change, Op
 
+POOL = "ingress_lossless_pool"  # of all headroom profiles
 Lookup = Mapping[str, Row]  # name of a profile -> the row that buffermgrd writes
 
 
@@ -61,11 +62,11 @@ def _is_written(change: Change, profile: str, new: ConfigDb) -> bool:
         return False
     port, _, groups = change.key.partition("|")
     enabled = new.get("PORT_QOS_MAP", {}).get(port, {}).get("pfc_enable", "")
-    return isinstance(enabled, str) and groups in _ranges(enabled)
+    return isinstance(enabled, str) and groups in ranges(enabled)
 
 
-def _ranges(priorities: str) -> list[str]:
-    """['3-4', '6'] for '3,4,6'."""
+def ranges(priorities: str) -> list[str]:
+    """The priority groups that buffermgrd writes: ['3-4', '6'] for '3,4,6'."""
     found: list[list[int]] = []
     for number in sorted({int(word) for word in priorities.split(",") if word.strip().isdecimal()}):
         if found and number == found[-1][-1] + 1:

@@ -2,17 +2,15 @@
 
 from functools import cache
 
-from fabricgen.diff.buffermgrd import Lookup
+from fabricgen.diff.buffermgrd import POOL, Lookup
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.sonic.tables import ConfigDb
-
-_POOL = "ingress_lossless_pool"
 
 
 def profiles(config: ConfigDb) -> Lookup:
     """Name -> row, for the HwSKU of a configuration; empty for one that is not in the catalog."""
     hwsku = config.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", "")
-    mode = config.get("BUFFER_POOL", {}).get(_POOL, {}).get("mode", "dynamic")
+    mode = config.get("BUFFERPOOL", {}).get(POOL, {}).get("mode", "dynamic")
     return _profiles(hwsku, mode) if isinstance(hwsku, str) and isinstance(mode, str) else {}
 
 
@@ -25,7 +23,7 @@ def _profiles(hwsku: str, mode: str) -> Lookup:
     for row in found[1].headroom:
         fields = {
             f"{mode}_th": str(row.dynamic_th),
-            "pool": _POOL,
+            "pool": POOL,
             "size": str(row.size_bytes),
             "xoff": str(row.xoff_bytes),
             "xon": str(row.xon_bytes),

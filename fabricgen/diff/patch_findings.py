@@ -73,6 +73,12 @@ def _refused(device: str, found: Iterable[Change]) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def refusals(found: Iterable[Change]) -> list[str]:
+    """Why `config apply-patch` does not make the changes, each reason once."""
+    costly = (change for change in found if change.verdict.cost in (Cost.RELOAD, Cost.REBOOT))
+    return list(dict.fromkeys(change.verdict.reason for change in costly))
+
+
 def _unsorted(device: str, cost: Sorting) -> Iterator[Finding]:
     if cost.problem:
         yield Finding("FG942", Severity.ERROR, cost.problem, device, hint=_PLAN)

@@ -5,6 +5,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import jsonpatch
+
 from fabricgen.deploy.disguise import Disguise
 from fabricgen.deploy.restore import Device, DeviceError
 from fabricgen.deploy.transaction import Request
@@ -39,6 +41,7 @@ class Switch(Device):
         self.ignored: tuple[str, ...] = ()
         self.log: list[str] = []  # the commands that change something
         self.timers: list[str] = []
+        self.patched: list[Tables] = []  # the configuration after each patch
         self.checkpoints: dict[str, Tables] = {}
 
     def run(self, *command: str, timeout_s: float = 0) -> str:
@@ -62,8 +65,10 @@ class Switch(Device):
 
     def _change(self, command: tuple[str, ...]) -> None:
         match command:
-            case ("config", "apply-patch", _):
-                self.config = deepcopy(self.read("target.json"))
+            case ("config", "apply-patch", file):
+                found = jsonpatch.apply_patch(self.config, json.loads(Path(file).read_text()))
+                self.config = {table: rows for table, rows in found.items() if rows}
+                self.patched.append(deepcopy(self.config))
             case ("config", "checkpoint", name):
                 self.checkpoints[name] = deepcopy(self.config)
             case ("config", "delete-checkpoint", name):

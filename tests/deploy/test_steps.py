@@ -36,6 +36,7 @@ class Module:
             "work_folder": str(self.switch.folder),
             "checkpoint": "fabricgen",
             "restore_after_s": 900,
+            "settle_s": 180,
         }
         return take(parameters | more, check=check)
 

@@ -1,7 +1,10 @@
 """The target configuration, and the way to it."""
 
+from pathlib import Path
+
 import pytest
 
+from fabricgen.deploy.headroom import profiles
 from fabricgen.deploy.target import Preference, Way, aim, without_switch_made
 from fabricgen.diff.patch import Route
 from tests.deploy.switch import Tables, tables
@@ -73,6 +76,30 @@ def test_a_way_names_its_ports_and_contains_secrets() -> None:
     old["PORT"]["Ethernet0"]["admin_status"] = "up"
     new = old | {"QUEUE": {"Ethernet0|3": {"scheduler": "b"}}, "TACPLUS": {"global": {"passkey": "two"}}}
     way = Way(old, new)
-    assert str(way) == "config apply-patch, at most 14 s, 1 ports down and up: Ethernet0"
+    assert str(way) == "4 times config apply-patch, at most 45 s, 1 ports down and up: Ethernet0"
     assert way.ports == ["Ethernet0"]
-    assert {"op": "replace", "path": "/TACPLUS/global/passkey", "value": "two"} in way.patch
+    assert {"op": "replace", "path": "/TACPLUS/global/passkey", "value": "two"} in way.patches[2]["patch"]
+    assert [patch["settle"] for patch in way.patches] == [False, False, False, False]
+
+
+def test_batches_and_sessions_wait_for_each_other() -> None:
+    ports = {f"Ethernet{number}": {"admin_status": "up"} for number in (0, 4)}
+    old = tables() | {"PORT": ports, "QUEUE": {f"{port}|3": {"scheduler": "a"} for port in ports}}
+    new = old | {"QUEUE": {f"{port}|3": {"scheduler": "b"} for port in ports}}
+    new["BGP_NEIGHBOR"] = {peer: row | {"asn": "9"} for peer, row in old["BGP_NEIGHBOR"].items()}
+    assert [patch["settle"] for patch in Way(old, new).patches] == 2 * [False, False, False, True] + [False]
+
+
+def test_the_headroom_of_the_image(tmp_path: Path) -> None:
+    """The rows that buffermgrd writes, from a file in the layout of SONiC's images."""
+    config = tables() | {"DEVICE_METADATA": {"localhost": {"platform": "x86_64-p", "hwsku": "X"}}}
+    assert profiles(config, tmp_path) == {}
+    file = tmp_path / "x86_64-p" / "X" / "pg_profile_lookup.ini"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        "# PG lossless profiles.\n# speed cable size xon xoff threshold xon_offset\n400000 5m 18796 0 612140 0 3556\n"
+    )
+    row = {"size": "18796", "xon": "0", "xoff": "612140", "dynamic_th": "0", "xon_offset": "3556"}
+    assert profiles(config, tmp_path) == {"pg_lossless_400000_5m_profile": row | {"pool": "ingress_lossless_pool"}}
+    file.write_text("400000 5m 18796 0 612140 0\n")
+    assert "xon_offset" not in profiles(config, tmp_path)["pg_lossless_400000_5m_profile"]

@@ -1,5 +1,6 @@
 """A change of a switch, step by step: order of the steps, failures, killed runs."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,8 @@ def test_the_timer_waits_longer_for_a_long_patch(switch: Switch) -> None:
     rendered["PORT"]["Ethernet0"]["description"] = "x"
     rendered["BGP_NEIGHBOR"][PEER]["holdtime"] = "9"
     transaction.prepare(switch, switch.request(rendered, restore_after_s=100), check=False)
-    assert [line for line in switch.log if "--on-active=114 " in line]  # 100 s and the longest time of the patch
+    # 100 s, the longest time of both patches, and the wait for the session between them
+    assert [line for line in switch.log if "--on-active=304 " in line]
 
 
 def test_a_failed_apply_is_undone(switch: Switch) -> None:
@@ -84,6 +86,67 @@ def test_a_failed_apply_is_undone(switch: Switch) -> None:
     assert switch.config == switch.startup == tables(mtu="1500") | OWN
     assert switch.timers == [] and switch.pending() is None
     assert transaction.undo(switch, set()) is False
+
+
+def with_queues(scheduler: str) -> Tables:
+    """A port that is up, with a queue: its scheduler changes in four patches."""
+    found = tables()
+    found["PORT"]["Ethernet0"]["admin_status"] = "up"
+    found["QUEUE"] = {"Ethernet0|3": {"scheduler": scheduler}}
+    return found
+
+
+def test_the_patches_of_a_plan_are_applied_in_order(tmp_path: Path) -> None:
+    switch = Switch(tmp_path, with_queues("a"))
+    change(switch, with_queues("b"))
+    assert switch.log.count("config apply-patch patch.json") == 4
+    assert not [line for line in switch.log if "checkpoint" in line]
+    seen = [(step["PORT"]["Ethernet0"]["admin_status"], step.get("QUEUE")) for step in switch.patched]
+    old, new = with_queues("a")["QUEUE"], with_queues("b")["QUEUE"]
+    assert seen == [("down", old), ("down", None), ("down", new), ("up", new)]
+    assert switch.config == switch.startup == with_queues("b") | OWN
+
+
+@pytest.mark.parametrize("killed_after", [1, 2, 3])
+def test_a_plan_that_was_killed_is_continued_or_undone(tmp_path: Path, killed_after: int) -> None:
+    for resumed in (True, False):
+        folder = tmp_path / str(resumed)
+        folder.mkdir()
+        switch = Switch(folder, with_queues("a"))
+        transaction.prepare(switch, switch.request(with_queues("b")), check=False)
+        for patch in switch.read("patches.json")[:killed_after]:
+            switch.write("patch.json", patch["patch"])
+            switch.run("config", "apply-patch", str(switch.folder / "patch.json"))
+        if resumed:
+            change(switch, with_queues("b"))
+            assert switch.config == switch.startup == with_queues("b") | OWN
+        else:
+            assert transaction.undo(switch, set()) is True
+            assert "config reload -y -f before.json" in switch.log
+            assert switch.config == switch.startup == with_queues("a") | OWN
+        assert switch.timers == [] and switch.pending() is None
+
+
+def test_the_next_session_waits_for_the_one_before(switch: Switch, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered = tables()
+    rendered["BGP_NEIGHBOR"][PEER]["asn"] = "65009"
+    waited: list[float] = []
+
+    def pause(seconds: float) -> None:
+        waited.append(seconds)
+        switch.up = [PEER] if len(waited) == 2 else []
+
+    monkeypatch.setattr(transaction.time, "sleep", pause)
+    transaction.prepare(switch, switch.request(rendered), check=False)
+    assert [patch["settle"] for patch in switch.read("patches.json")] == [True, False]
+    switch.up = []
+    transaction.apply(switch, set())
+    assert len(waited) == 2
+    switch.up = []
+    switch.write("patches.json", [{"patch": [], "settle": True}])
+    switch.write("pending.json", switch.read("pending.json") | {"settle_s": 0})
+    with pytest.raises(DeviceError, match=f"the session with {re.escape(PEER)} is down"):
+        transaction.apply(switch, set())
 
 
 def test_a_lost_write_is_a_deviation(switch: Switch) -> None:

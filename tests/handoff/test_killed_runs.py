@@ -50,6 +50,7 @@ class Bench:
             "shared": SHARED_TABLES,
             "startup_file": str(self.switch.startup_file),
             "restore_after_s": timer_s,
+            "settle_s": 2,
         }
         file = self.switch.folder / "order.json"
         file.write_text(json.dumps(order))
@@ -141,6 +142,7 @@ def test_a_write_that_the_updater_loses_is_found(bench: Bench) -> None:
     before = bench.reset("apply-patch", 0)
     (bench.switch.folder / "mishap").write_text("lost write")
     done = bench.run()
+    (bench.switch.folder / "mishap").unlink()
     assert "these tables differ from the target: BUFFER_PG" in done.stderr
     assert bench.switch.running == bench.switch.startup == before
     assert bench.switch.timers() == []

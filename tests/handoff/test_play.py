@@ -28,7 +28,7 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
     output = site.play("check")
     assert re.search(r'-\s+"mtu": "1500"', output)
     assert re.search(r'\+\s+"mtu": "9100"', output)
-    assert "target configuration, by config apply-patch, about " in output
+    assert re.search(r"target configuration, by \d times config apply-patch, at most ", output)
     assert "2 ports down and up: Ethernet8 Ethernet0" in output or "2 ports down and up: Ethernet0 Ethernet8" in output
     assert "config reload: traffic stops; BUFFER_POOL: the pools of a switch add up only together" in output
     assert "${secret:snmp/read}" in output
@@ -45,12 +45,9 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
         kept = {"before.json", "lock", "owned_tables.json", "previous.json", "restore.py"}
         assert {file.name for file in work} == kept
         assert [file.stat().st_mode & 0o077 for file in work if file.name != "lock"] == [0] * 4
-    assert [line for line in site.switches["leaf1"].log() if "list" not in line] == [
-        "config checkpoint fabricgen",
-        "config apply-patch patch.json",
-        "config save -y saved.json",
-        "config delete-checkpoint fabricgen",
-    ]
+    *patches, last = site.switches["leaf1"].log()  # two batches of ports, without a checkpoint
+    assert last == "config save -y saved.json" and patches == ["config apply-patch patch.json"] * len(patches)
+    assert len(patches) > 4
     assert site.switches["leaf2"].log() == ["config reload -y target.json", "config save -y saved.json"]
     assert output.index("Apply plane compute rail 0") < output.index("Apply plane compute rail 1")
 

@@ -41,6 +41,10 @@ options:
     description: Seconds after which the timer restores the previous configuration.
     type: int
     default: 900
+  settle_s:
+    description: Seconds that BGP sessions may take between two batches of ports before the change is undone.
+    type: int
+    default: 180
 attributes:
   check_mode: {support: full}
   diff_mode: {support: full}
@@ -78,6 +82,7 @@ def main() -> None:
             "work_folder": {"type": "path", "default": "/etc/sonic/fabricgen"},
             "checkpoint": {"type": "str", "default": "fabricgen"},
             "restore_after_s": {"type": "int", "default": 900},
+            "settle_s": {"type": "int", "default": 180},
         },
         supports_check_mode=True,
     )

@@ -61,6 +61,12 @@ def has_mishap(name: str) -> bool:
     return False
 
 
+def loses_writes() -> bool:
+    """Whether writes of priority groups get lost, in all patches."""
+    file = ROOT / "mishap"
+    return file.exists() and file.read_text() == "lost write"
+
+
 def config_db() -> Redis:
     """CONFIG_DB; like every client of SONiC it waits until the database is complete."""
     redis = Redis(ROOT / "redis.sock")
@@ -91,7 +97,7 @@ class Config:
             update(self.redis, ours, self.yang, step)
             sys.exit(f"Failed to apply patch due to: cannot set {json.dumps(old)} {json.dumps(target)}")
         try:
-            update(self.redis, target, self.yang, step, "BUFFER_PG" if has_mishap("lost write") else "")
+            update(self.redis, target, self.yang, step, "BUFFER_PG" if loses_writes() else "")
         except RefusedError as problem:
             sys.stderr.write(f"Failed to apply patch due to: {problem}\n")
             sys.exit(2)
