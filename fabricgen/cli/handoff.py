@@ -10,6 +10,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.settings import Settings, several, verb
 from fabricgen.cli.streams import write
 from fabricgen.handoff import Handoff, Option, handoffs, write_folder
+from fabricgen.handoff.whole_rows import with_whole_rows
 from fabricgen.units import counted
 
 
@@ -20,7 +21,7 @@ def command() -> None:
 
 def _command(handoff: Handoff) -> click.Command:
     def written(settings: Settings, bundle: Path, output: Path, adopt_folder: bool, **options: str | None) -> int:
-        files = dict(handoff.files(open_bundle([bundle]), **options))
+        files = dict(handoff.files(with_whole_rows(open_bundle([bundle])), **options))
         count = write_folder(output, files.items(), adopt=adopt_folder)
         for line in handoff.notes(files):
             settings.say(line)

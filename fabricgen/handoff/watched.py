@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.physics import full_pause_frames_per_second
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.image import rows
 from fabricgen.sonic.tables import parse_priorities, split_key
 from fabricgen.units import whole_number
 
@@ -84,7 +83,7 @@ class Watched:
 
 def watched(device: ObservedDevice) -> Watched:
     """What to watch on a switch, without the ports that the configuration shuts down."""
-    up = [port for port, row in rows(device.config, "PORT").items() if row.get("admin_status") == "up"]
+    up = [port for port, row in device.table("PORT").items() if row.get("admin_status") == "up"]
     pauses, blind = _pauses(device, up), []
     headrooms, unknown = _headrooms(device, up, pauses)
     if unknown:
@@ -148,7 +147,7 @@ def _watchdogs(device: ObservedDevice, up: list[str]) -> tuple[Watchdog, ...]:
 def _by_port(device: ObservedDevice, table: str, up: Iterable[str]) -> list[tuple[str, str, dict[str, object]]]:
     """(port, rest of the key, row) of the rows of ports that are up."""
     wanted = set(up)
-    found = ((split_key(key), row) for key, row in rows(device.config, table).items())
+    found = ((split_key(key), row) for key, row in device.table(table).items())
     return [(parts[0], parts[1], dict(row)) for parts, row in found if len(parts) == 2 and parts[0] in wanted]
 
 
