@@ -96,7 +96,7 @@ def test_an_internal_error_is_reported_as_a_bug(debug: list[str], cli: Cli, monk
     def broken(*_: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr("fabricgen.cli.capacity.design_only", broken)
+    monkeypatch.setattr("fabricgen.render.plans.design_only", broken)
     outcome = cli("capacity", QUICKSTART, *debug)
     assert outcome.code == 3 and outcome.out == ""
     assert "fabricgen has a bug: ZeroDivisionError: on purpose" in outcome.err and "--debug" in outcome.err
@@ -107,7 +107,7 @@ def test_interrupted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fabricgen.cli.capacity.design_only", interrupted)
+    monkeypatch.setattr("fabricgen.render.plans.design_only", interrupted)
     outcome = cli("capacity", QUICKSTART)
     assert (outcome.code, outcome.out) == (130, "") and "Traceback" not in outcome.err
 
