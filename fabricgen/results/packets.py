@@ -24,7 +24,7 @@ class PacketFlow:
     """A flow of a packet run.
 
     `ideal_fct_ns` is its completion time under max-min sharing of the same routes. `slowdown` compares with a run of
-    the flow alone, and is computed for victims only. `fct_ns` is None if the flow did not finish.
+    the flow alone, and is computed for the worst victims only. `fct_ns` is None if the flow did not finish.
     """
 
     src: str

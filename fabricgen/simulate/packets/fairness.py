@@ -13,16 +13,18 @@ from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports, latency_ns
 from fabricgen.simulate.scenario import Scenario, Scheduler
 
 VICTIM_FACTOR = 1.2
+MOST_LONE = 256  # victims that are run alone, one after another
 _GAP_NS = 10_000
 
 
 def with_victims(result: PacketsResult, scenario: Scenario, ports: Ports, flows: Flows) -> PacketsResult:
-    """The result with each flow's ideal completion and HoL factor, and the slowdown of victims over the flow alone.
-    `ports` and `flows` are those of the scenario for the max-min solver."""
+    """The result with each flow's ideal completion and HoL factor, and the slowdown of the worst victims over the flow
+    alone. `ports` and `flows` are those of the scenario for the max-min solver."""
     ideal = np.rint(_ideal_ns(scenario, ports, flows) + latency_ns(ports, flows)).astype(int).tolist()
     held = {priority for priority in scenario.priorities if scenario.traffic_class(priority).lossless}
     judged = [_judged(flow, times, flow.priority in held) for flow, times in zip(result.flows, ideal, strict=True)]
     victims = [index for index, flow in enumerate(judged) if flow.victim]
+    victims = sorted(victims, key=lambda index: (-(judged[index].hol_factor or 0), index))[:MOST_LONE]
     alone = lone_times_ns(scenario, victims)
     for index, time in zip(victims, alone, strict=True):
         flow = judged[index]

@@ -66,7 +66,7 @@ def _first_flows(traffic: Traffic, payload_bytes: int, hops: float, max_hops: in
 
 def _limit(hops: float, max_hops: int) -> str:
     """Why there is a slice."""
-    return f"all have about {hops / 1e6:.0f} million packet hops, --max-hops is {max_hops}"
+    return f"all have about {hops / 1e6:.2g} million packet hops, --max-hops is {max_hops}"
 
 
 def _packets(traffic: Traffic, payload_bytes: int) -> float:

@@ -61,8 +61,15 @@ def test_without_pfc_at_a_port_it_drops(bundle: Path) -> None:
 
 
 def test_a_large_pattern_runs_on_a_slice(rendered: Path) -> None:
-    one = simulated(rendered, "all-to-all")
-    assert one.result.reason == "a slice: 16 of 32 hosts"
+    """The limit is in hops, and the note has an estimate of the hops of all hosts, from paths of random pairs."""
+    (one,) = simulate_bundle(open_bundle([rendered]), "all-to-all", 1 << 20, max_hops=50_000)
+    whole = simulated(rendered, "all-to-all", size_bytes=1 << 20)
+    assert whole.result.reason == ""
+    slice_, _, rest = one.result.reason.partition("; all have about ")
+    hops, _, limit = rest.partition(" million packet hops, ")
+    assert (slice_, limit) == ("a slice: 4 of 32 hosts", "--max-hops is 50000")
+    assert float(hops) == pytest.approx(whole.result.wire_transmissions / 1e6, rel=0.4)
+    assert one.result.wire_transmissions <= 50_000
 
 
 def test_another_seed_hashes_differently(rendered: Path) -> None:
