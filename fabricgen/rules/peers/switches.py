@@ -126,7 +126,7 @@ def _table_deviations(
     for index, odd in differing_pair(tables, skip) if is_pair else deviating_rows(tables, skip, least):
         switch = switches[index]
         if not _is_own_address(switch, odd.value):
-            example = next(other for n, other in enumerate(switches) if n != index and has_usual(tables[n], odd))
+            example = next(one for one, rows in zip(switches, tables, strict=True) if has_usual(rows, odd))
             places = (one.place(table, odd.key, odd.field) for one in (switch, example))
             found.append(Candidate(switch, odd, *places))
     yield from deviation_defects(found, switches, peers.replace("most", "the other of the", 1) if is_pair else peers)

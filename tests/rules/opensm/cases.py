@@ -118,6 +118,12 @@ CASES = [
         "no option names mlnx-sm-5/root_guids",
         "add root_guid_file",
     ),
+    _ufm(
+        edit(M_CONF, "root_guid_file /opt/ufm/files/conf/opensm/root_guids\n", "root_guid_file (null)\n"),
+        f"{M_CONF}|root_guid_file",
+        "no option names mlnx-sm-5/root_guids",
+        "add root_guid_file",
+    ),
     _ufm(edit(M_PARTS, "green=0x8002", "green=0x8002 ipoib"), M_PARTS, "the partition green is missing"),
     _ufm(
         Write(M_PARTS, "Default=0x7fff\n"),
