@@ -8,6 +8,7 @@ compared with the SKU's own pools, because no public source states the memory of
 from collections.abc import Mapping, Sequence
 
 from fabricgen.lossless.plan import LOSSLESS_POOL, LosslessPlan, PortBuffers
+from fabricgen.units import whole_number
 
 
 def pool_problem(plan: LosslessPlan, ports: Sequence[PortBuffers], mmu_bytes: int | None) -> str | None:
@@ -15,7 +16,9 @@ def pool_problem(plan: LosslessPlan, ports: Sequence[PortBuffers], mmu_bytes: in
     if plan.dynamic or LOSSLESS_POOL not in plan.pools or not plan.classes.lossless:
         return None
     pool = plan.pools[LOSSLESS_POOL]
-    size, shared_headroom = int(pool["size"]), int(pool.get("xoff", "0"))
+    size, shared_headroom = whole_number(pool.get("size")), whole_number(pool.get("xoff", "0"))
+    if size is None or shared_headroom is None:
+        return f"{LOSSLESS_POOL} of the platform has no size in bytes, which a switch with traditional buffers needs"
     rows = [port.pg_profile_row for port in ports if port.pg_profile_row is not None]
     per_port = len(plan.classes.lossless)
     groups = per_port * len(rows)

@@ -2,7 +2,6 @@
 
 import enum
 import functools
-import re
 import types
 import typing
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from fabricgen.findings import Location
 from fabricgen.inputs import YAML_BYTES, read_text
 from fabricgen.plain_yaml import load_yaml
 from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, NicModel, PlatformPort, SwitchPlatform
-from fabricgen.vocabulary import BufferModel, Technology
+from fabricgen.vocabulary import Technology
 
 PORT_COLUMNS = ("name", "lanes", "alias", "index", "subport", "parent")
 HEADROOM_COLUMNS = tuple(field.name for field in fields(HeadroomRow))
@@ -24,16 +23,6 @@ _NIC_COLUMNS = tuple(field.name for field in fields(HostNic))
 _NIC_COLUMNS_NEEDED = sum(field.default is MISSING for field in fields(HostNic))
 _TECHNOLOGIES = (Technology.ETHERNET, Technology.INFINIBAND, Technology.ANY)
 _SONIC_KEYS = ("onie_platform", "buffer_model")
-# Table of a block of buffers -> its fields, and whether each is a number. Source: sonic-buffer-pool.yang and
-# sonic-buffer-profile.yang in sonic-buildimage src/sonic-yang-models.
-_BUFFER_FIELDS: Mapping[str, Mapping[str, bool]] = {
-    "pools": {"size": True, "xoff": True, "percentage": True, "type": False, "mode": False},
-    "profiles": {
-        "pool": False, "size": True, "xon": True, "xon_offset": True, "xoff": True, "dynamic_th": True,
-        "static_th": True, "packet_discard_action": False,
-    },
-}  # fmt: skip
-_NUMBER = re.compile(r"-?[0-9]{1,19}")
 _WORDS = {str: "text", int: "a whole number", dict: "a mapping", list: "a list"}
 
 
@@ -74,10 +63,6 @@ def _switch(entry: dict[str, Any], file: str) -> dict[str, Any]:
         _layout(_of(dict, layout, f"layouts[{n}]"), f"layouts[{n}]", sonic=sonic)
         for n, layout in _list(entry, "layouts", "")
     ]
-    if entry.get("buffer_model") == BufferModel.TRADITIONAL:
-        for n, layout in enumerate(layouts):
-            for role, block in layout["buffers"].items():
-                _refuse_missing_sizes(block, f"layouts[{n}].buffers of {role}")
     for key in _SONIC_KEYS if sonic else ():
         _of(str, entry.get(key), key)
     return {**entry, "layouts": layouts, "file": file}
@@ -98,30 +83,11 @@ def _layout(layout: dict[str, Any], place: str, *, sonic: bool) -> dict[str, Any
     for n, block in _list(layout, "buffers", place):
         where = f"{place}.buffers[{n}]"
         rest = {key: value for key, value in _of(dict, block, where).items() if key not in ("roles", "source")}
-        for table, fields_of_row in _BUFFER_FIELDS.items():
-            _refuse_rows(_of(dict, rest.get(table), f"{where}.{table}"), fields_of_row, f"{where}.{table}")
         for _, role in _list(block, "roles", where):
             buffers[_of(str, role, f"{where}.roles")] = rest
             sources[f"buffers.{role}"] = block.get("source")
     headroom = [_headroom_row(cells, where) for cells, where in _cells(layout, "headroom", HEADROOM_COLUMNS, place)]
     return {**layout, "ports": ports, "headroom": headroom, "buffers": buffers, "sources": sources}
-
-
-def _refuse_rows(rows: Mapping[str, Any], known: Mapping[str, bool], place: str) -> None:
-    """Raises _MisfitError for a field that buffer rows do not have, or that is not a number but must be."""
-    for name, row in rows.items():
-        for field, value in _of(dict, row, f"{place}.{name}").items():
-            if field not in known:
-                raise _MisfitError(f"{place}.{name}.{field} is not known here; the fields are {', '.join(known)}")
-            if known[field] and not _NUMBER.fullmatch(_of(str, value, f"{place}.{name}.{field}")):
-                raise _MisfitError(f'{place}.{name}.{field} must be a number as text, such as "18432"')
-
-
-def _refuse_missing_sizes(block: Mapping[str, Any], place: str) -> None:
-    """Raises _MisfitError for a pool without a size: only switches of the dynamic model compute it."""
-    for name, row in block["pools"].items():
-        if "size" not in row:
-            raise _MisfitError(f"{place}: pool {name} needs a size, because buffer_model is traditional")
 
 
 def _host(entry: dict[str, Any], _file: str) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def test_diff(fmt: str, rendered: Path, hostile: Path, ran: Ran, tmp_path: Path)
         ran("diff", old, new, "--format", fmt)
     ran("diff", rendered, hostile, "--format", fmt, "--output", tmp_path / "out")
     out = tmp_path / "out"
-    for file in out.glob("*") if out.is_dir() else [out]:
+    for file in (one for one in out.rglob("*") if one.is_file()) if out.is_dir() else [out]:
         assert not shows_secret(file.read_text())
 
 

@@ -403,12 +403,6 @@ def test_own_platform_file(tmp_path: Path) -> None:
     assert "layouts[0].ports[1].rows line 2 must be: name lanes" in refusal(tmp_path, cut)
     assert "rows line 2: lanes must be numbers" in refusal(tmp_path, re.sub(r"258( +tenGigE1/65)", r"x\1", original))
     assert "headroom line 2 must be numbers" in refusal(tmp_path, re.sub(r"10000( +5 )", r"10G\1", original))
-    misspelt = re.sub(r"(ingress_lossless_pool: {)size", r"\1sxze", original, count=1)
-    assert "ingress_lossless_pool.sxze is not known here; the fields are size" in refusal(tmp_path, misspelt)
-    no_size = re.sub(r'(ingress_lossless_pool: {)size: "[0-9]+", ', r"\1", original, count=1)
-    assert "pool ingress_lossless_pool needs a size" in refusal(tmp_path, no_size)
-    with_unit = re.sub(r'(ingress_lossless_pool: {size: "[0-9]+)', r"\1 B", original, count=1)
-    assert "ingress_lossless_pool.size must be a number as text" in refusal(tmp_path, with_unit)
     assert "the file must be a mapping" in refusal(tmp_path, "[1]")
     assert ":1:" in refusal(tmp_path, "a: [")
     with pytest.raises(UnreadableInputError, match="No such file"):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.rules.clean import CleanFabric, Config, clean_fabric
-from tests.rules.fabrics import without_wiring
+from tests.rules.fabrics import ipv6_sessions, without_wiring
 
 LEAVES = ("leaf1", "leaf2", "leaf3", "leaf4")
 HOST_PORTS = ("Ethernet0", "Ethernet4")
@@ -89,6 +89,17 @@ def test_ports(change: Callable[[Config, str], None]) -> None:
     assert found(0) == 0
     assert found(2) > 0
     assert found(3) == 0
+
+
+def test_families_of_sessions() -> None:
+    """The nine unnumbered sessions of the leaves, without IPv6 on the first `count` of them."""
+
+    def found(count: int) -> bool:
+        fabric = clean_fabric()
+        ipv6_sessions(*[f"{leaf}|{port}" for leaf in LEAVES[:3] for port in UPLINKS][:count])(fabric.configs)
+        return any(one.path.endswith("ipv6_unicast") for one in fabric.judge("FG594"))
+
+    assert [found(count) for count in (0, 1, 4, 5)] == [False, True, True, False]
 
 
 def test_descriptions() -> None:
