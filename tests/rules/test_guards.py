@@ -22,3 +22,11 @@ def test_a_value_that_no_rule_guards() -> None:
     fabric = clean_fabric()
     fabric.configs["leaf1"]["PORT"]["Ethernet0"]["description"] = "to gpu1"
     assert guards(fabric.bundle(), "leaf1", "PORT", "Ethernet0", "description") == []
+
+
+def test_peers_guard_a_value() -> None:
+    """The other leaves are among the switches that `guards` judges."""
+    fabric = clean_fabric()
+    for name in ("leaf1", "leaf2", "leaf3"):
+        fabric.configs[name]["DEVICE_METADATA"]["localhost"]["region"] = "west"
+    assert "FG592" in guards(fabric.bundle(), "leaf1", "DEVICE_METADATA", "localhost", "region")

@@ -111,7 +111,7 @@ def test_a_folder_without_fabric_json_is_compared_with_its_netlist(tmp_path: Pat
 def test_each_subnet_of_a_plane_has_its_own_cables(cli: Cli, tmp_path: Path) -> None:
     """The eight rails of a rail-only plane are eight subnets. A cable of another rail is not expected."""
     inventory, bundle = tmp_path / "i", tmp_path / "b"
-    assert cli("init", inventory, "--design", "rail-only", "--technology", "infiniband", "--hosts", "4").code == 0
+    assert cli("init", inventory, "--design", "rail-only", "--technology", "infiniband", "--hosts", "64").code == 0
     assert cli("render", inventory, "-o", bundle).code == 0
     assert len(list(bundle.glob("infiniband/*/*/topology.topo"))) == 8
     assert run(open_bundle([bundle]), ["FG8"]) == []
