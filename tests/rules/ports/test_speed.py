@@ -5,8 +5,8 @@ import pytest
 from tests.rules.clean import clean_fabric
 
 
-@pytest.mark.parametrize(("lanes", "found"), [("1", True), (None, False), (17, False)])
-def test_lanes(lanes: object, found: bool) -> None:
+@pytest.mark.parametrize(("lanes", "found"), [("1", True), ("1,2", True), ("1,2,3,4", False), (None, False)])
+def test_lanes(lanes: str | None, found: bool) -> None:
     fabric = clean_fabric()
     row = fabric.configs["leaf1"]["PORT"]["Ethernet0"]
     del row["lanes"]

@@ -1,7 +1,7 @@
 """The two verbs agree: the same bundle, pattern and hashes, without ECN, in the congestion model and in packets.
 
-The congestion model counts the load of ACKs, but not their waiting behind data of other flows. So ACKs have a class of
-their own here.
+The congestion model counts the load of ACKs, but not their waiting behind data of other flows. So ACKs have a
+separate class here.
 """
 
 import dataclasses
