@@ -35,7 +35,8 @@ _INVENTORY = tuple(
     for verb, *options in (
         ("render", "{top}", "-o", "out"), ("render", "{top}", "-o", "out", "--locked"), ("check", "{top}", *_JSON),
         ("capacity", "{top}"), ("render", "{top}", "-o", "{bundle}", "--check"),
-        ("render", "{top}", "-o", "out", "--only", "leaf*"),
+        ("render", "{top}", "-o", "out", "--only", "leaf*"), ("check", "{top}", "--against", "{bundle}"),
+        ("capacity", "{top}", "--format", "markdown"),
     )
 )  # fmt: skip
 
@@ -49,8 +50,10 @@ def _bundle(name: str, other: str) -> list[Command]:
         ("simulate", "deadlock", name, "--routes", "out.json", "--repair", "local"),
         ("simulate", "congestion", name), ("simulate", "congestion", name, "--pattern", "permutation", *_JSON),
         ("simulate", "packets", name, "--pattern", "incast", "--size", "10KB"),
+        ("simulate", "packets", name, "--pattern", "incast", "--size", "10KB", "--draws", "2"),
     ]  # fmt: skip
     compared = [("diff", *pair, *form) for pair in ((name, other), (other, name)) for form in _DIFFS]
+    compared += [("rehearse", name, other), ("rehearse", other, name, *_JSON)]
     given = [("handoff", each, name, "-o", "out") for each in handoffs()]
     other_readers = [
         ("explain", name, "leaf1:PORT|Ethernet0|mtu"), ("import", "config-db", name, "-o", "out"),
@@ -59,7 +62,13 @@ def _bundle(name: str, other: str) -> list[Command]:
     return [*judged, *judged, *simulated, *compared, *given, *other_readers]
 
 
-_DIFFS = ((), ("--stat",), ("--format", "jsonpatch"), ("--format", "markdown"), ("--safe",), _JSON)
+_DIFFS = ((), ("--stat",), ("--format", "jsonpatch"), ("--format", "markdown"), ("--format", "plan"), _JSON)
+_PATCH = [
+    {"op": "replace", "path": "/PORT/Ethernet0/mtu", "value": "9000"},
+    {"op": "add", "path": "/BUFFER_PG/Ethernet0|5", "value": {"profile": "ingress_lossy_profile"}},
+    {"op": "remove", "path": "/QUEUE/Ethernet0|1"},
+    {"op": "move", "from": "/QUEUE/Ethernet0|2", "path": "/QUEUE/Ethernet0|1"},
+]
 _FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 
 
@@ -96,6 +105,11 @@ def cases() -> list[Case]:
         Case("ibnetdiscover.txt", subnet_diff[:1], 3),
         Case("scenario.json", scenario, 5),
         Case("trace.json", trace, 2),
+        Case(
+            "patch.json",
+            [("validate", "roce.bundle/sonic/leaf1", "--patch", "patch.json", *form) for form in ((), _JSON)],
+            3,
+        ),
         Case("hosts.txt", [("simulate", "congestion", "roce.bundle", "--placement", "hosts.txt")], 1),
         Case("fabricgen.toml", settings, 3),
         Case("device/**/*", device, 4),
@@ -138,6 +152,7 @@ def build(folder: Path) -> None:
             shutil.copy(file, target)
     flows = [{"src": "gpu-000|rail0", "dst": "gpu-001|rail0", "bytes": 100_000, "start_ns": 5, "priority": 3}]
     _write(folder / "trace.json", {"flows": flows})
+    _write(folder / "patch.json", _PATCH)
     (folder / "hosts.txt").write_text("gpu-000\ngpu-001\n")
     shutil.copy(HERE / "scenario.json", folder / "scenario.json")
     (folder / "fabricgen.toml").write_text(_TOML)
