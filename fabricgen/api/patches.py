@@ -31,7 +31,7 @@ def judge_patch(judging: Judging, file: Path, select: Sequence[str], ignore: Seq
     for name, patches in _patches(text, file, list(devices)):
         if name not in devices:
             raise UsageError(f"{file} has a patch for {name}, which is not in these files")
-        config: Mapping[str, Any] | None = {table: rows for table, rows in devices[name].config.items() if rows}
+        config: Mapping[str, Any] | None = {table: rows for table, rows in devices[name].whole_config().items() if rows}
         release = release_of(devices[name].config) or (manifest and manifest.sonic_release) or DEFAULT
         for patch in patches:
             if config is None:

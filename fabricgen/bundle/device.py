@@ -14,7 +14,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.sonic.load import TableLoader
-from fabricgen.sonic.tables import ConfigDb, Row
+from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
 
 _TABLES_REMEMBERED = 1024
 
@@ -131,6 +131,13 @@ class ObservedDevice:
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types of the file, right or wrong."""
         return self.content.config
+
+    def whole_config(self) -> ConfigDb:
+        """`config`. Raises UnreadableInputError at the first value that is not a row."""
+        if path := first_non_row(self.config):
+            problem = f"{'|'.join(path)} is not an object with fields; run `fabricgen validate` for all problems"
+            raise UnreadableInputError(problem, self.locate(*path))
+        return self.config
 
     def table(self, name: str) -> Mapping[str, Row]:
         """The rows of a table; empty if the file does not have it, or has something other than rows under its name."""

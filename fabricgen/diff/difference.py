@@ -8,6 +8,7 @@ from pathlib import Path
 
 import orjson
 
+from fabricgen.bundle.locate import locate
 from fabricgen.diff.changes import Change, changes
 from fabricgen.diff.drift import Drift, sort_out
 from fabricgen.diff.patch import Operation, Route, holds_secret, operations, route, worst
@@ -22,7 +23,7 @@ from fabricgen.observed.running import InputForm
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.releases import DEFAULT, release_of
-from fabricgen.sonic.tables import ConfigDb
+from fabricgen.sonic.tables import ConfigDb, first_non_row
 from fabricgen.sonic.updater.verdicts import Cost
 
 
@@ -171,13 +172,8 @@ def _device(name: str, old: Side, new: Side, loader: TableLoader) -> DeviceDiffe
     if text == other:
         return None
     before, after = _parse(text, old.files[name], loader), _parse(other, new.files[name], loader)
-    try:
-        release = release_of(before) or old.release or new.release or DEFAULT
-        found = changes(before, after, release)
-    except TypeError as error:
-        raise UnreadableInputError(
-            f"cannot be compared: {error}", Location(f"{old.files[name]}, {new.files[name]}")
-        ) from error
+    release = release_of(before) or old.release or new.release or DEFAULT
+    found = changes(before, after, release)
     drift = Drift(found) if old.form == new.form else sort_out(found, running_is_new=new.form is InputForm.RUNNING)
     return DeviceDifference(name, drift, before, after, release)
 
@@ -193,6 +189,10 @@ def _parse(text: bytes, file: Path, loader: TableLoader) -> ConfigDb:
         raise UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno)) from error
     except TypeError as error:
         raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
+    if path := first_non_row(config):
+        raise UnreadableInputError(
+            f"{'|'.join(path)} is not an object with fields", Location(str(file), *locate(text, list(path)))
+        )
     if not config and text.strip() != b"{}":
         raise UnreadableInputError("contains no table of CONFIG_DB", Location(str(file), 1, 1))
     return config

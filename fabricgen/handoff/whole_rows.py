@@ -5,7 +5,6 @@ from functools import cached_property
 
 from fabricgen.bundle.device import Content, ObservedDevice
 from fabricgen.bundle.read import Bundle
-from fabricgen.errors import UnreadableInputError
 from fabricgen.sonic.tables import ConfigDb
 
 
@@ -23,22 +22,11 @@ class _WholeContent:
     @cached_property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Raises UnreadableInputError at the first value that is not a row."""
-        found = self.device.config
-        for table, rows in found.items():
-            if not isinstance(rows, dict):
-                raise self._refusal(table)
-            for key, row in rows.items():
-                if not isinstance(row, dict):
-                    raise self._refusal(table, key)
-        return found
+        return self.device.whole_config()
 
     def peek(self) -> ConfigDb:
         """`config`."""
         return self.config
-
-    def _refusal(self, *path: str) -> UnreadableInputError:
-        problem = f"{'|'.join(path)} is not an object with fields; run `fabricgen validate` for all problems"
-        return UnreadableInputError(problem, self.device.locate(*path))
 
 
 def with_whole_rows(bundle: Bundle) -> Bundle:

@@ -23,6 +23,7 @@ _NIC_COLUMNS = tuple(field.name for field in fields(HostNic))
 _NIC_COLUMNS_NEEDED = sum(field.default is MISSING for field in fields(HostNic))
 _TECHNOLOGIES = (Technology.ETHERNET, Technology.INFINIBAND, Technology.ANY)
 _SONIC_KEYS = ("onie_platform", "buffer_model")
+_MOST = 2**53  # the largest whole number that all readers of JSON keep
 _WORDS = {str: "text", int: "a whole number", dict: "a mapping", list: "a list"}
 
 
@@ -159,6 +160,8 @@ def _columns(model: type) -> tuple[tuple[str, Any, bool], ...]:
 def _fit(kind: Any, value: Any, place: str) -> Any:
     """The value in its type: dataclasses from mappings, tuples from lists, closed words from text."""
     if kind is str or kind is int:
+        if isinstance(value, int) and abs(value) > _MOST:
+            raise _MisfitError(f"{place} must be at most {_MOST}")
         return _of(kind, value, place)
     if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
         if value not in (words := [word.value for word in kind]):

@@ -181,6 +181,8 @@ def _parse(text: str) -> dict[str, dict[str, dict[str, object]]]:
         raise NotRowsError(f"not JSON: {error.msg} after {before!r}") from error
     except RecursionError as error:
         raise NotRowsError("JSON of too many levels") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise NotRowsError(f"not JSON: {error}") from error
     for table, rows in tables.items() if isinstance(tables, dict) else [("", None)]:
         if not isinstance(rows, dict) or not all(isinstance(fields, dict) for fields in rows.values()):
             raise NotRowsError(f"{table or 'the output'} is not a mapping of rows")

@@ -55,6 +55,17 @@ def format_ranges(numbers: frozenset[int] | set[int]) -> list[str]:
     return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
 
 
+def first_non_row(config: ConfigDb) -> tuple[str, ...] | None:
+    """The table, or the table and key, of the first value that is not a row of fields; None if all are."""
+    for table, rows in config.items():
+        if not isinstance(rows, dict):
+            return (table,)
+        for key, row in rows.items():
+            if not isinstance(row, dict):
+                return table, key
+    return None
+
+
 def loadable_rows(rows: object) -> dict[str, dict[str, Any]]:
     """The rows and fields of a table that SONiC loads: mappings of texts or lists of texts."""
     return {

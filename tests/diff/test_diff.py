@@ -234,7 +234,7 @@ def test_markdown_fits_a_comment(old: Path, cli: Cli) -> None:
         (["old", "old/sonic", "--as", "bundle"], "old/sonic: is not a bundle: it contains neither manifest.json nor"),
         (["old", "broken"], "broken/leaf1.json:1:2: not JSON"),
         (["old", "list.json"], "list.json:1:1: not a JSON object"),
-        (["old", "rows"], "cannot be compared: PORT is not a table of rows"),
+        (["old", "rows"], "PORT is not an object with fields"),
         (["old", "other"], "have no common device: they belong to different fabrics (tiny, small)"),
         (["old", "topology"], "has no InfiniBand plane to compare with ibnetdiscover"),
         (["old", "old", "--as", "ibnetdiscover"], "has no InfiniBand plane to compare with ibnetdiscover"),

@@ -124,6 +124,15 @@ CASES = [
     ),
     Case(
         "FG413",
+        put({"profile": "ingress_lossy_profile"}, "leaf1", "BUFFER_PG", "Ethernet0|4-5"),
+        "leaf1:BUFFER_PG|Ethernet0|4-5",
+        ERROR,
+        "priority group 4 is also in the row 3-4, which differs",
+        "keep one of the two rows",
+        lenient=True,
+    ),
+    Case(
+        "FG413",
         put({"profile": "NULL"}, "leaf1", "BUFFER_PG", "Ethernet0|3"),
         "leaf1:BUFFER_PG|Ethernet0|3",
         ERROR,
