@@ -210,10 +210,9 @@ def _too_fast(subnet: ManagedSubnet, file: str, partition: PartitionEntry, code:
         for guid, (host, nic) in subnet.adapters.items()
         if guid in guids or names & set(ALL_ADAPTERS)
     ]
-    slowest = min(members, default=None)
-    if slowest and _RATE_OF.get(code, 0) > slowest[0]:
+    slowest, rate_mbps = min(members, default=None), _RATE_OF.get(code)
+    if slowest and rate_mbps and rate_mbps > slowest[0]:
         message = (
-            f"{partition.name}: rate={code} is {_RATE_OF[code] // 1000} Gb/s, "
-            f"but {slowest[1]} has {slowest[0] // 1000} Gb/s"
+            f"{partition.name}: rate={code} is {rate_mbps // 1000} Gb/s, but {slowest[1]} has {slowest[0] // 1000} Gb/s"
         )
         yield Defect(subnet.place(file, rate.value), message, "use the rate of the slowest member")

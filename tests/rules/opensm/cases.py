@@ -1134,6 +1134,18 @@ CASES = [
     ),
     Case(
         "FG829",
+        edit(NODES, f"{PORT} #", f"{LEAF} #"),
+        f"compute:cn_guids|{LEAF}",
+        ERROR,
+        f"{LEAF} is a switch, expected a port GUID: OpenSM ignores the entry, or the engine fails",
+        f"correct or remove {LEAF}",
+        clean=SubnetFiles(),
+        at=f"{LEAF} #",
+        also=("FG829",),
+        pitfalls=(23,),
+    ),
+    Case(
+        "FG829",
         edit(NODES, f"{PORT} #", "0x02fab00200009999 #"),
         "compute:cn_guids|0x02fab00200009999",
         ERROR,
