@@ -44,11 +44,20 @@ def read_scenario(file: Path) -> Scenario:
 def parse_scenario(tree: Mapping[str, Any]) -> Scenario:
     """The scenario of a JSON object. Raises UsageError for an object that is not a scenario."""
     try:
-        return _scenario(tree)
+        return _scenario(_whole_numbers(tree))
     except KeyError as error:
         raise UsageError(f"not a scenario: {error.args[0]!r} is missing") from error
     except (AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"not a scenario: {error}") from error
+
+
+def _whole_numbers(tree: Any) -> Any:
+    """The tree with 1000 in place of 1000.0, which a JSON Schema accepts as an integer."""
+    if isinstance(tree, Mapping):
+        return {key: _whole_numbers(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_whole_numbers(value) for value in tree]
+    return int(tree) if isinstance(tree, float) and tree.is_integer() else tree
 
 
 def _scenario(tree: Mapping[str, Any]) -> Scenario:

@@ -134,3 +134,13 @@ def test_without_numba_the_extra_is_named(tmp_path: Path) -> None:
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert outcome.returncode == 2
     assert "pip install 'fabricgen[sim]'" in outcome.stderr
+
+
+def test_whole_numbers_with_a_fraction_are_whole_numbers() -> None:
+    tree = star(2)
+    plain = result(tree)
+    for link in tree["links"]:
+        link["delay_ns"], link["speed_gbps"] = float(link["delay_ns"]), float(link["speed_gbps"])
+    for flow in tree["flows"]:
+        flow["bytes"], flow["start_ns"] = float(flow["bytes"]), float(flow["start_ns"])
+    assert result(tree) == plain
