@@ -126,5 +126,5 @@ def _prefixes(fabric: Fabric) -> Mapping[str, tuple[Address, ...]]:
     found = {}
     for name, switch in fabric.switches.items():
         announced = [parse_address(one.prefix) for one in announced_prefixes(switch.device.config) if not one.loopback]
-        found[name] = tuple(one for one in announced if one and 0 < one.length < (32 if one.version == 4 else 128))
+        found[name] = tuple(one for one in announced if one and one.length)
     return found
