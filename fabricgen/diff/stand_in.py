@@ -86,8 +86,9 @@ class StandIn:
         elif table == "PORT" and row is not None:
             self._write_groups(key)
         elif table == "CABLE_LENGTH":
-            for port in (row or {}).items() - (before or {}).items():
-                self._write_groups(port[0])
+            lengths = before or {}
+            for port in (port for port, length in (row or {}).items() if lengths.get(port) != length):
+                self._write_groups(port)
 
     def _bind(self, table: str, key: str, row: Mapping[str, Any] | None) -> None:
         port, _, numbers = key.partition("|")
