@@ -72,7 +72,8 @@ def simulate_congestion(
 def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> CongestionSimulation:
     """Compute the same for the flows and routes of a scenario file.
 
-    Mistakes in the file are findings, and so are parts that the model does not have; there is no result then.
+    Each mistake in the file, and each setting that the model does not have, is a finding. With one of
+    them there is no result.
     """
     from fabricgen.simulate.congestion.analysis import analyse_scenario
     from fabricgen.simulate.congestion.findings import congestion_findings

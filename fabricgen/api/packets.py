@@ -121,7 +121,7 @@ def simulate_packets_of_scenario(
     """Run the flows of a scenario file, with the clock and tie rules of `compat`, by default those of the file, and
     `draws` times with random marks of further seeds, in `jobs` processes.
 
-    Mistakes in the file are findings; there is no result then.
+    Each mistake in the file is a finding. With one of them there is no result.
     """
     from fabricgen.simulate.packets import prepare
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fabricgen.bundle.device import Content, ObservedDevice
+from fabricgen.bundle.device import ObservedDevice
 from fabricgen.bundle.read import Bundle
 from fabricgen.sonic.tables import ConfigDb
 
@@ -31,9 +31,5 @@ class _WholeContent:
 
 def with_whole_rows(bundle: Bundle) -> Bundle:
     """The bundle; reading the tables of a switch raises UnreadableInputError where a value is not a row."""
-    devices = {name: replace(device, content=_content(device)) for name, device in bundle.devices.items()}
+    devices = {name: replace(device, content=_WholeContent(device)) for name, device in bundle.devices.items()}
     return replace(bundle, devices=devices)
-
-
-def _content(device: ObservedDevice) -> Content:
-    return _WholeContent(device)

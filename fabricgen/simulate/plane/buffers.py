@@ -97,8 +97,8 @@ class SwitchBufferTables:
 
     @cached_property
     def _reserved_by_pool(self) -> Mapping[str, int]:
-        """Pool -> what it reserves for the groups and queues of all ports: their reserves, and the headroom of groups
-        where there is no headroom pool."""
+        """Pool -> the bytes that all ports reserve in it. On a switch without a headroom pool they include the headroom
+        of the groups."""
         found: dict[str, int] = {}
         for table in ("BUFFER_PG", "BUFFER_QUEUE"):
             for key, row in rows(self._config, table).items():
