@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Confidence, Finding, Place, Related, Severity
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
@@ -16,10 +17,13 @@ from fabricgen.simulate.deadlock.core.dependencies import carried, link_dependen
 from fabricgen.simulate.deadlock.core.tiers import tiers
 from fabricgen.simulate.deadlock.switching import switched_cycle
 from fabricgen.simulate.deadlock.transient_findings import transient_findings
+from fabricgen.simulate.plane.interfaces import InterfaceQos
+from fabricgen.simulate.plane.queues import QueueTables
 from fabricgen.sonic.image import Speaker, text
-from fabricgen.units import whole_number
-from fabricgen.vocabulary import LinkKind, Role
+from fabricgen.sonic.port_qos import PRIORITIES
+from fabricgen.vocabulary import LinkKind, Role, WatchdogAction
 
+_NS_PER_MS = 1_000_000
 NEIGHBORS = "BGP_NEIGHBOR"
 
 
@@ -183,8 +187,9 @@ def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     """When a watchdog breaks the first cycle. A watchdog removes no dependency; it drops the packets that wait."""
     if not result.cycles:
         return
-    hops = result.cycles[0].hops
-    armed = [(times, switch, port) for switch, port in hops if (times := _detection_ms(bundle, switch, port))]
+    first_cycle = result.cycles[0]
+    hops = first_cycle.hops
+    armed = [(times, *hop) for hop in hops if (times := _detection_ms(bundle, hop, first_cycle.priority))]
     switch, port = hops[0]
     message = (
         "no port of the cycle has a watchdog that drops packets: once frozen, it stays frozen until a port is shut down"
@@ -207,11 +212,14 @@ def _watchdog(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     )
 
 
-def _detection_ms(bundle: Bundle, switch: str, port: str) -> tuple[int, int] | None:
-    """(detection time, poll interval) in ms of a watchdog on a port, if its action is drop or forward."""
+def _detection_ms(bundle: Bundle, hop: Endpoint, priority: int) -> tuple[int, int] | None:
+    """(detection time, poll interval) in ms of the watchdog on a port that is paused on a priority, if it drops or
+    forwards the packets that wait."""
+    switch, port = hop
     device = bundle.devices[switch]
-    row, everywhere = device.row("PFC_WD", port), device.row("PFC_WD", "GLOBAL")
-    detection = whole_number(text(row, "detection_time"))
-    if detection is None or (text(row, "action") or "drop") == "alert":
+    qos = InterfaceQos(device.config).of(port)
+    queue = qos.map_array("pfc_to_queue_map", PRIORITIES)[priority]
+    watchdog = QueueTables(device).watchdog(qos, queue)
+    if watchdog is None or watchdog.action is WatchdogAction.ALERT:
         return None
-    return detection, whole_number(text(everywhere, "POLL_INTERVAL")) or 0
+    return watchdog.detection_ns // _NS_PER_MS, watchdog.poll_ns // _NS_PER_MS

@@ -1745,6 +1745,16 @@ GOOD = [
         clean=SubnetFiles(TORUS),
     ),
     GoodCase("FG814", option("routing_engine", "torus-2QoS,no_fallback", "nue,no_fallback"), clean=SubnetFiles(TORUS)),
+    GoodCase(  # a tree has no loops that lanes must break
+        "FG815",
+        both(
+            option("routing_engine", "ftree,no_fallback", "dfsssp,lash,no_fallback"),
+            option("qos", "FALSE", "TRUE"),
+            option("max_op_vls", "4", "1"),
+        ),
+        clean=SubnetFiles(),
+        also=("FG814", "FG816"),
+    ),
     GoodCase("FG815", option("max_op_vls", "4", "5"), clean=SubnetFiles(DRAGONFLY), also=("FG816",)),
     GoodCase("FG816", option("qos_ca_vlarb_low", "0:64,1:64", "0:255, 1:255"), clean=SubnetFiles(TORUS)),
     GoodCase("FG817", option("leaf_head_of_queue_lifetime", "0x10", "0x0f"), clean=SubnetFiles()),

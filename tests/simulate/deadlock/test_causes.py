@@ -1,7 +1,8 @@
 """Causes of deadlock other than converged routes: a fabric with each cause and one without it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -172,10 +173,10 @@ def test_tag_beyond_the_last_lossless_one(tmp_path: Path) -> None:
 
 
 def test_watchdog_is_a_mitigation(tmp_path: Path) -> None:
-    def armed(action: str) -> Edit:
+    def armed(action: str, poll: Mapping[str, str] = MappingProxyType({"POLL_INTERVAL": "200"})) -> Edit:
         def edit(configs: ConfigDbs) -> None:
             for config in configs.values():
-                config["PFC_WD"] = {"GLOBAL": {"POLL_INTERVAL": "200"}} | {
+                config["PFC_WD"] = {"GLOBAL": dict(poll)} | {
                     port: {"action": action, "detection_time": "400", "restoration_time": "400"}
                     for port in config["DEVICE_NEIGHBOR"]
                 }
@@ -186,6 +187,8 @@ def test_watchdog_is_a_mitigation(tmp_path: Path) -> None:
     assert verdict == "cyclic", "a watchdog cuts no edge"
     assert "400 to 600 ms after it freezes" in found["FG628"].message
     assert found["FG628"].severity is Severity.NOTE
+    _, found = judged(edited(ring(5, 1).configs(), armed("forward", {})), tmp_path / "forward")
+    assert "400 to 500 ms after it freezes" in found["FG628"].message, "SONiC polls every 100 ms by default"
     _, found = judged(edited(ring(5, 1).configs(), armed("alert")), tmp_path / "alert")
     assert "no port of the cycle has a watchdog that drops" in found["FG628"].message
     _, found = judged(edited(clos(3, 2).configs(), armed("drop")), tmp_path / "free")
