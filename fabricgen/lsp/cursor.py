@@ -72,12 +72,19 @@ def typed_at(text: str, line: int, column: int) -> Spot | None:
             root = compose(candidate, "")
         except UnreadableInputError:
             continue
-        found = _find(root, (), lambda node: node.value == _MARK, set()) if root else None
+        found = _find(root, (), _is_marked, set()) if root else None
         if found:
             is_key = found.is_key or not row[:start].strip()
             path = found.path[:-1] if found.is_key else found.path
             return Spot(path, is_key, row[start:column], (line, start), (line, end), found.beside)
     return None
+
+
+def _is_marked(node: yaml.Node) -> bool:
+    """A word is the whole of a plain value, and may be a part of a quoted one, such as a name pattern."""
+    if not isinstance(node, yaml.ScalarNode):
+        return False
+    return node.value == _MARK or (node.style in ("'", '"') and _MARK in node.value)
 
 
 def _find(node: yaml.Node, path: Steps, covers: Callable[[yaml.Node], bool], seen: set[int]) -> Spot | None:

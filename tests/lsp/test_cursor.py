@@ -49,6 +49,7 @@ def test_between_words_is_no_spot(line: int, column: int) -> None:
         ("planes:\n  compute:\n    hosts:\n    - |", ("planes", "compute", "hosts", 0), False),
         ("devices:\n- name: a\n  st|", ("devices", 0), True),
         ("a: '[{'\nb: {|", ("b",), True),
+        ('names:\n  leaf: "{plane}-|"', ("names", "leaf"), False),
     ],
 )
 def test_typed(typed: str, path: Steps, is_key: bool) -> None:
