@@ -106,7 +106,7 @@ def write_source(folder: Path) -> None:
         f"nav = {_toml(NAVIGATION)}",
         "[project.theme]",
         "font = false",  # no page loads anything from another host
-        'features = ["navigation.sections", "navigation.indexes", "content.code.copy", "toc.follow"]',
+        'features = ["navigation.sections", "content.code.copy", "toc.follow"]',
     ]
     _write(folder / "zensical.toml", "\n".join(settings) + "\n")
 

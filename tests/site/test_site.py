@@ -44,6 +44,14 @@ def test_pages_of_the_navigation_exist(site: Path) -> None:
         assert (site / name / "index.html").is_file(), page
 
 
+def test_the_navigation_leads_to_them(site: Path) -> None:
+    home = (site / "index.html").read_text("utf-8")
+    targets = {link.strip("./") for link in re.findall(r'<a href="([^"]*)"\s+class="md-nav__link', home)}
+    for page in pages_of(NAVIGATION):
+        name = page.removesuffix(".md").removesuffix("index").removesuffix("README").strip("/")
+        assert name in targets, page
+
+
 def test_the_reference_has_every_verb_and_every_key() -> None:
     commands, keys = commands_page(), keys_page()
     assert all(f"## fabricgen {name}\n" in commands for name in main.list_commands(None))  # type: ignore[arg-type]
