@@ -30,9 +30,9 @@ def test_every_link_has_a_target(site: Path) -> None:
         ("https://example.org/", False),
     ],
 )
-def test_a_dead_link_or_anchor_is_found(site: Path, tmp_path: Path, link: str, is_dead: bool) -> None:
+def test_a_dead_link_or_anchor_is_found(tmp_path: Path, link: str, is_dead: bool) -> None:
     (tmp_path / "tutorial").mkdir()
-    (tmp_path / "tutorial" / "index.html").write_bytes((site / "tutorial" / "index.html").read_bytes())
+    (tmp_path / "tutorial" / "index.html").write_text('<h2 id="grow">Grow</h2>')
     (tmp_path / "index.html").write_text(f'<a href="{link}">x</a>')
     found = [one for one in dead_links(tmp_path, BASE) if one.startswith("index.html")]
     assert found == ([f"index.html: {link}"] if is_dead else [])
