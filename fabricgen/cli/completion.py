@@ -34,7 +34,7 @@ def names_of(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
     """Completion of the names that `fabricgen list KIND` prints."""
 
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from fabricgen.api.names import KINDS
+        from fabricgen.cli.list_ import KINDS
 
         names = _codes() if kind == "codes" else KINDS[kind]()
         return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.api.names import KINDS
 from fabricgen.cli.completion import names_of
-from fabricgen.cli.list_ import lines
+from fabricgen.cli.list_ import KINDS, lines
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.codes import explain_code

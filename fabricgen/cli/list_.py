@@ -6,6 +6,8 @@ from fabricgen.api.names import KINDS, Rows
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 
+__all__ = ["KINDS", "command", "lines"]
+
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(list(KINDS)))

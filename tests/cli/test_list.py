@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fabricgen.api.names import KINDS
+from fabricgen.cli.list_ import KINDS
 from fabricgen.codes import codes
 from fabricgen.design.registry import designs
 from fabricgen.platforms.catalog import host_names, nic_names, switch_names
