@@ -42,6 +42,11 @@ class Draft:
         return self.plans.fabric.inventory.node if self.plans else None
 
     @cached_property
+    def switch_names(self) -> Sequence[str]:
+        """The names of all switches, in the order of the design."""
+        return tuple(self.plans.allocation.names.values()) if self.plans else ()
+
+    @cached_property
     def capacity(self) -> Mapping[str, Mapping[str, Any]]:
         """Plane -> its row of the capacity table."""
         from fabricgen.render.plans import capacity_table

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from fabricgen.inventory.nodes import Node
+from fabricgen.api.draft import Draft
 from fabricgen.lsp.cursor import typed_at
 from fabricgen.lsp.names import Names, names_at, shipped
 from fabricgen.lsp.schema import keys_at, meaning_of, values_at
@@ -23,8 +23,8 @@ class Proposal:
     end: int
 
 
-def proposals(text: str, line: int, column: int, tree: Node | None) -> list[Proposal]:
-    """The words that fit at a position. `tree` is the inventory as far as it is known, for the names in it."""
+def proposals(text: str, line: int, column: int, draft: Draft) -> list[Proposal]:
+    """The words that fit at a position. `draft` has the names of the inventory."""
     lines = text.split("\n")
     row = lines[line] if line < len(lines) else ""
     comment = _IGNORE.search(row[:column])
@@ -38,7 +38,7 @@ def proposals(text: str, line: int, column: int, tree: Node | None) -> list[Prop
         colon = "" if row[end:].lstrip().startswith(":") else ": "
         keys = [key for key in keys_at(spot.path) if key not in spot.beside]
         return [Proposal(key, key + colon, meaning_of((*spot.path, key)), True, start, end) for key in keys]
-    words = {**dict.fromkeys(values_at(spot.path), ""), **names_at(spot.path, tree)}
+    words = {**dict.fromkeys(values_at(spot.path), ""), **names_at(spot.path, draft)}
     return _words(words, start, end)
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 
 from fabricgen.api.draft import Draft
-from fabricgen.inventory.nodes import Node
 from fabricgen.lsp.cursor import Spot, Steps
 from fabricgen.lsp.names import kind_at, names_at
 from fabricgen.lsp.schema import default_of, keys_at, limits_of, meaning_of, values_at
@@ -22,11 +21,11 @@ def hover_text(spot: Spot, draft: Draft, file: str) -> str:
     """Markdown about the key or value at a position of a file; "" where nothing is known."""
     if any(is_secret(str(step), str(step)) for step in spot.path[-1:]):
         return "\n\n".join([f"**{_dotted(spot.path)}**", meaning_of(spot.path)])
-    blocks = [*_meaning(spot, draft.tree), *_plane(spot, draft), *_numbers(spot, draft), *_values(spot, draft, file)]
+    blocks = [*_meaning(spot, draft), *_plane(spot, draft), *_numbers(spot, draft), *_values(spot, draft, file)]
     return "\n\n".join([f"**{_dotted(spot.path)}**", *blocks]) if blocks else ""
 
 
-def _meaning(spot: Spot, tree: Node | None) -> Iterator[str]:
+def _meaning(spot: Spot, draft: Draft) -> Iterator[str]:
     if text := meaning_of(spot.path):
         yield text
     words, default = values_at(spot.path), default_of(spot.path)
@@ -37,7 +36,7 @@ def _meaning(spot: Spot, tree: Node | None) -> Iterator[str]:
     if default is not None:
         yield f"Default: `{json.dumps(default)}`."
     if not spot.is_key and kind_at(spot.path):
-        if described := names_at(spot.path, tree).get(spot.text):
+        if described := names_at(spot.path, draft).get(spot.text):
             yield f"`{spot.text}`: {' '.join(described.split())}"
     elif spot.is_key and (keys := list(keys_at(spot.path))) and not text:
         yield "Keys: " + ", ".join(f"`{key}`" for key in keys) + "."

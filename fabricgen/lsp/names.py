@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
+from fabricgen.api.draft import Draft
 from fabricgen.api.names import KINDS
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.references import NAME_FIELDS
@@ -17,9 +18,11 @@ def shipped(kind: str) -> Names:
     return KINDS[kind]()
 
 
-def names_at(path: Steps, tree: Node | None) -> Names:
-    """The names for the value at a path; empty if the value is not a name. `tree` is the inventory, if it is known."""
-    kind = kind_at(path)
+def names_at(path: Steps, draft: Draft) -> Names:
+    """The names for the value at a path; empty if the value is not a name."""
+    kind, tree = kind_at(path), draft.tree
+    if kind == "switches":
+        return dict.fromkeys(draft.switch_names, "a switch of this inventory")
     if kind == "layouts":
         return _layouts(path, tree)
     if kind == "name fields":
@@ -51,6 +54,8 @@ def kind_at(path: Steps) -> str:
             return "codes"
         case ("host_models", _, "nics", _, "plane") | ("overrides", int(), "match", "plane"):
             return "planes"
+        case ("planes", _, "external" | "static", int(), "switch") | ("devices", int(), "name"):
+            return "switches"
         case ("names", _):
             return "name fields"
     return ""

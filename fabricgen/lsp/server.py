@@ -127,7 +127,7 @@ def _completion(server: Server, params: types.CompletionParams) -> list[types.Co
         return []
     _, text, line, column = place
     items = []
-    for number, one in enumerate(proposals(text, line, column, known[1].tree)):
+    for number, one in enumerate(proposals(text, line, column, known[1])):
         both = (types.Position(line, each) for each in (one.start, one.end))
         edit = types.TextEdit(server.codec.range_to_client_units(text.split("\n"), types.Range(*both)), one.text)
         kind = types.CompletionItemKind.Property if one.is_key else types.CompletionItemKind.Value

@@ -124,6 +124,8 @@ def test_completion_of_keys_and_names(fabric: Path) -> None:
         editor.type(fabric, text + nics)
         assert "ConnectX-7" in labels(await editor.complete(fabric, "name: a, model: "))
         assert "compute" in labels(await editor.complete(fabric, "speed: 400G, plane: "))
+        editor.type(fabric, text + "devices:\n- name: \n")
+        assert "compute-su01-r7-leaf" in labels(await editor.complete(fabric, "devices:\n- name: "))
         editor.type(fabric, text + 'names: {leaf: "{plane}-"}\n')
         assert "{rail}" in labels(await editor.complete(fabric, 'leaf: "{plane}-'))
         editor.type(fabric, text + "# fabricgen: ignore[FG5")

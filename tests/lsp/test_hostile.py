@@ -11,6 +11,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from fabricgen.api.draft import Draft
 from fabricgen.lsp.completion import proposals
 from fabricgen.lsp.cursor import spot_at, typed_at
 from tests.lsp.editor import Editor, with_editor
@@ -118,7 +119,7 @@ def test_the_cursor_in_any_text(name: str) -> None:
     text = TEXTS[name]
     for line, column in ((0, 0), (1, 3), (10**6, 0), (0, 10**6), (text.count("\n"), 2)):
         spot_at(text, line, column)
-        proposals(text, line, column, None)
+        proposals(text, line, column, Draft())
 
 
 def test_the_cursor_in_changed_texts() -> None:
@@ -133,4 +134,4 @@ def test_the_cursor_in_changed_texts() -> None:
         column = chance.randrange(len(text.split("\n")[line]) + 1)
         spot_at(text, line, column)
         typed_at(text, line, column)
-        proposals(text, line, column, None)
+        proposals(text, line, column, Draft())
