@@ -93,10 +93,11 @@ def _plans(settings: Settings, difference: "Difference", output: Path | None) ->
     from fabricgen.report.plan_json import plan_files, plan_object
     from fabricgen.report.plan_text import plan_text
 
+    plan = plan_object(__version__, difference)
     if output is None:
         settings.say(plan_text(difference))
-        return orjson.dumps(plan_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
-    write_files(output, plan_files(__version__, difference))
+        return orjson.dumps(plan, option=orjson.OPT_INDENT_2).decode()
+    write_files(output, plan_files(plan))
     write(plan_text(difference))
     return ""
 
@@ -122,8 +123,8 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
         secrets = counted(counts.withheld, "change")
         settings.say(f"{secrets} of secrets in no patch: copy them to the switches from your secret store")
     for device in difference.changed:
-        if device.sorting.problem:
-            settings.say(f"no patch for {device.name}: {device.sorting.problem}; see --format plan")
+        if device.work.sorting.problem:
+            settings.say(f"no patch for {device.name}: {device.work.sorting.problem}; see --format plan")
     if output is None:
         return orjson.dumps(patch_object(__version__, difference, counts), option=orjson.OPT_INDENT_2).decode()
     write_files(output, patch_files(difference))

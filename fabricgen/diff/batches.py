@@ -38,7 +38,7 @@ def up_ports(config: ConfigDb) -> frozenset[str]:
 
 def kept_share(ports: Sequence[str], config: ConfigDb) -> float:
     """The share of the links to switches that stay in service while the ports are down; 1 without such links."""
-    hosts = _hosts(config)
+    hosts = hosts_of(config)
     links = {port for port in up_ports(config) if (name := neighbor(config, port)) and name not in hosts}
     return 1 - len(links.intersection(ports)) / len(links) if links else 1.0
 
@@ -49,14 +49,15 @@ def neighbor(config: ConfigDb, port: str) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _hosts(config: ConfigDb) -> frozenset[str]:
+def hosts_of(config: ConfigDb) -> frozenset[str]:
+    """The names of the neighbors that are hosts."""
     rows = config.get("DEVICE_NEIGHBOR_METADATA", {})
     return frozenset(name for name, row in rows.items() if row.get("type") == _HOST)
 
 
 def _host_batches(ports: Iterable[str], config: ConfigDb, up: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Neighboring hosts, and neighboring ports of a host, are in different batches."""
-    hosts = _hosts(config)
+    hosts = hosts_of(config)
     names = sorted({name for port in up if (name := neighbor(config, port)) in hosts or not name}, key=natural_key)
     order = {name: number for number, name in enumerate(names)}
     seen: Mapping[str, list[str]] = defaultdict(list)
@@ -70,7 +71,7 @@ def _host_batches(ports: Iterable[str], config: ConfigDb, up: frozenset[str]) ->
 
 def _link_batches(ports: Iterable[str], config: ConfigDb, up: frozenset[str]) -> Iterator[tuple[int, str]]:
     """As many links in a batch as may be out of service; first one link of each neighbor, then the next one."""
-    hosts = _hosts(config)
+    hosts = hosts_of(config)
     by_neighbor: dict[str, list[str]] = defaultdict(list)
     for port in sorted(up, key=natural_key):
         if (name := neighbor(config, port)) and name not in hosts:

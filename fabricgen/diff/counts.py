@@ -36,8 +36,9 @@ def count(difference: Difference) -> Counts:
     """Count a comparison."""
     changed = difference.changed
     kinds = Counter(_KINDS[change.op, change.field is not None] for device in changed for change in device.changes)
-    routes = Counter(device.route for device in changed)
-    patched = [device for device in changed if device.route is Route.APPLY_PATCH]
+    routes = Counter(device.work.route for device in changed)
+    patched = [device for device in changed if device.work.route is Route.APPLY_PATCH]
+    prices = [device.work.price for device in patched]
     return Counts(
         devices={
             "added": len(difference.added),
@@ -50,9 +51,11 @@ def count(difference: Difference) -> Counts:
         costs=totals(change.verdict.cost for device in changed for change in device.changes),
         routes={name.value: routes[name] for name in Route if name is not Route.NONE},
         flaps=sum(len(list(flapped_ports(device.changes))) for device in patched),
-        patch_seconds=max((device.price.seconds for device in patched), key=lambda range_s: range_s[1], default=(0, 0)),
-        patch_megabytes=max((device.price.megabytes for device in patched), default=0),
+        patch_seconds=max(
+            (device.work.price.seconds for device in patched), key=lambda range_s: range_s[1], default=(0, 0)
+        ),
+        patch_megabytes=max((price.megabytes for price in prices), default=0),
         made=sum(len(device.drift.made) for device in difference.devices),
         secrets=sum(device.drift.secrets for device in difference.devices),
-        withheld=sum(device.withheld for device in changed),
+        withheld=sum(device.work.withheld for device in changed),
     )

@@ -7,11 +7,12 @@ from typing import Any
 import orjson
 
 from fabricgen.diff.batches import KEPT_SHARE
-from fabricgen.diff.difference import DeviceDifference, Difference
+from fabricgen.diff.difference import Difference
 from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan
 from fabricgen.diff.sorting import generation_of
 from fabricgen.diff.step import Purpose, Step
+from fabricgen.diff.work import Work
 
 FORMAT_VERSION = "1"
 _RESTORE_AFTER_S = 900  # and the time of the patch: sonic_config_restore_after_s of the Ansible role
@@ -20,26 +21,34 @@ _ROUTES = tuple(route for route in Route if route is not Route.NONE)
 
 def plan_object(tool_version: str, difference: Difference) -> dict[str, Any]:
     """format_version, tool, summary, and for each device its route and the steps with their patches."""
-    plans = {device.name: device.plan for device in difference.changed}
+    plans = {device.name: device.work.plan for device in difference.changed}
     return {
         "format_version": FORMAT_VERSION,
         "tool": {"name": "fabricgen", "version": tool_version},
         "old": str(difference.old.path),
         "new": str(difference.new.path),
         "summary": _summary(difference, plans),
-        "devices": {device.name: _device(device) for device in difference.changed},
+        "devices": _devices(difference),
     }
 
 
-def plan_files(tool_version: str, difference: Difference) -> Mapping[str, bytes]:
-    """plan.json, and DEVICE/NN.json for each patch, in the format of `config apply-patch`."""
+def plan_files(plan: Mapping[str, Any]) -> Mapping[str, bytes]:
+    """The plan as plan.json, and DEVICE/NN.json for each patch, in the format of `config apply-patch`."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    found = {"plan.json": orjson.dumps(plan_object(tool_version, difference), option=options)}
-    for device in difference.changed:
-        for number, step in enumerate(device.plan.steps, start=1):
-            patch = [operation.json for operation in step.patch()]
-            found[f"{device.name}/{number:02}.json"] = orjson.dumps(patch, option=options)
+    found = {"plan.json": orjson.dumps(plan, option=options)}
+    for name, device in plan["devices"].items():
+        for step in device["steps"]:
+            found[f"{name}/{step['step']:02}.json"] = orjson.dumps(step["patch"], option=options)
     return found
+
+
+def _devices(difference: Difference) -> dict[str, Any]:
+    """The plan of each device; devices with the same work share one object."""
+    known: dict[Work, dict[str, Any]] = {}
+    return {
+        device.name: known.get(device.work) or known.setdefault(device.work, _device(device.work))
+        for device in difference.changed
+    }
 
 
 def _summary(difference: Difference, plans: Mapping[str, Plan]) -> dict[str, Any]:
@@ -61,15 +70,15 @@ def _summary(difference: Difference, plans: Mapping[str, Plan]) -> dict[str, Any
     }
 
 
-def _device(device: DeviceDifference) -> dict[str, Any]:
-    plan = device.plan
+def _device(work: Work) -> dict[str, Any]:
+    plan = work.plan
     return {
         "route": plan.route,
         "release": plan.release,
         "updater": generation_of(plan.release),
         "reasons": plan.reasons,
-        "changes": len(device.changes),
-        "withheld": device.withheld,
+        "changes": len(work.changes),
+        "withheld": work.withheld,
         "seconds": plan.price.seconds if plan.steps else None,
         "megabytes": plan.price.megabytes if plan.steps else None,
         "uplink_share": plan.kept_share,

@@ -19,7 +19,7 @@ def plan_text(difference: Difference) -> str:
     """Groups of devices with their steps, then the counts."""
     groups: dict[tuple[object, ...], list[DeviceDifference]] = {}
     for device in difference.changed:
-        groups.setdefault(_likeness(device.plan), []).append(device)
+        groups.setdefault(_likeness(device.work.plan), []).append(device)
     lines = [line for devices in groups.values() for line in (*_group(devices, difference), "")]
     return "\n".join([*lines, *_tail(difference)])
 
@@ -30,7 +30,7 @@ def _likeness(plan: Plan) -> tuple[object, ...]:
 
 
 def _group(devices: list[DeviceDifference], difference: Difference) -> Iterator[str]:
-    plan = devices[0].plan
+    plan = devices[0].work.plan
     runs = device_runs([device.name for device in devices], difference.names)
     number = f" ({len(devices)})" if len(devices) > 1 else ""
     yield f"{visible(words.shortened(runs))}{number}, release {plan.release}: {_way(plan)}"
@@ -63,7 +63,7 @@ def _time(seconds: tuple[int, int]) -> str:
 
 
 def _tail(difference: Difference) -> Iterator[str]:
-    plans = [device.plan for device in difference.changed]
+    plans = [device.work.plan for device in difference.changed]
     if not plans:
         yield "No differences."
     patched = [plan for plan in plans if plan.steps]
@@ -76,5 +76,5 @@ def _tail(difference: Difference) -> Iterator[str]:
     for names, what in ((difference.added, "new"), (difference.removed, "removed")):
         if names:
             yield f"{counted(len(names), 'device')} {what}: without a plan"
-    if withheld := sum(device.withheld for device in difference.changed):
+    if withheld := sum(device.work.withheld for device in difference.changed):
         yield f"{counted(withheld, 'change')} of secrets in no patch: copy them to the switches from your secret store"
