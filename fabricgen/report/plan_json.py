@@ -1,7 +1,7 @@
-"""The plans of a comparison as one JSON object, and as a file for each patch."""
+"""The plans of a comparison and their roll-out as one JSON object, and as a file for each patch."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -13,22 +13,31 @@ from fabricgen.diff.plan import Plan
 from fabricgen.diff.sorting import generation_of
 from fabricgen.diff.step import Purpose, Step
 from fabricgen.diff.work import Work
+from fabricgen.findings import Finding
+from fabricgen.report.formats.json import finding_object
+from fabricgen.rollout.mixture import Between, worst
+from fabricgen.rollout.order import Rollout
 
 FORMAT_VERSION = "1"
 _RESTORE_AFTER_S = 900  # and the time of the patch: sonic_config_restore_after_s of the Ansible role
 _ROUTES = tuple(route for route in Route if route is not Route.NONE)
 
 
-def plan_object(tool_version: str, difference: Difference) -> dict[str, Any]:
-    """format_version, tool, summary, and for each device its route and the steps with their patches."""
+def plan_object(
+    tool_version: str, difference: Difference, rollout: Rollout, findings: Iterable[Finding] = ()
+) -> dict[str, Any]:
+    """format_version, tool, summary, findings; the order of the roll-out; and for each device its route, the steps with
+    their patches, and the fabric in between."""
     plans = {device.name: device.work.plan for device in difference.changed}
     return {
         "format_version": FORMAT_VERSION,
         "tool": {"name": "fabricgen", "version": tool_version},
         "old": str(difference.old.path),
         "new": str(difference.new.path),
-        "summary": _summary(difference, plans),
-        "devices": _devices(difference),
+        "summary": _summary(difference, plans, rollout),
+        "findings": [finding_object(finding) for finding in findings],
+        "rollout": [{"stage": stage.title, "devices": stage.devices} for stage in rollout.stages],
+        "devices": _devices(difference, rollout),
     }
 
 
@@ -42,16 +51,33 @@ def plan_files(plan: Mapping[str, Any]) -> Mapping[str, bytes]:
     return found
 
 
-def _devices(difference: Difference) -> dict[str, Any]:
-    """The plan of each device; devices with the same work share one object."""
+def _devices(difference: Difference, rollout: Rollout) -> dict[str, Any]:
+    """The plan of each device, with the fabric at its steps. Devices with the same work share the patches."""
     known: dict[Work, dict[str, Any]] = {}
+    found = {}
+    for device in difference.changed:
+        shared = known.get(device.work) or known.setdefault(device.work, _device(device.work))
+        states = rollout.between.get(device.name, ())
+        steps = [{**step, "between": _between(one)} for step, one in zip(shared["steps"], states, strict=False)]
+        found[device.name] = {
+            **shared,
+            "between": _between(worst(states)) if states else None,
+            "steps": steps or shared["steps"],
+        }
+    return found
+
+
+def _between(state: Between) -> dict[str, Any]:
+    words = {True: "cyclic", False: "free", None: "unknown"}
     return {
-        device.name: known.get(device.work) or known.setdefault(device.work, _device(device.work))
-        for device in difference.changed
+        "uplink_share": round(state.uplink_share, 4),
+        "hosts_cut_off": state.cut_off,
+        "routes_lost": state.lost,
+        "deadlock": words[state.cyclic],
     }
 
 
-def _summary(difference: Difference, plans: Mapping[str, Plan]) -> dict[str, Any]:
+def _summary(difference: Difference, plans: Mapping[str, Plan], rollout: Rollout) -> dict[str, Any]:
     routes = Counter(plan.route for plan in plans.values())
     prices = [plan.price for plan in plans.values() if plan.steps]
     return {
@@ -67,6 +93,7 @@ def _summary(difference: Difference, plans: Mapping[str, Plan]) -> dict[str, Any
             "wanted": KEPT_SHARE,
             "kept": min((plan.kept_share for plan in plans.values() if plan.steps), default=1.0),
         },
+        "between": _between(worst(one for states in rollout.between.values() for one in states)),
     }
 
 
