@@ -51,7 +51,7 @@ class Held:
     watched: frozenset[str]
 
     def of(self, kind: str, name_map: str, name: str) -> Mapping[str, str]:
-        """The object of this type and name; empty if there is none."""
+        """The object of this type and name; empty if it does not exist."""
         return self.objects[kind].get(self.names[name_map].get(name, _NONE), {})
 
 

@@ -7,7 +7,7 @@ The Ansible role contains this module: only the standard library and relative im
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ..sonic.canonical import natural_key
 from ..sonic.tables import ConfigDb
@@ -16,16 +16,19 @@ KEPT_SHARE = 0.5  # of the links to other switches that are up
 _HOST = "Server"
 
 
-def batches(ports: Iterable[str], config: ConfigDb) -> list[list[str]]:
+def batches(ports: Iterable[str], config: ConfigDb, rising: Container[str] = ()) -> list[list[str]]:
     """The ports in batches. Ports that are down are in the first one, because nothing depends on them.
 
-    A batch has at most every second port of a host and of a rail, and leaves KEPT_SHARE of the links to switches in
-    service, if there is more than one.
+    The ports `rising`, which are down and come up, are a batch before it: a change that was interrupted left them down,
+    so no other port goes down before they are up. A batch has at most every second port of a host and of a rail, and
+    leaves KEPT_SHARE of the links to switches in service, if there is more than one.
     """
     up = up_ports(config)
     chosen = sorted(ports, key=natural_key)
     found: dict[int, list[str]] = defaultdict(list)
-    found[0] += [port for port in chosen if port not in up]
+    for port in chosen:
+        if port not in up:
+            found[-1 if port in rising else 0].append(port)
     for number, port in (*_host_batches(chosen, config, up), *_link_batches(chosen, config, up)):
         found[number].append(port)
     return [sorted(found[number], key=natural_key) for number in sorted(found) if found[number]]

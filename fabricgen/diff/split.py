@@ -27,8 +27,9 @@ _ByPort = dict[str, list[Change]]
 class Split:
     """The changes by step. Those of ports by port: `down`, `out`, `into`, `up`.
 
-    `returning` are the ports that are up before and after. `first` are other changes, `last` those that must follow the
-    ports. `sessions` are rows that the updater removes and adds again, `profiles` the old buffer profiles.
+    `returning` are the ports that are up before and after, `rising` those that are down before and up after. `first`
+    are other changes, `last` those that must follow the ports. `sessions` are rows that the updater removes and adds
+    again, `profiles` the old buffer profiles.
     """
 
     down: _ByPort = field(default_factory=lambda: defaultdict(list))
@@ -40,6 +41,7 @@ class Split:
     sessions: list[list[Change]] = field(default_factory=list)
     profiles: list[Change] = field(default_factory=list)
     returning: frozenset[str] = frozenset()
+    rising: frozenset[str] = frozenset()
 
     @property
     def ports(self) -> set[str]:
@@ -50,8 +52,9 @@ class Split:
 def split(changes: Sequence[Change], old: ConfigDb, new: ConfigDb) -> Split:
     """The changes by step."""
     found = Split()
-    ports = {port for change in changes if (port := _port(change))}
     up_before, up_after = up_ports(old), up_ports(new)
+    found.rising = (up_after - up_before) & old.get("PORT", {}).keys()
+    ports = {port for change in changes if (port := _port(change))} | found.rising
     found.returning = up_before & up_after & ports
     for port in sorted(found.returning):
         found.down[port].append(admin_status(port, "up", "down"))

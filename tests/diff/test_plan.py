@@ -296,6 +296,28 @@ def test_batches(hosts: int, width: int, spines: int, links: int) -> None:
             assert kept_share(batch, config) >= 0.5
 
 
+def test_ports_that_an_interrupted_change_left_down_come_up_first(leaves: dict[str, Config]) -> None:
+    """With or without other changes of these ports."""
+    old = leaves["traditional"]
+    down = measured.host_ports(old)[:2]
+    new = measured.edited(old, split_group)
+
+    def interrupted(config: Config) -> None:
+        for port in down:
+            config["PORT"][port]["admin_status"] = "down"
+        row = config["BUFFER_QUEUE"].pop(f"{down[0]}|5-7")
+        config["BUFFER_QUEUE"] |= {f"{down[0]}|5": row, f"{down[0]}|6-7": dict(row)}
+
+    plan = planned(measured.edited(old, interrupted), new)
+    first = next(step for step in plan.steps if step.purpose is Purpose.UP)
+    assert set(down) <= up_ports(first.new) and not any(step.down for step in plan.steps[: plan.steps.index(first)])
+    assert plan.kept_share >= 0.5
+    alone = planned(measured.edited(new, lambda config: config["PORT"][down[0]].update(admin_status="down")), new)
+    assert [(step.purpose, [change.key for change in step.changes]) for step in alone.steps] == [
+        (Purpose.UP, [down[0]])
+    ]
+
+
 def test_ports_that_are_down_and_switches_without_links() -> None:
     config: Config = {"PORT": {"Ethernet0": {"admin_status": "up"}, "Ethernet4": {}}}
     assert batches(["Ethernet4", "Ethernet0"], config) == [["Ethernet0", "Ethernet4"]]
