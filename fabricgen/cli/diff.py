@@ -139,10 +139,10 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
     """The patches as one object; with `output`, a file for each device instead."""
     from fabricgen.diff.counts import count
     from fabricgen.report.diff_json import patch_files, patch_object
-    from fabricgen.report.diff_words import cost_lines
+    from fabricgen.report.diff_words import patch_lines
 
     counts = count(difference)
-    for line in cost_lines(counts):
+    for line in patch_lines(counts):
         settings.say(line)
     if counts.withheld:
         secrets = counted(counts.withheld, "change")

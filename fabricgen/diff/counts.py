@@ -32,6 +32,35 @@ class Counts:
     withheld: int
 
 
+@dataclass(frozen=True, slots=True)
+class PlanCounts:
+    """What the plans of a comparison do. `routes` of the changed devices; `patches` of all devices, and the ports that
+    they take down and up; `seconds` (lowest and highest) and `megabytes` of the slowest device; `kept_share` of the
+    uplinks that each device keeps at least. Reloads take all ports of a device down and are not counted in these."""
+
+    routes: Mapping[str, int]
+    patches: int
+    ports: int
+    seconds: tuple[int, int]
+    megabytes: int
+    kept_share: float
+
+
+def count_plans(difference: Difference) -> PlanCounts:
+    """Count the plans of a comparison."""
+    plans = [device.work.plan for device in difference.changed]
+    routes = Counter(plan.route for plan in plans)
+    patched = [plan for plan in plans if plan.steps]
+    return PlanCounts(
+        routes={name.value: routes[name] for name in Route if name is not Route.NONE},
+        patches=sum(len(plan.steps) for plan in patched),
+        ports=sum(len({port for step in plan.steps for port in step.down}) for plan in patched),
+        seconds=max((plan.price.seconds for plan in patched), key=lambda range_s: range_s[1], default=(0, 0)),
+        megabytes=max((plan.price.megabytes for plan in patched), default=0),
+        kept_share=min((plan.kept_share for plan in patched), default=1.0),
+    )
+
+
 def count(difference: Difference) -> Counts:
     """Count a comparison."""
     changed = difference.changed

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from fabricgen.diff.changes import Change
-from fabricgen.diff.counts import Counts, count
+from fabricgen.diff.counts import Counts, PlanCounts, count, count_plans
 from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.groups import merged
 from fabricgen.diff.patch import Route, worst
@@ -31,6 +31,7 @@ def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
             "files": len(difference.files),
         },
         "cost": _cost(difference, counts),
+        "plan": _plan(count_plans(difference)) if difference.is_plan else None,
         "devices": {
             "added": [{"name": name, "rows": rows} for name, rows in difference.added.items()],
             "removed": [{"name": name, "rows": rows} for name, rows in difference.removed.items()],
@@ -77,6 +78,17 @@ def _cost(difference: Difference, counts: Counts) -> dict[str, Any]:
         "port_flaps": counts.flaps,
         "patch_seconds": counts.patch_seconds,
         "patch_megabytes": counts.patch_megabytes,
+    }
+
+
+def _plan(plans: PlanCounts) -> dict[str, Any]:
+    return {
+        "devices": plans.routes,
+        "patches": plans.patches,
+        "ports_down": plans.ports,
+        "seconds": plans.seconds,
+        "megabytes": plans.megabytes,
+        "uplink_share": plans.kept_share,
     }
 
 

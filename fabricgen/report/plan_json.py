@@ -1,15 +1,13 @@
 """The plans of a comparison and their roll-out as one JSON object, and as a file for each patch."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
 
 from fabricgen.diff.batches import KEPT_SHARE
+from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.patch import Route
-from fabricgen.diff.plan import Plan
 from fabricgen.diff.sorting import generation_of
 from fabricgen.diff.step import Purpose, Step
 from fabricgen.diff.work import Work
@@ -20,7 +18,6 @@ from fabricgen.rollout.order import Rollout
 
 FORMAT_VERSION = "1"
 _RESTORE_AFTER_S = 900  # and the time of the patch: sonic_config_restore_after_s of the Ansible role
-_ROUTES = tuple(route for route in Route if route is not Route.NONE)
 
 
 def plan_object(
@@ -28,13 +25,12 @@ def plan_object(
 ) -> dict[str, Any]:
     """format_version, tool, summary, findings; the order of the roll-out; and for each device its route, the steps with
     their patches, and the fabric in between."""
-    plans = {device.name: device.work.plan for device in difference.changed}
     return {
         "format_version": FORMAT_VERSION,
         "tool": {"name": "fabricgen", "version": tool_version},
         "old": str(difference.old.path),
         "new": str(difference.new.path),
-        "summary": _summary(difference, plans, rollout),
+        "summary": _summary(difference, rollout),
         "findings": [finding_object(finding) for finding in findings],
         "rollout": [{"stage": stage.title, "devices": stage.devices} for stage in rollout.stages],
         "devices": _devices(difference, rollout),
@@ -77,22 +73,14 @@ def _between(state: Between) -> dict[str, Any]:
     }
 
 
-def _summary(difference: Difference, plans: Mapping[str, Plan], rollout: Rollout) -> dict[str, Any]:
-    routes = Counter(plan.route for plan in plans.values())
-    prices = [plan.price for plan in plans.values() if plan.steps]
+def _summary(difference: Difference, rollout: Rollout) -> dict[str, Any]:
+    plans = count_plans(difference)
     return {
-        "devices": {
-            **{route.value: routes[route] for route in _ROUTES},
-            "added": len(difference.added),
-            "removed": len(difference.removed),
-        },
-        "patches": sum(len(plan.steps) for plan in plans.values()),
-        "seconds": max((price.seconds for price in prices), key=lambda range_s: range_s[1], default=(0, 0)),
-        "megabytes": max((price.megabytes for price in prices), default=0),
-        "uplink_share": {
-            "wanted": KEPT_SHARE,
-            "kept": min((plan.kept_share for plan in plans.values() if plan.steps), default=1.0),
-        },
+        "devices": {**plans.routes, "added": len(difference.added), "removed": len(difference.removed)},
+        "patches": plans.patches,
+        "seconds": plans.seconds,
+        "megabytes": plans.megabytes,
+        "uplink_share": {"wanted": KEPT_SHARE, "kept": plans.kept_share},
         "between": _between(worst(one for states in rollout.between.values() for one in states)),
     }
 

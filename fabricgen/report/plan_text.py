@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan
@@ -85,16 +86,9 @@ def _time(seconds: tuple[int, int]) -> str:
 
 
 def _tail(difference: Difference, rollout: Rollout) -> Iterator[str]:
-    plans = [device.work.plan for device in difference.changed]
-    if not plans:
+    if not difference.changed:
         yield "No differences."
-    patched = [plan for plan in plans if plan.steps]
-    if patched:
-        number = sum(len(plan.steps) for plan in patched)
-        yield f"{counted(len(patched), 'device')} by {number} patches of `config apply-patch`"
-    for route, what in _RELOADS.items():
-        if number := sum(plan.route is route for plan in plans):
-            yield f"{counted(number, 'device')} by {what}"
+    yield from words.plan_lines(count_plans(difference))
     for names, what in ((difference.added, "new"), (difference.removed, "removed")):
         if names:
             yield f"{counted(len(names), 'device')} {what}: without a plan"

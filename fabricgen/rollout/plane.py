@@ -113,7 +113,7 @@ class PlaneState:
         return tuple(self.switches[number] for number in np.flatnonzero(flags).tolist())
 
     def _expected(self, reached: Words) -> tuple[Words, frozenset[str]]:
-        """The destinations that each switch must reach, and the switches that must reach a prefix that no switch announces."""
+        """The destinations that each switch must reach, and the switches that must reach a prefix without an origin."""
         ground = self._base.ground
         if self.wanted is None:
             sources = np.where(ground.sources[:, None], bits.ALL, np.uint64(0))

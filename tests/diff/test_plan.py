@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ from fabricgen.diff.step import Purpose, Step
 from fabricgen.sonic.updater.verdicts import PORT_FLAP_TABLES
 from tests.conftest import Cli
 from tests.diff import measured
+from tests.diff.live_changes import LIVE, MEASURED
 from tests.inventories import ARISTA, NVIDIA
+from tests.shared_material import shared
 
 Config = dict[str, Any]
 GROUPED, SINGLE = 202605, 202505
@@ -126,6 +129,7 @@ KINDS: dict[str, measured.Edit] = {
     "ASN": measured.asn,
     "neighbor out": measured.neighbor_out,
     "NTP and syslog": measured.ntp_and_syslog,
+    **LIVE,
 }
 
 
@@ -135,9 +139,17 @@ def pairs(leaves: dict[str, Config], model: str) -> list[tuple[str, Config, Conf
     found = []
     for kind, edit in KINDS.items():
         new = measured.edited(base, edit)
-        found += [(kind, base, new), (f"{kind}, back", new, base)]
+        if new != base:  # some kinds are of one buffer model
+            found += [(kind, base, new), (f"{kind}, back", new, base)]
     one = leaves[f"{model} one class"]
     return [*found, ("class dropped", base, one), ("class added", one, base)]
+
+
+def test_every_measured_change_has_a_plan(leaves: dict[str, Config]) -> None:
+    known = {kind for model in ("traditional", "dynamic") for kind, _, _ in pairs(leaves, model)}
+    assert set(MEASURED.values()) <= known
+    names = re.findall(r"^## L[RT] [AD]_(\w+)", shared("data/sonic/daemon_live_changes.txt").read_text(), re.MULTILINE)
+    assert len(names) > 60 and set(names) == MEASURED.keys()
 
 
 @pytest.mark.parametrize("model", ["traditional", "dynamic"])
@@ -155,9 +167,16 @@ def test_plans_lead_to_the_new_configuration(model: str, release: int, leaves: d
         for before, step in zip([None, *plan.steps], plan.steps, strict=False):
             assert_in_service(step, before, old, new)
         assert plan.kept_share >= 0.5
-    expected = {"profile renamed", "profile renamed, back", "alpha", "alpha, back", "ECN", "ECN, back"}
     pools = {"class dropped", "class added"} if model == "dynamic" else set()  # pools without lossless headroom differ
-    assert reloads - pools == (expected if release == SINGLE else set())
+    assert reloads - pools == expected_reloads(model, release)
+
+
+def expected_reloads(model: str, release: int) -> set[str]:
+    """Kinds that the updater of the release refuses, or that no daemon applies while it runs."""
+    refused = {"profile renamed", "alpha", "ECN", "WRED renamed", "trimming"} if release == SINGLE else set()
+    no_daemon = {"watchdog action"} if model == "traditional" else {"trimming"}
+    both = {f"{kind}{back}" for kind in refused | no_daemon for back in ("", ", back")}
+    return both | {"trimming, back"}  # no release accepts the removal of the field
 
 
 def assert_in_service(step: Step, before: Step | None, old: Config, new: Config) -> None:
