@@ -13,7 +13,6 @@ from fabricgen.simulate.plane.names import planes
 from fabricgen.sonic.canonical import natural_key
 
 NOTHING = Outage("")
-MOST_READINGS = 8_000  # switches read again, in all states of a change of routes
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +77,24 @@ class Wires:
 @dataclass(frozen=True)
 class Mixture:
     """The fabric while it changes. `done` is how far each switch is, `states` are the planes with their routes, None
-    where they are not judged any more. `readings` counts the switches that were read again."""
+    where they are not judged any more. The planes `unread` have too many changes of routes to be read after each."""
 
     wires: Wires
     start: Bundle
     states: Mapping[str, PlaneState | None]
     done: Mapping[str, Moment] = field(default_factory=dict)
-    readings: int = 0
+    unread: Collection[str] = ()
 
     @staticmethod
-    def of(old: Bundle, wires: Wires, new: Bundle, rerouted: Collection[str]) -> "Mixture":
-        """The fabric before the change. The routes of the planes `rerouted` change."""
+    def of(old: Bundle, wires: Wires, new: Bundle, rerouted: Mapping[str, int], most: int) -> "Mixture":
+        """The fabric before the change. The routes of the planes `rerouted` change so often; at most `most` switches
+        are read again for a plane."""
+        unread = {plane for plane, times in rerouted.items() if times * len(wires.switches[plane]) > most}
         states = {plane: PlaneState(old, names) for plane, names in wires.switches.items()}
-        for plane in rerouted:
+        for plane in rerouted.keys() - unread:
             after = PlaneState(new, wires.switches[plane]).reached
             states[plane] = PlaneState(old, wires.switches[plane], states[plane].reached & after)
-        return Mixture(wires, old, states)
+        return Mixture(wires, old, states, unread=unread)
 
     @cached_property
     def bundle(self) -> Bundle:
@@ -147,9 +148,8 @@ class Mixture:
         state, switches = self.states[plane], self.wires.switches[plane]
         if not moment.reroutes or state is None:
             return after
-        readings = self.readings + len(switches)
-        again = PlaneState(after.bundle, switches, state.wanted) if readings <= MOST_READINGS else None
-        return replace(after, states={**self.states, plane: again}, readings=readings)
+        again = None if plane in self.unread else PlaneState(after.bundle, switches, state.wanted)
+        return replace(after, states={**self.states, plane: again})
 
 
 def worst(several: Iterable[Between]) -> Between:

@@ -20,6 +20,7 @@ _SILENT = frozenset({
     "TC_TO_PRIORITY_GROUP_MAP", "TC_TO_QUEUE_MAP", "VERSIONS", "WRED_PROFILE",
 })  # fmt: skip
 _SESSIONS = "BGP_NEIGHBOR"
+_SILENT_FIELDS = ("holdtime", "keepalive", "name")  # of a session; it is down while they change
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,12 @@ def _takes_away(change: Change) -> bool:
 
 def _reroutes(changes: Sequence[Change], returning: frozenset[str]) -> bool:
     """Whether routes or sessions differ after the changes, apart from ports that come back."""
-    return any(
-        change.table not in _SILENT
-        if change.table != "PORT"
-        else change.field in (None, "admin_status") and change.key not in returning
-        for change in changes
-    )
+    return any(_is_routing(change, returning) for change in changes)
+
+
+def _is_routing(change: Change, returning: frozenset[str]) -> bool:
+    if change.table == "PORT":
+        return change.field in (None, "admin_status") and change.key not in returning
+    if change.table == _SESSIONS and change.field in _SILENT_FIELDS:
+        return False
+    return change.table not in _SILENT

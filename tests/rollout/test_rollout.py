@@ -16,7 +16,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.step import applied
 from fabricgen.handoff.ansible_groups import stages_of
-from fabricgen.rollout import mixture
+from fabricgen.rollout import order as order_module
 from fabricgen.rollout.findings import CODES, rollout_findings
 from fabricgen.rollout.order import Rollout, roll_out
 from fabricgen.simulate.deadlock import analyse_deadlock
@@ -121,13 +121,24 @@ def test_an_asn_that_only_one_end_knows(tmp_path: Path) -> None:
 
 
 def test_too_many_states_are_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixture, "MOST_READINGS", 6)
+    monkeypatch.setattr(order_module, "MOST", 11)
     found = compared(shut(DISTINCT, CROSSED[1]), shut(DISTINCT, CROSSED[0]), tmp_path)
     rollout = roll_out(found)
-    assert [one.is_judged for name in ("l0", "l1") for one in rollout.between[name]] == [True, False]
-    monkeypatch.setattr(mixture, "MOST_READINGS", 0)
+    assert [one.is_judged for name in ("l0", "l1") for one in rollout.between[name]] == [False, False]
+    monkeypatch.setattr(order_module, "MOST", 12)  # two steps in a fabric of six switches
+    assert all(one.is_judged for steps in roll_out(found).between.values() for one in steps)
+    monkeypatch.setattr(order_module, "MOST_SAFE", 11)
     rollout = roll_out(found, safe=True)
     assert {finding.code for finding in rollout_findings(found, rollout)} == {"FG951"}
+
+
+def test_timers_of_sessions_change_no_routes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order_module, "MOST", 0)
+    new = copy.deepcopy(DISTINCT)
+    for row in new["l0"]["BGP_NEIGHBOR"].values():
+        row["holdtime"] = "9"
+    rollout = roll_out(compared(DISTINCT, new, tmp_path))
+    assert [(one.uplink_share, one.lost, one.cyclic) for one in rollout.between["l0"]] == [(0.5, (), False)] * 2
 
 
 FABRICS = [with_ports(fabric.configs()) for fabric in (clos(4, 2, distinct), clos(3, 3), pods(2, 2, 2, 2))]
