@@ -46,7 +46,7 @@ class Fabric:
     def between(self, down: frozenset[str]) -> Between:
         """The fabric while these ports of the leaf are down."""
         if down not in self.judged:
-            mixture = Mixture.of(self.bundle, Wires(self.bundle, ()), self.bundle, ())
+            mixture = Mixture.of(self.bundle, Wires(self.bundle, ()), self.bundle, {}, 0)
             moment = Moment(down, NOTHING, NOTHING, whole=False, reroutes=False, done=())
             _, self.judged[down] = mixture.step(NAME, moment)
         return self.judged[down]

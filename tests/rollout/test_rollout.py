@@ -141,6 +141,19 @@ def test_timers_of_sessions_change_no_routes(tmp_path: Path, monkeypatch: pytest
     assert [(one.uplink_share, one.lost, one.cyclic) for one in rollout.between["l0"]] == [(0.5, (), False)] * 2
 
 
+def test_the_only_uplink_of_a_switch(tmp_path: Path) -> None:
+    """Its port goes down for a change of PFC, so no order helps; the switch loses all routes."""
+    old = with_ports(clos(3, 1).configs())
+    new = copy.deepcopy(old)
+    new["l0"]["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3"
+    found = compared(old, new, tmp_path)
+    rollout = roll_out(found, safe=True)
+    findings = {finding.code: finding for finding in rollout_findings(found, rollout)}
+    assert findings.keys() == {"FG948", "FG950"} and {one.count for one in findings.values()} == {4}
+    assert "leaves 0% of the bandwidth to other switches, less than 50%" in findings["FG950"].message
+    assert "loses routes to hosts on 3 switches (l0, l1, l2)" in findings["FG948"].message
+
+
 FABRICS = [with_ports(fabric.configs()) for fabric in (clos(4, 2, distinct), clos(3, 3), pods(2, 2, 2, 2))]
 
 
