@@ -13,7 +13,7 @@ from fabricgen.diff.difference import Difference
 from fabricgen.diff.likeness import likeness
 from fabricgen.diff.plan import make_plan
 from fabricgen.diff.work import Work
-from tests.diff.fabrics import edited
+from tests.diff.fabrics import edited, running
 from tests.diff.measured import every
 from tests.diff.test_plan import KINDS
 
@@ -72,3 +72,14 @@ def test_other_surroundings_are_another_plan(number: int, bundle: Path) -> None:
     same["DEVICE_METADATA"]["localhost"]["hostname"] = "other"
     assert likeness(old, new, 202505) == likeness(same, same | {"QUEUE": new["QUEUE"]}, 202505)
     assert likeness(old, new, 202505) != likeness(old, new, 202605)
+
+
+def test_a_group_of_an_earlier_file_is_removed_from_a_running_switch(bundle: Path, tmp_path: Path) -> None:
+    """buffermgrd writes BUFFER_PG as well, but it does not write two ranges for a group."""
+    new = edited(bundle, "new", lambda name, config: KINDS["group range split"](config))
+    found = compared(running(bundle, "running"), new)
+    for device in found.changed:
+        end = device.work.plan.steps[-1].new["BUFFER_PG"]
+        assert end.keys() == device.new["BUFFER_PG"].keys() and not any(key.endswith("|3-4") for key in end)
+    kept = compared(running(bundle, "more", lambda name, config: KINDS["group range split"](config)), new)
+    assert not any(change.table == "BUFFER_PG" for device in kept.changed for change in device.changes)
