@@ -87,7 +87,8 @@ def held_problems(device: Device, config: ConfigDb) -> list[str]:
     if not any(config.get(table) for table in _TABLES):
         return []
     held = read_held(device)
-    return sorted([*_pfc(config, held), *_watched(config, held), *_profiles(config, held), *_pools(config, held)])
+    judged = (_pfc, _watched, _profiles, _left_behind, _pools)
+    return sorted(problem for each in judged for problem in each(config, held))
 
 
 def in_short(problems: Sequence[str]) -> list[str]:
@@ -143,6 +144,21 @@ def _profiles(config: ConfigDb, held: Held) -> Iterator[str]:
                     yield f"{table} {port} {number} has no buffer profile, expected {name}"
                 elif wrong := _wrong(profiles.get(name, {}), found):
                     yield f"{table} {port} {number} has another buffer profile than {name}: {wrong}"
+
+
+def _left_behind(config: ConfigDb, held: Held) -> Iterator[str]:
+    """Priority groups with headroom on which the port has no PFC."""
+    table, name_map, kind, attribute = _BOUND[0]
+    configured: dict[str, set[int]] = {}
+    for key in config.get(table, {}):
+        port, _, numbers = key.partition("|")
+        configured.setdefault(port, set()).update(parse_priorities(numbers))
+    for port in _up(config):
+        lossless = _priorities(config.get("PORT_QOS_MAP", {}).get(port, {}), "pfc_enable")
+        for number in sorted(set(range(8)) - configured.get(port, set()) - lossless):
+            bound = held.of(kind, name_map, f"{port}:{number}").get(attribute, _NONE)
+            if held.objects["BUFFER_PROFILE"].get(bound, {}).get(_ATTRIBUTES["xoff"], "0") != "0":
+                yield f"{table} {port} {number} keeps headroom without PFC"
 
 
 def _wrong(wanted: Row, found: Mapping[str, str]) -> str:

@@ -217,7 +217,7 @@ def deviations(device: Device, hidden: set[str]) -> list[str]:
     tables = differing_tables(target, without_switch_made(running, target), pending.shared)
     problems = [f"these tables differ from the target: {', '.join(tables)}"] if tables else []
     if not tables:
-        problems += in_short([one for one in held_problems(device, running) if one not in pending.held])
+        problems += in_short([one for one in held_problems(device, target) if one not in pending.held])
     return problems + lost_sessions(pending.sessions, target, sessions(device))
 
 

@@ -64,3 +64,7 @@ def faults() -> Iterator[tuple[str, Any]]:
     yield "a queue that is still watched", lambda held: held.watched.update(Ethernet8=frozenset({3, 4, 5}))
     yield "no watchdog", lambda held: held.watched.pop("Ethernet0")
     yield "other PFC bits", lambda held: held.pfc.update(Ethernet0=frozenset({3}))
+    yield (
+        "headroom without PFC",
+        lambda held: held.profiles.update({("BUFFER_PG", "Ethernet0", 5): "pg_lossless_400000_5m_profile"}),
+    )

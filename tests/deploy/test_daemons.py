@@ -23,6 +23,7 @@ EXPECTED = {
     "an unwatched queue": "the watchdog of Ethernet0 watches queues 3, expected 3,4",
     "a queue that is still watched": "the watchdog of Ethernet8 watches queues 3,4,5, expected 3,4",
     "no watchdog": "the watchdog of Ethernet0 watches queues none, expected 3,4",
+    "headroom without PFC": "BUFFER_PG Ethernet0 5 keeps headroom without PFC",
     "other PFC bits": "PFC of Ethernet0 is programmed for priorities 3, expected 3,4",
 }
 
