@@ -132,7 +132,7 @@ def _steps(
 
 def _patches(cables: Sequence[Change], parts: Split, old: ConfigDb) -> Iterator[tuple[Purpose, int, Sequence[Change]]]:
     yield Purpose.CABLES, 0, cables
-    groups = batches(parts.ports, old)
+    groups = batches(parts.ports, old, parts.rising)
     for number, ports in enumerate(groups, start=1):
         yield Purpose.DOWN, number, _of(parts.down, ports)
         yield Purpose.OUT, number, _of(parts.out, ports)
