@@ -3,6 +3,7 @@
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.buffer import resume_if_empty
 from fabricgen.simulate.packets.dcqcn import decrease, increase_by_time
+from fabricgen.simulate.packets.intrinsics import unsigned
 from fabricgen.simulate.packets.nic import next_of_host, receive, start
 from fabricgen.simulate.packets.packet import give_back
 from fabricgen.simulate.packets.pause import expire, obey, refresh
@@ -51,7 +52,7 @@ def advance(run: Run, until: int) -> int:
         if port == NONE:
             port, then = then, NONE
         while port != NONE:
-            resuming = _send(run, port)  # NONE if there is a second port: the first one sends a pause
+            resuming = _send(run, unsigned(port))  # NONE if there is a second port: the first one sends a pause
             port, then = then if resuming == NONE else resuming, NONE
     return FINISHED
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fabricgen.simulate.compilation import compiled, inlined
-from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, whole
+from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, unsigned, whole
 from fabricgen.simulate.packets.merging import sort
 from fabricgen.simulate.packets.records import NAK, NONE, SENT
 from fabricgen.simulate.packets.state import Run
@@ -73,7 +73,7 @@ def next_event(run: Run, until: int) -> int:
     clock.events += 1
     if run.settings.foresees:
         _foresee(run, at)
-    return whole(run.present[0, at])
+    return unsigned(run.present[0, at])
 
 
 @inlined
