@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from fabricgen.results import GroupUse, LinkLoss, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
 from fabricgen.simulate.packets.network import Network
-from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
+from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.simulation import Finished
 
 FEW_PACKETS = 8

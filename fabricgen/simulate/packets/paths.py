@@ -78,7 +78,7 @@ def _steps_of(paths: Sequence[tuple[int, ...]]) -> tuple[Records, NDArray[np.int
     lengths = np.array([len(path) for path in paths], np.int64)
     flat = np.fromiter(chain.from_iterable(paths), INDEX, int(lengths.sum()))
     there, first = _chains(flat, lengths)
-    back, first_back = _chains(flat[::-1] ^ 1, lengths[::-1])
+    back, first_back = _chains(flat[::-1] ^ INDEX(1), lengths[::-1])
     later = np.where(first_back == NONE, NONE, first_back + len(there))[::-1]
     back["next"] = np.where(back["next"] == NONE, NONE, back["next"] + len(there))
     return np.concatenate([there, back]), np.array([first, later])
