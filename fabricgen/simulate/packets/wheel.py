@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from fabricgen.simulate.compilation import compiled, inlined
+from fabricgen.simulate.packets.foresight import foresee, foresee_first
 from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, unsigned, whole
 from fabricgen.simulate.packets.merging import sort
-from fabricgen.simulate.packets.records import NAK, NONE, SENT
+from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.ties import PLACE_BITS, tie_of
 
@@ -21,7 +22,6 @@ SLOTS = 1 << SLOT_BITS
 TURNS = 4096
 CHUNK = 8  # events
 MOST_TICK_BITS = 16  # of a slot
-FAR, NEAR, NEXT = 9, 6, 3  # how many events ahead their records are prefetched
 
 
 @inlined
@@ -72,74 +72,8 @@ def next_event(run: Run, until: int) -> int:
     clock.pending -= 1
     clock.events += 1
     if run.settings.foresees:
-        _foresee(run, at)
+        foresee(run, at)
     return unsigned(run.present[0, at])
-
-
-@inlined
-def _foresee(run: Run, at: int) -> None:
-    """Prefetch the records of the events that follow the present one. Each event is followed in three steps, so no step
-    waits for another."""
-    left = whole(run.clock[0].count) - at
-    if left > FAR:
-        _foresee_port(run, at + FAR)
-    if left > NEAR:
-        _foresee_queue(run, at + NEAR)
-    if left > NEXT:
-        _foresee_packet(run, at + NEXT)
-
-
-@inlined
-def _foresee_first(run: Run) -> None:
-    """Prefetch the records of the first events of the present slot, which follow no event of the slot."""
-    count = whole(run.clock[0].count)
-    for at in range(min(FAR, count)):
-        _foresee_port(run, at)
-    for at in range(min(NEAR, count)):
-        _foresee_queue(run, at)
-    for at in range(min(NEXT, count)):
-        _foresee_packet(run, at)
-
-
-@inlined
-def _foresee_port(run: Run, at: int) -> None:
-    """Prefetch the port of an event, and the step of its packet."""
-    event = run.events[run.present[0, at]]
-    prefetch(run.ports, event.port, 0)
-    prefetch(run.steps, event.step, 0)
-
-
-@inlined
-def _foresee_queue(run: Run, at: int) -> None:
-    """Prefetch what is known from the port and the step."""
-    event = run.events[run.present[0, at]]
-    port = run.ports[event.port]
-    if event.kind == SENT:
-        prefetch(run.queues, event.port, _first_waiting(run, event.port))
-    elif port.is_switch:
-        out = run.steps[event.step].port
-        prefetch(run.groups, event.port, event.queue)
-        prefetch(run.ports, out, 0)
-        prefetch(run.queues, out, event.queue)
-    else:
-        prefetch(run.flows, event.flow, 0)
-        prefetch(run.flows, event.flow, 64)
-
-
-@inlined
-def _foresee_packet(run: Run, at: int) -> None:
-    """Prefetch the packet that a port sends, or the one before an arriving packet in its queue."""
-    event = run.events[run.present[0, at]]
-    if event.kind == SENT:
-        prefetch(run.events, run.queues[event.port, _first_waiting(run, event.port)].head, 0)
-    elif event.kind <= NAK and run.ports[event.port].is_switch:
-        prefetch(run.events, run.queues[run.steps[event.step].port, event.queue].tail, 0)
-
-
-@inlined
-def _first_waiting(run: Run, port: int) -> int:
-    """The lowest class with packets at a port; the last one without packets."""
-    return trailing_zeros(np.uint64(run.ports[port].waiting | (1 << (run.settings.classes - 1))))
 
 
 @inlined
@@ -198,7 +132,7 @@ def _turn_to_next(run: Run, last: int) -> bool:
     if run.slots[place & (SLOTS - 1)].count:
         _open(run, place & (SLOTS - 1))
         if run.settings.foresees:
-            _foresee_first(run)
+            foresee_first(run)
             _foresee_slot(run, _next_slot(run, (place & (SLOTS - 1)) + 1))
     if index == NONE:
         _enter_turn(run, turn + 1)
