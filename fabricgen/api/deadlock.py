@@ -103,13 +103,15 @@ def prove(judging: Judging, plane: str | None, lfts: Path | None, failures: Fail
     if lfts is not None or subnet_roots:
         from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps, analyse_subnets
         from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
+        from fabricgen.simulate.deadlock.infiniband.fixed_level import job_levels
 
+        jobs = job_levels(judging.bundle)
         if lfts is not None:
-            results += analyse_dumps(lfts, root, plane)
+            results += analyse_dumps(lfts, root, plane, jobs)
         else:
-            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane)]
+            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane, jobs)]
         judging.findings += subnet_findings(results)
-        judging.codes |= codes_of("FG80")
+        judging.codes |= codes_of("FG80", "FG843")
     if not (plane and results):
         planes = analyse_deadlock(judging.bundle, plane, _failures(failures))
         judging.routed |= {one.name: one.evidence.fabric for one in planes}

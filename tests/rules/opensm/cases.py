@@ -1776,8 +1776,14 @@ GOOD = [
         "FG825",
         both(edit(MANAGERS, "allow_both_pkeys FALSE", "allow_both_pkeys TRUE"), both_member),
         clean=SubnetFiles(),
+        also=("FG845",),  # the limited key of the member comes first
     ),
-    GoodCase("FG826", edit(PARTS, "\ngreen=", f"\n{many(100)}\ngreen="), clean=SubnetFiles()),
+    GoodCase(
+        "FG826",
+        edit(PARTS, "\ngreen=", f"\n{many(100)}\ngreen="),
+        clean=SubnetFiles(),
+        also=("FG845",),  # the keys of the other partitions come first
+    ),
     GoodCase("FG827", edit(ROOTS, f"{SPINE} #", f"{SPINE.upper().replace('X', 'x')} ;"), clean=SubnetFiles()),
     GoodCase("FG828", only(ROOTS, "0x02fab00100000009 second", SPINE), clean=SubnetFiles()),
     GoodCase(

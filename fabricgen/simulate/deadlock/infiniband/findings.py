@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fabricgen.findings import Confidence, Finding, Location, Severity
+from fabricgen.findings import Confidence, Finding, Location, Related, Severity
 from fabricgen.results import Claim, DeadlockResult
 from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock
 from fabricgen.simulate.opensm import PACKAGES
@@ -11,12 +11,14 @@ from fabricgen.simulate.opensm.findings import proof_findings
 
 def subnet_findings(results: Sequence[DeadlockResult]) -> Iterator[Finding]:
     """FG801 to FG805 and FG807: the run of OpenSM. FG806: a credit loop. FG807: packets that do not arrive. FG808: no
-    SL-to-VL tables. FG809: OpenSM was not run. FG852: the wiring of the dumps differs from the bundle's."""
+    SL-to-VL tables. FG809: OpenSM was not run. FG843: a credit loop on the SL of NCCL. FG852: the wiring of the dumps
+    differs from the bundle's."""
     for result in results:
         if isinstance(result, SubnetDeadlock):
             if result.evidence.proof and result.evidence.files:
                 yield from proof_findings(result.evidence.files, result.evidence.proof)
             yield from _loop(result)
+            yield from _fixed(result)
             yield from _lost(result)
             yield from _lanes(result)
             yield from _not_run(result)
@@ -86,6 +88,33 @@ def _loop(result: SubnetDeadlock) -> Iterator[Finding]:
             hint="use an engine that is free of credit loops on this wiring (updn or ftree on a tree, torus-2QoS on a "
             "torus, dfsssp, lash or nue elsewhere), with qos TRUE, the number of lanes that it needs, and no_fallback",
             confidence=Confidence.PROVED if result.claim is Claim.PROVED else Confidence.POSSIBLE,
+        )
+
+
+def _fixed(result: SubnetDeadlock) -> Iterator[Finding]:
+    """The loop that only the fixed SL closes: an error if collectives run on the plane."""
+    fixed, jobs = result.fixed_sl, result.evidence.jobs
+    if fixed is None or result.cycles:
+        return
+    for cycle in fixed.cycles:
+        around = " -> ".join(f"{switch} port {port}" for switch, port in (*cycle.hops, cycle.hops[0]))
+        levels = " or ".join(f"SL {level}" for level in fixed.service_levels)
+        who = f"as NCCL on group {', '.join(jobs.groups)} sends them" if jobs.groups else "the default of NCCL"
+        yield Finding(
+            code="FG843",
+            severity=Severity.ERROR if jobs.groups else Severity.NOTE,
+            message=_of_subnet(
+                result,
+                f"credit loop on virtual lane {cycle.priority} if packets use fixed {levels}, {who}: {around}; with "
+                "the SLs of path records the subnet is free",
+            ),
+            device=cycle.hops[0][0],
+            path=f"{result.name or 'infiniband'}.routing_engine",
+            location=_where(result),
+            related=(Related("the SL of NCCL", jobs.place),) if jobs.place else (),
+            hint="use an engine that needs one SL only (nue with nue_max_num_vls 1; on a tree updn or ftree); if all "
+            "jobs request path records, suppress FG843 with this reason",
+            confidence=Confidence.PROVED if fixed.claim is Claim.PROVED else Confidence.POSSIBLE,
         )
 
 
