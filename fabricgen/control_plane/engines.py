@@ -33,7 +33,6 @@ class Option:
 
 # Engines that distribute paths over virtual lanes need `qos TRUE`, so that OpenSM programs SL2VL; nue with several VLs.
 LAYERED = (Engine.DFSSSP, Engine.LASH, Engine.TORUS_2QOS)
-SPREADS = (Engine.DFSSSP, Engine.NUE)  # use all VLs, for balance
 
 LONGEST_ONE_SL_RING = 4  # measured with all paths on SL 0: 3x3, 4x3, 4x4, 3x3x3, 4x4x4 free; 5x4, 6x4, 5x5, 5x4x4 loop
 
@@ -110,6 +109,14 @@ OPTIONS: Mapping[Graph, tuple[Option, ...]] = {
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on a line of 5 with one VL: no credit loop"),
         Option(Engine.MINHOP, 1, "a line has one path between two switches; measured on 5: no credit loop"),
     ),
+}
+
+# An engine -> one without credit loops that routes where the first one fails. Measured: a host on a spine stops ftree,
+# two failed hops of a ring stop torus-2QoS, and a path that needs a ninth VL stops dfsssp.
+FALLBACKS: Mapping[Engine, Engine] = {
+    Engine.FTREE: Engine.UPDN,
+    Engine.TORUS_2QOS: Engine.NUE,
+    Engine.DFSSSP: Engine.NUE,
 }
 
 FALLS_BACK = "OpenSM falls back to minhop, whose paths loop"

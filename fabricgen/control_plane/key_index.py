@@ -27,7 +27,7 @@ def plan_key_indexes(fabric: Fabric, allocation: Allocation) -> Mapping[str, Val
                 for group, index in _indexes(subnet, allocation):
                     found.setdefault(group, set()).add(index)
     why = "the place of the tenant's key in the tables that OpenSM writes; index 0 is Default, where hosts are limited"
-    return {group: value(*own, why, inventory=source) for group, own in found.items() if len(own) == 1}
+    return {group: value(min(own), why, inventory=source) for group, own in found.items() if len(own) == 1}
 
 
 def _indexes(subnet: SubnetDesign, allocation: Allocation) -> Iterator[tuple[str, int]]:

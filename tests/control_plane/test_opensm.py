@@ -131,6 +131,37 @@ def test_choices(tree: Tree, vls: int, lmc: int, choice: tuple[str, int, bool]) 
 
 
 @pytest.mark.parametrize(
+    ("tree", "requested", "engines", "nue_vls"),
+    [
+        (FT2, {}, ["ftree", "updn"], 1),
+        (FT2, {"lmc": 1}, ["updn"], 1),
+        (FT1, {}, ["updn"], 1),
+        (grid("torus", [4, 4]), {}, ["torus-2QoS", "nue"], 1),
+        (M2D, {}, ["torus-2QoS", "nue"], 1),
+        (T2D, {}, ["nue"], 1),
+        (DFP, {}, ["dfsssp", "nue"], 1),
+        (DF4, {}, ["nue"], 1),
+        (FT2, {"engine": "ftree"}, ["ftree"], 1),
+        (FT2, {"engine": ["updn", "nue"]}, ["updn", "nue"], 1),
+        (DF4, {"purpose": "storage"}, ["dfsssp", "nue"], 8),
+        (T2D, {"purpose": "storage"}, ["torus-2QoS", "nue"], 1),
+    ],
+)
+def test_engines_for_the_case_that_the_first_one_fails(
+    tree: Tree, requested: dict[str, Any], engines: list[str], nue_vls: int
+) -> None:
+    subnet, refused = planned(tree, **requested)
+    assert refused == [] and subnet
+    assert (list(subnet.engines), subnet.nue_vls, subnet.choice["fallbacks"]) == (engines, nue_vls, engines[1:])
+    assert ("if it fails" in subnet.reason) == (len(engines) > 1)
+
+
+def test_each_engine_of_a_list_must_be_possible() -> None:
+    (finding,) = planned(T2D, engine=["torus-2QoS", "updn"])[1]
+    assert finding.code == "FG228" and "updn cannot keep a 2D torus free of credit loops" in finding.message
+
+
+@pytest.mark.parametrize(
     ("tree", "choice"),
     [
         (DF4, ("dfsssp", 8, True)),
