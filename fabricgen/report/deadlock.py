@@ -92,11 +92,19 @@ def _subnet_lines(result: DeadlockResult, name: str) -> Iterator[str]:
     fixed = result.fixed_sl
     if fixed is None:
         yield f"deadlock  {name}{_subnet_verdict(result, f', from {grounds}')}"
+        yield from _subnet_failures(result, name, "")
         return
     levels = ", ".join(map(str, fixed.service_levels))
     who = " (NCCL's default)" if fixed.service_levels == (0,) else " (NCCL_IB_SL)"
     yield f"deadlock  {name}with path records: {_subnet_verdict(result, f', from {grounds}')}"
+    yield from _subnet_failures(result, name, "with path records: ")
     yield f"deadlock  {name}with fixed SL {levels}{who}: {_subnet_verdict(fixed, '')}"
+    yield from _subnet_failures(fixed, name, f"with fixed SL {levels}: ")
+
+
+def _subnet_failures(result: DeadlockResult, name: str, column: str) -> Iterator[str]:
+    if result.failures.depth:
+        yield f"deadlock  {name}{column}{_failures(result.failures)}"
 
 
 def _subnet_verdict(result: DeadlockResult, grounds: str) -> str:

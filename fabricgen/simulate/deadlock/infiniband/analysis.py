@@ -14,6 +14,13 @@ from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
 from fabricgen.opensm.options import Engine
 from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.infiniband import LANES
+from fabricgen.simulate.deadlock.infiniband.failures import (
+    NO_FAILURES,
+    SubnetFailures,
+    Wanted,
+    modelled,
+    rerouted,
+)
 from fabricgen.simulate.deadlock.infiniband.fixed_level import NO_JOBS, JobLevels, on_levels
 from fabricgen.simulate.deadlock.infiniband.planned_wiring import OtherWiring, find_other_wiring
 from fabricgen.simulate.deadlock.infiniband.up_down import UpDown, up_down
@@ -33,6 +40,7 @@ class SubnetEvidence:
     are the forwarding tables and the SLs of paths, None without tables. `if_one_lane` is the verdict with all SLs on
     VL 0: the other possible meaning of SLs without SL-to-VL tables. `other_wiring`: the dumps are not of the bundle's
     subnet. `jobs` are the SLs of collectives, which request no path records.
+    `failures` are the verdicts on failure sets, None if none were judged.
     """
 
     folder: Path
@@ -45,6 +53,7 @@ class SubnetEvidence:
     if_one_lane: CreditLoops | None = None
     other_wiring: OtherWiring | None = None
     jobs: JobLevels = NO_JOBS
+    failures: SubnetFailures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +64,15 @@ class SubnetDeadlock(DeadlockResult):
 
 
 def analyse_subnets(
-    root: Path, plane: str | None = None, jobs: Mapping[str, JobLevels] = MappingProxyType({})
+    root: Path,
+    plane: str | None = None,
+    jobs: Mapping[str, JobLevels] = MappingProxyType({}),
+    wanted: Wanted = NO_FAILURES,
 ) -> list[SubnetDeadlock]:
     """One verdict for each subnet of a bundle, or of one plane; with the real OpenSM if it is installed. `jobs` are the
-    SLs of collectives by plane."""
+    SLs of collectives by plane, `wanted` the failures to judge."""
     chosen = (files for files in subnets_of(root) if plane in (None, files.plane, files.name))
-    return [_analyse(files, jobs.get(files.plane, NO_JOBS)) for files in chosen]
+    return [_with_failures(_analyse(files, jobs.get(files.plane, NO_JOBS)), wanted) for files in chosen]
 
 
 def analyse_dumps(
@@ -118,6 +130,38 @@ def _on_one_lane(dumps: Dumps) -> Dumps:
     assert dumps.path_sl is not None
     levels = np.where(dumps.path_sl < LANES, np.uint8(0), np.uint8(NO_PATH))
     return replace(dumps, path_sl=levels, sl2vl=None)
+
+
+def _with_failures(result: SubnetDeadlock, wanted: Wanted) -> SubnetDeadlock:
+    """The verdict on the subnet and on every failure set that was judged."""
+    files, dumps = result.evidence.files, result.evidence.dumps
+    if not wanted.depth or files is None or not files.netlist.is_file() or result.verdict is Verdict.CYCLIC:
+        return result
+    judged = None
+    if dumps is not None or result.evidence.wiring is not None:
+        subnet = dumps.subnet if dumps else with_names(read_subnet(files.netlist), files.folder)
+        judged = modelled(files, subnet, wanted)
+    tools = find_tools()
+    if judged is None and dumps is not None and tools is not None:
+        one_level = dumps.path_sl is None or not (dumps.path_sl[dumps.path_sl != NO_PATH]).any()
+        judged = rerouted(tools, files, wanted, result.evidence.jobs.levels, one_level=one_level)
+    if judged is None:
+        return result
+    evidence = replace(result.evidence, failures=judged)
+    looped = next((one for one in judged.judged if one.loop), None)
+    fixed = result.fixed_sl and _fixed_after_failures(result.fixed_sl, judged)
+    found = replace(result, failures=judged.summary(fixed=False), fixed_sl=fixed, evidence=evidence)
+    if looped is None or looped.loop is None:
+        return found
+    return replace(found, verdict=Verdict.CYCLIC, cycles=(replace(looped.loop, failed_links=looped.names),))
+
+
+def _fixed_after_failures(result: DeadlockResult, judged: SubnetFailures) -> DeadlockResult:
+    looped = next((one for one in judged.judged if one.fixed_loop), None)
+    found = replace(result, failures=judged.summary(fixed=True))
+    if looped is None or looped.fixed_loop is None or result.cycles:
+        return found
+    return replace(found, verdict=Verdict.CYCLIC, cycles=(replace(looped.fixed_loop, failed_links=looped.names),))
 
 
 def _analyse(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
