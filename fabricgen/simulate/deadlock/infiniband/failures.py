@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fabricgen.bundle.read import OPTIONS_NAME
+from fabricgen.inputs import read_bytes
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps, read_dumps
 from fabricgen.observed.subnet import GuidCable, Subnet, cables_by_guid
 from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.opensm.guid_lists import read_guids
+from fabricgen.opensm.opensm_conf import read_options
 from fabricgen.opensm.options import Engine
 from fabricgen.results import Cycle, FailureSummary
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
@@ -105,10 +108,11 @@ def failures_of(subnet: Subnet, *, switches: bool) -> tuple[list[GuidCable], lis
 def modelled(files: SubnetFiles, subnet: Subnet, wanted: Wanted) -> SubnetFailures | None:
     """The verdicts of our model; None if it does not hold for the engines or the wiring."""
     engines, can_fall_back = engines_of(files.folder)
-    roots = files.folder / "root_guids"
+    options = read_options(read_bytes(files.folder / OPTIONS_NAME).decode("utf-8", "replace"))
+    roots = files.folder / options.file_names.get("root_guid_file", "")
     if can_fall_back or not set(engines) <= _UP_DOWN or not roots.is_file():
         return None
-    words = read_guids(roots.read_text("utf-8", "replace")).words
+    words = read_guids(read_bytes(roots).decode("utf-8", "replace")).words
     tree = UpDownTree(subnet, set(words))
     cables, failures = failures_of(subnet, switches=wanted.switches)
     ends = {(subnet.switches[row].node_guid, port): at for at, (row, port) in enumerate(_directed(tree))}

@@ -42,8 +42,7 @@ class UpDownTree:
             chosen = upwards & (rank[source] == level)
             np.add.at(above, source[chosen], above[target[chosen]])
             np.minimum(above, 1, out=above)
-        leaves = self.has_adapters.copy()
-        leaves[list(gone)] = False
+        leaves = self.has_adapters & ~np.isin(np.arange(len(rank)), list(gone))
         rows = above[leaves & (rank >= 0)]
         alone = int((leaves & (rank < 0)).sum())
         if alone and leaves.sum() > 1:
