@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricgen.errors import UsageError
+from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.inputs import read_bytes
 from fabricgen.observed.opensm_dumps import Dumps, read_dumps
 from fabricgen.observed.subnet import GuidCable, cables_by_guid
@@ -58,6 +58,7 @@ def _command(bench: Bench, lines: Sequence[str]) -> None:
 
 def _swept_again(bench: Bench, cables: set[GuidCable]) -> Rerouted:
     """The result of a sweep that does not see the cables."""
+    unreadable: UnreadableInputError | None = None
     for _ in range(_TRIES):
         time.sleep(_POLL_S)  # ibsim reads its commands and the datagrams of OpenSM in turn
         log = bench.scratch / "opensm.log"
@@ -67,10 +68,14 @@ def _swept_again(bench: Bench, cables: set[GuidCable]) -> Rerouted:
         engines = _CONFIGURED.findall(text)
         if not engines:
             return Rerouted(None, None)
-        dumps = read_dumps(bench.scratch)
+        try:
+            dumps = read_dumps(bench.scratch)
+        except UnreadableInputError as error:  # OpenSM writes the files after the log line
+            unreadable = error
+            continue
         if not cables & set(cables_by_guid(dumps.subnet)):
             return Rerouted(engines[-1], dumps)
-    raise UsageError("OpenSM still sees a cable that ibsim has unlinked")
+    raise unreadable or UsageError("OpenSM still sees a cable that ibsim has unlinked")
 
 
 def _settled(bench: Bench, log: Path, before: int) -> str:

@@ -89,7 +89,7 @@ def _sampled(result: SubnetDeadlock, failures: SubnetFailures) -> Iterator[Findi
         return
     judged = f"{len(failures.judged)} of {counted(failures.sets, 'failure set')} were judged"
     if failures.left_out:
-        judged += f", without {failures.left_out} that take down the switch of the subnet manager"
+        judged += f", without {failures.left_out} that take down the switch of the subnet manager or gave no tables"
     most = max((one.changed for one in failures.judged if one.changed is not None), default=None)
     if most is not None:
         judged += f"; at most {most} entries of forwarding tables change"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabricgen.bundle.read import OPTIONS_NAME
+from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_bytes
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps, read_dumps
 from fabricgen.observed.subnet import GuidCable, Subnet, cables_by_guid
@@ -54,7 +55,8 @@ class SetVerdict:
 
 @dataclass(frozen=True, slots=True)
 class SubnetFailures:
-    """The verdicts of the judged sets. `left_out` sets take down the switch of the subnet manager."""
+    """The verdicts of the judged sets. `left_out` sets take down the switch of the subnet manager, or gave
+    no readable tables."""
 
     depth: int
     sets: int
@@ -169,6 +171,8 @@ def rerouted(
             try:
                 with without(bench, files.netlist, cut) as after:
                     judged.append(_judge(bench, one.names, base, after, gone, levels, one_level=one_level))
+            except UnreadableInputError:
+                continue
             except ManagerEndedError:
                 stack.close()
                 bench = stack.enter_context(swept(tools, files.netlist, files.folder))
