@@ -47,7 +47,7 @@ def _command(handoff: Handoff) -> click.Command:
 def _option(option: Option) -> Callable[..., Any]:
     return click.option(
         f"--{option.name}",
-        option.name,
+        option.name.replace("-", "_"),
         type=click.Choice(option.choices) if option.choices else str,
         default=option.default,
         show_default=option.default is not None,

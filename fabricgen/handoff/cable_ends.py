@@ -42,7 +42,7 @@ class Plant:
     def __init__(self, bundle: Bundle, wiring: Wiring) -> None:
         self._bundle = bundle
         self._devices = {device.name: device for device in wiring.devices}
-        self._models = {host.name: host.model for host in wiring.hosts}
+        self._hosts = {host.name: host for host in wiring.hosts}
         self._links = {link.id: link for link in wiring.links}
         self.cables = wiring.cables
 
@@ -68,7 +68,8 @@ class Plant:
         name, port = end
         if device := self._devices.get(name):
             return name, self._cage(device, port)
-        model = host_model(self._models.get(name, ""))
+        host = self._hosts.get(name)
+        model = host_model(host.model) if host else None
         nic = model.nic_by_name.get(port) if model else None
         card = nic_model(nic.model) if nic else None
         shared = nic and card and card.ports_per_cage > 1 and nic.rail is not None
@@ -84,7 +85,7 @@ class Plant:
         return (observed.text_of("PORT", port, "index") if observed else "") or port
 
     def _end(self, name: str, ends: list[Endpoint]) -> CableEnd:
-        device, observed = self._devices.get(name), self._bundle.devices.get(name)
+        device, observed = self._devices.get(name) or self._hosts.get(name), self._bundle.devices.get(name)
         ports = tuple(port for _, port in ends)
         labels = tuple((observed.text_of("PORT", port, "alias") if observed else "") or port for port in ports)
         return CableEnd(name, ports, labels, device.rack if device else "", device.unit if device else "")
