@@ -62,8 +62,9 @@ class Plant:
         """The links that a cable carries."""
         return [self._links[name] for name in cable.links]
 
-    def connector(self, end: Endpoint) -> Endpoint:
-        """The connector at this end. Split ports share a cage, and so do the ports of some NICs."""
+    def cage(self, end: Endpoint) -> Endpoint:
+        """The cage at this end, which holds one transceiver. Split ports and twin ports share a cage, as do the ports
+        of some NICs."""
         name, port = end
         if device := self._devices.get(name):
             return name, self._cage(device, port)
@@ -79,7 +80,7 @@ class Plant:
         platform = switch_platform(device.platform)
         layout = next((each for each in platform.layouts if each.name == device.layout), None) if platform else None
         if layout and port in layout.port_by_name:
-            return layout.port_by_name[port].parent
+            return str(layout.port_by_name[port].index)
         observed = self._bundle.devices.get(device.name)
         return (observed.text_of("PORT", port, "index") if observed else "") or port
 
