@@ -60,8 +60,8 @@ def make_plan(
     if not found:
         return Plan(Route.NONE, known)
     cables, made = written_rows(found, old, new, lookup or {})
-    apart = {id(change) for change in (*cables, *made)}
-    left = [change for change in found if id(change) not in apart]
+    apart = {*cables, *made}
+    left = [change for change in found if change not in apart]
     needed = {change.verdict.cost: None for change in left if _is_final(change)}
     if needed:
         route = Route.REBOOT if Cost.REBOOT in needed else Route.RELOAD
