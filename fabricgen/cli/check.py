@@ -7,7 +7,6 @@ import click
 from fabricgen.cli.options import choice_options, policy_of
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.report.formats import formats
 
 
 @click.command("check")
@@ -44,6 +43,7 @@ def command(
     from fabricgen.report.capacity import subnet_lines
     from fabricgen.report.congestion import congestion_lines, congestion_object
     from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+    from fabricgen.report.formats import formats
     from fabricgen.report.growth import growth_lines, growth_object, lock_lines
 
     with temporary_folder("check") as temporary:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -72,9 +72,12 @@ class Verbs(click.Group):
         """A verb; --help of the group needs its summary only."""
         if cmd_name not in _VERBS:
             return None
+        module = _VERBS[cmd_name][0]
+        if ctx.resilient_parsing:  # a completion reads no defaults
+            return cast(click.Command, importlib.import_module(module).command)
         with held():  # the import of orjson crashes if an exception is raised in a module that it imports
             importlib.import_module("orjson")
-        command: click.Command = importlib.import_module(_VERBS[cmd_name][0]).command
+        command: click.Command = importlib.import_module(module).command
         name_variables(command)
         file = ctx.meta[_FILE] = read_settings()
         refuse_unknown_keys(file, lambda: _known_keys(main))

@@ -9,24 +9,31 @@ from dataclasses import dataclass
 from functools import cache
 
 from fabricgen.extensions import HANDOFFS, registered
-from fabricgen.handoff.folder import write_folder
 
-__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs", "write_folder"]
+__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs"]
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `fabricgen handoff NAME`, and the keyword argument of `Handoff.files` with the same name."""
+    """An option of `fabricgen handoff NAME`, and the keyword argument of `Handoff.files` with the same name.
+
+    `example` is a value that --help shows, as a shell reads it.
+    """
 
     name: str
     help: str
     default: str | None = None
     choices: tuple[str, ...] = ()
     metavar: str | None = None
+    example: str = ""
 
 
-ONLY_SWITCHES = Option("only", "Only switches whose names match; separate several patterns by commas.", metavar="GLOB")
-ONLY_HOSTS = Option("only", "Only hosts whose names match; separate several patterns by commas.", metavar="GLOB")
+ONLY_SWITCHES = Option(
+    "only", "Only switches whose names match; separate several patterns by commas.", metavar="GLOB", example="'*-leaf'"
+)
+ONLY_HOSTS = Option(
+    "only", "Only hosts whose names match; separate several patterns by commas.", metavar="GLOB", example="'gpu-*'"
+)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import ObservedDevice
-from fabricgen.bundle.wiring import WiredDevice
 from fabricgen.errors import UsageError
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import DeviceState, Role
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import ObservedDevice
+    from fabricgen.bundle.wiring import WiredDevice
 
 TIERS: Mapping[str, int] = {Role.LEAF: 1, Role.SPINE: 2, Role.CORE: 3}
 ALL = "sonic"
@@ -25,12 +28,12 @@ class Stage:
     hosts: str  # an Ansible host pattern
 
 
-def is_absent(device: ObservedDevice) -> bool:
+def is_absent(device: "ObservedDevice") -> bool:
     """Whether Ansible cannot log in to a switch, because of its state."""
     return device.wired is not None and device.wired.state in ABSENT_STATES
 
 
-def host_groups(devices: list[ObservedDevice]) -> dict[str, object]:
+def host_groups(devices: list["ObservedDevice"]) -> dict[str, object]:
     """The groups below `all`: every switch; planes with their stages as children; roles, tiers, pods, units, states.
 
     Raises UsageError when two groups, or a group and a device, have the same name in Ansible.
@@ -53,7 +56,7 @@ def host_groups(devices: list[ObservedDevice]) -> dict[str, object]:
     return {ALL: all_switches, **_sorted(parents), **_sorted(groups)}
 
 
-def _refuse_equal_names(devices: Iterable[ObservedDevice], labels: Iterable[Label]) -> None:
+def _refuse_equal_names(devices: Iterable["ObservedDevice"], labels: Iterable[Label]) -> None:
     owners = dict.fromkeys(("all", "ungrouped", ALL), "a group of Ansible itself")
     names = [(f"device {device.name}", device.name) for device in devices]
     for title, name in (*names, *((" ".join(map(str, label)), _group_name(label)) for label in labels)):
@@ -61,7 +64,7 @@ def _refuse_equal_names(devices: Iterable[ObservedDevice], labels: Iterable[Labe
             raise UsageError(f"{title} and {other} have the same name in Ansible, {name}; rename one of them")
 
 
-def stages_of(devices: list[ObservedDevice]) -> list[Stage]:
+def stages_of(devices: list["ObservedDevice"]) -> list[Stage]:
     """The order of the roll-out: planes, their subplanes, each rail by itself, then the tiers above."""
     members: dict[Label, list[ObservedDevice]] = {}
     for device in devices:
@@ -72,14 +75,14 @@ def stages_of(devices: list[ObservedDevice]) -> list[Stage]:
     ]
 
 
-def present_pattern(group: str, devices: Iterable[ObservedDevice]) -> str:
+def present_pattern(group: str, devices: Iterable["ObservedDevice"]) -> str:
     """The host pattern for the switches of a group that Ansible can log in to."""
     states = {device.wired.state for device in devices if device.wired}
     absent = (f"!{_group_name(('state', state))}" for state in ABSENT_STATES if state in states)
     return ":".join([group, *absent])
 
 
-def _stage_label(device: ObservedDevice) -> Label:
+def _stage_label(device: "ObservedDevice") -> Label:
     """The switches of one stage: those of a rail; above the rails, those of a role."""
     wired = device.wired
     if wired is None:
@@ -88,7 +91,7 @@ def _stage_label(device: ObservedDevice) -> Label:
     return ("plane", wired.plane, *subplane, *(("rail", wired.rail) if wired.rail is not None else (wired.role,)))
 
 
-def _labels(wired: WiredDevice | None) -> Iterator[Label]:
+def _labels(wired: "WiredDevice | None") -> Iterator[Label]:
     """The other groups of a switch."""
     if wired is None:
         return
@@ -109,7 +112,7 @@ def _sorted(groups: Mapping[str, object]) -> dict[str, object]:
     return {name: groups[name] for name in sorted(groups, key=natural_key)}
 
 
-def _rank(device: ObservedDevice) -> tuple[object, ...]:
+def _rank(device: "ObservedDevice") -> tuple[object, ...]:
     wired = device.wired
     if wired is None:
         return (1,)
