@@ -20,6 +20,11 @@ def command(settings: Settings, inventories: tuple[Path, ...], fmt: str) -> int:
     """Count the switches, links, cables and ports of each INVENTORY, plane by plane.
 
     Several inventories are shown side by side. An inventory needs no `addressing` to be counted.
+
+    \b
+    Examples:
+      fabricgen capacity my-fabric
+      fabricgen capacity my-fabric my-fabric-grown --format markdown
     """
     from fabricgen.cli.output import EXIT_FINDINGS, json_text, print_findings
     from fabricgen.findings import has_errors

@@ -36,6 +36,11 @@ def command(
     Render it into a temporary folder, validate the files, prove them free of deadlock, and analyse congestion. Of
     InfiniBand planes, the design, the tenants, the routing engine and the LIDs are checked. Numbers that the lock file
     does not have yet are allocated in memory.
+
+    \b
+    Examples:
+      fabricgen check my-fabric
+      fabricgen check my-fabric --against build --format sarif --output check.sarif
     """
     from fabricgen.api.checking import check
     from fabricgen.atomic import temporary_folder

@@ -53,6 +53,12 @@ def command(
     file. Rows that a switch makes by itself are not differences. With a running configuration as OLD and a bundle as
     NEW, the patches change the switches to the bundle. If NEW is an LLDP dump, or the output of ibnetdiscover, it is
     compared with the cabling of OLD.
+
+    \b
+    Examples:
+      fabricgen diff build build-next
+      fabricgen diff build running --exit-code
+      fabricgen diff running build --format plan --output patches
     """
     from fabricgen.api.comparison import diff
     from fabricgen.atomic import write_atomically

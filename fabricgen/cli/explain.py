@@ -29,9 +29,9 @@ def command(settings: Settings, subject: str | None, value: str | None, show: bo
     \b
     Examples:
       fabricgen explain FG512
-      fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
-      fabricgen explain build 'leaf1:BUFFER_POOL|ingress_lossless_pool|size'
-      fabricgen explain build compute:routing_engine
+      fabricgen explain build 'compute-su00-r0-leaf:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
+      fabricgen explain build 'compute-su00-r0-leaf:PFC_WD|Ethernet0|detection_time'
+      fabricgen explain subnets compute:routing_engine
       fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
     if show:

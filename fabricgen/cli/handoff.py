@@ -90,10 +90,8 @@ def _command(handoff: "Handoff") -> click.Command:
 
 
 def _examples(handoff: "Handoff") -> str:
-    """A use without options, and one with the first option that has an example."""
-    first = f"fabricgen handoff {handoff.name} build --output {handoff.name}"
-    shown = (f"--{option.name} {option.example}" for option in handoff.options if option.example)
-    return f"\b\nExamples:\n  {first}\n  {first} {next(shown, '--adopt-folder')}"
+    first = f"  fabricgen handoff {handoff.name} build --output {handoff.name}"
+    return "\n".join(["\b", "Examples:", *(f"{first} {options}".rstrip() for options in handoff.examples)])
 
 
 def _option(option: "Option") -> Callable[..., Any]:

@@ -19,7 +19,13 @@ DIFFERENCES = "differences.csv"
 
 @click.group("import")
 def command() -> None:
-    """Convert the files of an existing site into an inventory or a platform entry."""
+    """Convert the files of an existing site into an inventory or a platform entry.
+
+    \b
+    Examples:
+      fabricgen import config-db running --output my-fabric
+      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --output model.yaml
+    """
 
 
 @command.command("sonic-device")
@@ -50,6 +56,11 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
 
     The entry is printed to standard output, and notes to standard error. To use it, name its file under `platforms:` of
     an inventory, and the platform under `platform:` of a tier.
+
+    \b
+    Examples:
+      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --output model.yaml
+      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --hwsku Vendor-Model-C64
     """
     from fabricgen.atomic import write_atomically
     from fabricgen.platforms.entry_text import switch_entry_text
@@ -93,6 +104,11 @@ def config_db(
     """Convert config_db.json files, or folders of them, into an explicit inventory of their fabric.
 
     The inventory renders the same rows. Rows that differ are reported on standard error and listed in differences.csv.
+
+    \b
+    Examples:
+      fabricgen import config-db running --output my-fabric
+      fabricgen import config-db running --fabric east > east.yaml
     """
     from fabricgen.adopt.adopt import FILE_NAME, adopt, fabric_name
     from fabricgen.api.judgement import open_observed

@@ -92,6 +92,11 @@ def command(
     """Write a first inventory, its lock file and its JSON Schema into the new folder DIR.
 
     A Clos has the fewest switches that its design allows for the hosts.
+
+    \b
+    Examples:
+      fabricgen init my-fabric --hosts 64 --planned-hosts 128
+      fabricgen init my-superpod --example superpod
     """
     from fabricgen.api.starting import fabric_name, start, start_from_example
     from fabricgen.design.first_planes import Start, gpus_of_host

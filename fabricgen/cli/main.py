@@ -118,7 +118,11 @@ class Verbs(click.Group):
 def main(ctx: click.Context, /, **given: object) -> None:
     """Render the network of an AI cluster from an inventory, and prove it lossless before the merge.
 
-    To start:  fabricgen init my-fabric,  then  fabricgen check my-fabric.
+    \b
+    Examples:
+      fabricgen init my-fabric --hosts 32
+      fabricgen check my-fabric
+      fabricgen render my-fabric --output build
     """
     ctx.obj = replace(Settings().updated(given), file=ctx.meta[_FILE])
 

@@ -30,6 +30,11 @@ def command(settings: Settings, old: Path, new: Path, fmt: str, output: Path | N
     The stand-ins take patches as the real updater and daemons were measured to take them. The exit code is 1 if a patch
     is refused, a lossless queue is without watchdog, or the end differs from a cold boot of NEW. OLD and NEW are those
     of `diff`.
+
+    \b
+    Examples:
+      fabricgen rehearse build build-next
+      fabricgen rehearse running build --format json --output rehearsal.json
     """
     from fabricgen.api.comparison import rehearse
     from fabricgen.atomic import write_atomically

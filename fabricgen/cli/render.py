@@ -53,7 +53,13 @@ def command(
     adopt_folder: bool,
     renumber: str | None,
 ) -> int:
-    """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files."""
+    """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files.
+
+    \b
+    Examples:
+      fabricgen render my-fabric --output build
+      fabricgen render my-fabric --output build --check
+    """
     from fabricgen.api.rendering import render
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.formats.concise import concise_report

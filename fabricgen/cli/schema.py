@@ -13,7 +13,13 @@ NAMES = ("inventory", "findings", "scenario")
 @click.argument("name", type=click.Choice(NAMES))
 @verb
 def command(settings: Settings, name: str) -> int:
-    """Print the JSON Schema (2020-12) of an inventory, of a JSON report, or of a scenario file."""
+    """Print the JSON Schema (2020-12) of an inventory, of a JSON report, or of a scenario file.
+
+    \b
+    Examples:
+      fabricgen schema inventory > inventory.schema.json
+      fabricgen schema findings
+    """
     if name == "inventory":
         from fabricgen.api.starting import schema_text
 

@@ -27,7 +27,13 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @click.group("simulate")
 def command() -> None:
-    """Prove or simulate the behavior of a fabric, from its rendered files."""
+    """Prove or simulate the behavior of a fabric, from its rendered files.
+
+    \b
+    Examples:
+      fabricgen simulate deadlock build --failures 1
+      fabricgen simulate congestion build --pattern all-to-all
+    """
 
 
 @command.command("deadlock")
@@ -98,6 +104,11 @@ def deadlock(
     """Prove that no cyclic buffer dependency can exist, or show a cycle that can freeze the fabric.
 
     InfiniBand planes are proved with OpenSM and ibsim if both are installed, otherwise by their wiring.
+
+    \b
+    Examples:
+      fabricgen simulate deadlock build --failures 2 --switch-failures
+      fabricgen simulate deadlock build --certificate proof.json
     """
     from fabricgen.api.deadlock import FailureOptions, simulate_deadlock
     from fabricgen.cli.progress import TerminalProgress
@@ -180,7 +191,13 @@ def congestion(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Compute which flows delay which: link loads, fair rates, congestion trees and victims under PFC."""
+    """Compute which flows delay which: link loads, fair rates, congestion trees and victims under PFC.
+
+    \b
+    Examples:
+      fabricgen simulate congestion build --pattern all-to-all --size 64MB
+      fabricgen simulate congestion build --pattern incast --svg pictures
+    """
     from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.congestion import congestion_lines, congestion_object

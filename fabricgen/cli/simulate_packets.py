@@ -82,7 +82,13 @@ def command(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Simulate traffic packet by packet: buffers, pause frames, ECN marks and rates; freezes, drops and victims."""
+    """Simulate traffic packet by packet: buffers, pause frames, ECN marks and rates; freezes, drops and victims.
+
+    \b
+    Examples:
+      fabricgen simulate packets build --pattern incast --size 1MB
+      fabricgen simulate packets --scenario scenario.json --series series
+    """
     from fabricgen.api.packets import DEFAULT_BYTES, simulate_packets, simulate_packets_of_scenario
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.packets import packets_lines, packets_object, packets_objects

@@ -15,25 +15,17 @@ __all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs"]
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `fabricgen handoff NAME`, and the keyword argument of `Handoff.files` with the same name.
-
-    `example` is a value that --help shows, as a shell reads it.
-    """
+    """An option of `fabricgen handoff NAME`, and the keyword argument of `Handoff.files` with the same name."""
 
     name: str
     help: str
     default: str | None = None
     choices: tuple[str, ...] = ()
     metavar: str | None = None
-    example: str = ""
 
 
-ONLY_SWITCHES = Option(
-    "only", "Only switches whose names match; separate several patterns by commas.", metavar="GLOB", example="'*-leaf'"
-)
-ONLY_HOSTS = Option(
-    "only", "Only hosts whose names match; separate several patterns by commas.", metavar="GLOB", example="'gpu-*'"
-)
+ONLY_SWITCHES = Option("only", "Only switches whose names match; separate several patterns by commas.", metavar="GLOB")
+ONLY_HOSTS = Option("only", "Only hosts whose names match; separate several patterns by commas.", metavar="GLOB")
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,7 @@ class Handoff:
 
     `files(bundle, **options)` yields (relative path, bytes); it raises UsageError if the bundle does not fit.
     `next_step` is what the person does next, with {bundle}, {output} and the options as fields. `notes` returns lines
-    that the person must read, given the files.
+    that the person must read, given the files. `examples` are options that --help shows, as a shell reads them.
     """
 
     name: str
@@ -51,6 +43,7 @@ class Handoff:
     options: tuple[Option, ...] = ()
     next_step: str = ""
     notes: Callable[[Mapping[str, bytes]], Iterable[str]] = lambda _: ()
+    examples: tuple[str, ...] = ("", "--adopt-folder")
 
 
 @cache

@@ -260,4 +260,5 @@ HANDOFF = Handoff(
     (ONLY_SWITCHES,),
     "promtool check rules {output}/rules.yml; gnmic --config gnmic.yml sub",
     _notes,
+    examples=("", "--only '*-leaf'"),
 )

@@ -148,4 +148,5 @@ HANDOFF = Handoff(
     (ONLY_SWITCHES,),
     "ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml",
     _notes,
+    examples=("", "--only '*-leaf'"),
 )

@@ -122,13 +122,7 @@ HANDOFF = Handoff(
     "cabling",
     "Write cabling sheets: a page to print for each rack, labels for both ends of each cable, and an order list.",
     cabling_files,
-    (
-        Option(
-            "only",
-            "Only cables of devices whose names match; separate several patterns by commas.",
-            metavar="GLOB",
-            example="'*-spine-*'",
-        ),
-    ),
+    (Option("only", "Only cables of devices whose names match; separate several patterns by commas.", metavar="GLOB"),),
     "open {output}/index.html; after plugging the cables, fabricgen diff {bundle} LLDP",
+    examples=("", "--only '*-spine-*'"),
 )

@@ -98,4 +98,5 @@ HANDOFF = Handoff(
     kubernetes_files,
     (ONLY_HOSTS,),
     f"kubectl label node NODE {GROUP_LABEL}=GROUP; kubectl apply -R -f {{output}}",
+    examples=("", "--only 'gpu-*'"),
 )

@@ -193,4 +193,5 @@ HANDOFF = Handoff(
     ),
     "serve it at {url}, and DHCP with kea-dhcp4.json or dnsmasq.conf",
     _notes,
+    examples=("", "--url http://10.0.0.1/ztp"),
 )
