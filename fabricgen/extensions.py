@@ -12,12 +12,17 @@ fabricgen.rules        a module with rules (fabricgen/rules)
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
-from typing import TypeVar
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from fabricgen.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 DESIGNS = "fabricgen.designs"
 FILTERS = "fabricgen.filters"
@@ -33,7 +38,7 @@ T = TypeVar("T")
 def extensions(group: str) -> Mapping[str, object]:
     """name -> the object of each entry point of a group. Raises UsageError if one cannot be loaded."""
     found: dict[str, object] = {}
-    for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
+    for entry in _entries(group):
         try:
             found[entry.name] = entry.load()
         except Exception as problem:  # a foreign module can raise anything when it is imported
@@ -41,6 +46,25 @@ def extensions(group: str) -> Mapping[str, object]:
                 f"extension {entry.name} ({entry.value}) of {group} cannot be loaded: {problem}"
             ) from problem
     return found
+
+
+def _entries(group: str) -> list["EntryPoint"]:
+    from importlib.metadata import entry_points  # takes a fifth of the time of a completion
+
+    return sorted(entry_points(group=group), key=lambda entry: entry.name)
+
+
+def member_names(package: str, attribute: str, group: str) -> list[str]:
+    """The names that `registered` returns, from the text of the modules: no member is imported, so it takes 20 ms.
+
+    An entry point has the name of its member.
+    """
+    found = find_spec(package)
+    folders = found.submodule_search_locations or () if found else ()
+    texts = (file.read_text(encoding="utf-8") for folder in folders for file in sorted(Path(folder).glob("*.py")))
+    named = re.compile(rf'^{attribute} = \w+\(\s*(?:name=)?"([^"]+)"', re.MULTILINE)
+    own = [name for text in texts for name in named.findall(text)]
+    return [*own, *(entry.name for entry in _entries(group))]
 
 
 def registered(package: str, attribute: str, group: str, kind: type[T]) -> Mapping[str, T]:

@@ -124,3 +124,22 @@ class WatchdogAction(enum.StrEnum):
     DROP = "drop"
     FORWARD = "forward"
     ALERT = "alert"
+
+
+class Pattern(enum.StrEnum):
+    """What the adapters of a plane send."""
+
+    RING_ALL_REDUCE = "ring-all-reduce"
+    TREE_ALL_REDUCE = "tree-all-reduce"
+    ALL_TO_ALL = "all-to-all"
+    REDUCE_SCATTER = "reduce-scatter"
+    ALL_GATHER = "all-gather"
+    PIPELINE = "pipeline"
+    INCAST = "incast"
+    STORAGE_READ = "storage-read"
+    CHECKPOINT = "checkpoint"
+    PERMUTATION = "permutation"
+
+
+TRACE = "trace:"  # before the name of a file
+PATTERNS = (*map(str, Pattern), f"{TRACE}FILE")

@@ -46,7 +46,7 @@ def designs() -> Rows:
 
 def patterns() -> Rows:
     """Traffic patterns."""
-    from fabricgen.simulate.patterns import PATTERNS
+    from fabricgen.vocabulary import PATTERNS
 
     return dict.fromkeys(PATTERNS, "")
 

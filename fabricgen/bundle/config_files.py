@@ -10,11 +10,9 @@ from typing import Any
 import orjson
 
 from fabricgen.bundle.device import FileContent, SharedTables
-from fabricgen.bundle.names import is_file_name
+from fabricgen.bundle.names import CONFIG_NAME, is_file_name
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-
-CONFIG_NAME = "config_db.json"
 
 _log = logging.getLogger(__name__)
 _OF_BUNDLE = {"fabric.json", "manifest.json", "sources.json"}

@@ -6,6 +6,8 @@ from typing import Any
 
 from fabricgen.visible import is_visible, visible
 
+CONFIG_NAME = "config_db.json"
+
 # As the inventory has them; a name of a host's NIC or of a device outside the fabric may also contain + and :.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+:-]*")
 # How JSON can hide a control or directional character: an escape, or a raw byte of UTF-8 beyond ASCII.

@@ -12,10 +12,11 @@ from pathlib import Path
 from fabricgen.atomic.journal import refuse_incomplete
 from fabricgen.bundle import infer
 from fabricgen.bundle.cables import Cabling
-from fabricgen.bundle.config_files import CONFIG_NAME, ConfigFiles, by_device
+from fabricgen.bundle.config_files import ConfigFiles, by_device
 from fabricgen.bundle.device import ObservedDevice, parse_object
 from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
+from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.bundle.sources import Sources, read_sources
 from fabricgen.bundle.wiring import WiredLink, Wiring, load_wiring
 from fabricgen.errors import UnreadableInputError

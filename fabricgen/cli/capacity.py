@@ -20,10 +20,13 @@ def command(settings: Settings, inventories: tuple[Path, ...], fmt: str) -> int:
     """Count the switches, links, cables and ports of each INVENTORY, plane by plane.
 
     Several inventories are shown side by side. An inventory needs no `addressing` to be counted.
-    """
-    import orjson
 
-    from fabricgen.cli.output import EXIT_FINDINGS, print_findings
+    \b
+    Examples:
+      fabricgen capacity my-fabric
+      fabricgen capacity my-fabric my-fabric-grown --format markdown
+    """
+    from fabricgen.cli.output import EXIT_FINDINGS, json_text, print_findings
     from fabricgen.findings import has_errors
     from fabricgen.render.plans import capacity_table, design_only
     from fabricgen.report.capacity import capacity_markdown, capacity_text, side_by_side
@@ -40,7 +43,7 @@ def command(settings: Settings, inventories: tuple[Path, ...], fmt: str) -> int:
     if fmt == "json":
         listed = [{"inventory": name, **table} for name, table in tables.items()]
         shown = {"inventories": listed} if len(inventories) > 1 else next(iter(tables.values()))
-        write(orjson.dumps({"capacity": shown}, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode())
+        write(json_text({"capacity": shown}))
     elif len(inventories) > 1:
         write(side_by_side(tables, markdown=fmt == "markdown"))
     else:

@@ -7,7 +7,6 @@ import click
 from fabricgen.cli.options import choice_options, policy_of
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.report.formats import formats
 
 
 @click.command("check")
@@ -37,6 +36,11 @@ def command(
     Render it into a temporary folder, validate the files, prove them free of deadlock, and analyse congestion. Of
     InfiniBand planes, the design, the tenants, the routing engine and the LIDs are checked. Numbers that the lock file
     does not have yet are allocated in memory.
+
+    \b
+    Examples:
+      fabricgen check my-fabric
+      fabricgen check my-fabric --against build --format sarif --output check.sarif
     """
     from fabricgen.api.checking import check
     from fabricgen.atomic import temporary_folder
@@ -44,6 +48,7 @@ def command(
     from fabricgen.report.capacity import subnet_lines
     from fabricgen.report.congestion import congestion_lines, congestion_object
     from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+    from fabricgen.report.formats import formats
     from fabricgen.report.growth import growth_lines, growth_object, lock_lines
 
     with temporary_folder("check") as temporary:

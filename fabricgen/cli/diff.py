@@ -5,17 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
 from fabricgen import __version__
-from fabricgen.api.comparison import diff
-from fabricgen.atomic import write_atomically
-from fabricgen.atomic.folder import write_files
+from fabricgen.cli.names import OneOf
+from fabricgen.cli.output import json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
-from fabricgen.observed.running import InputForm, form_of
-from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.diff.cables import CableDifference
@@ -23,6 +19,12 @@ if TYPE_CHECKING:
 
 EXIT_DIFFERENT, EXIT_UNSAFE = 4, 1
 FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
+
+
+def _forms() -> list[str]:
+    from fabricgen.observed.running import InputForm
+
+    return list(InputForm)
 
 
 @click.command("diff")
@@ -38,7 +40,7 @@ FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
 )  # fmt: skip
 @click.option("--exit-code", is_flag=True, help="Exit with 4 if there are differences.")
 @click.option(
-    "--as", "new_form", type=click.Choice([form.value for form in InputForm]),
+    "--as", "new_form", type=OneOf(_forms),
     help="Form of NEW. [default: recognized by its content]",
 )  # fmt: skip
 @click.option(
@@ -62,8 +64,17 @@ def command(
     file. Rows that a switch makes by itself are not differences. With a running configuration as OLD and a bundle as
     NEW, the patches change the switches to the bundle. If NEW is an LLDP dump, or the output of ibnetdiscover, it is
     compared with the cabling of OLD.
+
+    \b
+    Examples:
+      fabricgen diff build build-next
+      fabricgen diff build running --exit-code
+      fabricgen diff running build --format plan --output patches
     """
+    from fabricgen.api.comparison import diff
+    from fabricgen.atomic import write_atomically
     from fabricgen.diff.cables import CableDifference
+    from fabricgen.observed.running import InputForm, form_of
 
     form = InputForm(new_form) if new_form else form_of(new)
     if form.is_cabling and fmt in ("jsonpatch", "plan"):
@@ -94,7 +105,7 @@ def _rows(difference: "Difference", fmt: str, color: bool) -> str:
     if fmt == "json":
         from fabricgen.report.diff_json import diff_object
 
-        return orjson.dumps(diff_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
+        return json_text(diff_object(__version__, difference))
     if fmt == "markdown":
         from fabricgen.report.diff_markdown import diff_markdown
 
@@ -108,6 +119,7 @@ def _plans(settings: Settings, difference: "Difference", output: Path | None, *,
     """The plans as one object, and their text on standard error; with `output`, files and the text instead. Also
     whether no safe order was found."""
     from fabricgen.api.comparison import roll_out
+    from fabricgen.atomic.folder import write_files
     from fabricgen.report.formats.concise import concise_report
     from fabricgen.report.plan_json import plan_files, plan_object
     from fabricgen.report.plan_text import plan_text
@@ -121,7 +133,7 @@ def _plans(settings: Settings, difference: "Difference", output: Path | None, *,
         settings.say(concise_report(findings).rstrip())
     if output is None:
         settings.say(text)
-        return orjson.dumps(plan, option=orjson.OPT_INDENT_2).decode(), bool(findings)
+        return json_text(plan), bool(findings)
     write_files(output, plan_files(plan))
     write(text)
     return "", bool(findings)
@@ -131,15 +143,17 @@ def _cables(difference: "CableDifference", fmt: str, color: bool) -> str:
     from fabricgen.report.diff_cables import cables_markdown, cables_object, cables_text
 
     if fmt == "json":
-        return orjson.dumps(cables_object(__version__, difference), option=orjson.OPT_INDENT_2).decode()
+        return json_text(cables_object(__version__, difference))
     return cables_markdown(difference) if fmt == "markdown" else cables_text(difference, color)
 
 
 def _patches(settings: Settings, difference: "Difference", output: Path | None) -> str:
     """The patches as one object; with `output`, a file for each device instead."""
+    from fabricgen.atomic.folder import write_files
     from fabricgen.diff.counts import count
     from fabricgen.report.diff_json import patch_files, patch_object
     from fabricgen.report.diff_words import patch_lines
+    from fabricgen.units import counted
 
     counts = count(difference)
     for line in patch_lines(counts):
@@ -151,6 +165,6 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
         if device.work.sorting.problem:
             settings.say(f"no patch for {device.name}: {device.work.sorting.problem}; see --format plan")
     if output is None:
-        return orjson.dumps(patch_object(__version__, difference, counts), option=orjson.OPT_INDENT_2).decode()
+        return json_text(patch_object(__version__, difference, counts))
     write_files(output, patch_files(difference))
     return ""

@@ -5,18 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.cli.completion import names_of
-from fabricgen.cli.list_ import KINDS, lines
+from fabricgen.cli.names import names_of
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
-from fabricgen.codes import explain_code
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
-from fabricgen.report.explain import explain_option, explain_value
-from fabricgen.report.explain_computed import explain_computed_profile, explain_missing_size
-from fabricgen.sonic.image import rows
-from fabricgen.sonic.secrets import shown_key
 from fabricgen.visible import visible
 
 if TYPE_CHECKING:
@@ -35,12 +29,14 @@ def command(settings: Settings, subject: str | None, value: str | None, show: bo
     \b
     Examples:
       fabricgen explain FG512
-      fabricgen explain build 'leaf1:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
-      fabricgen explain build 'leaf1:BUFFER_POOL|ingress_lossless_pool|size'
-      fabricgen explain build compute:routing_engine
+      fabricgen explain build 'compute-su00-r0-leaf:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
+      fabricgen explain build 'compute-su00-r0-leaf:PFC_WD|Ethernet0|detection_time'
+      fabricgen explain subnets compute:routing_engine
       fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
     if show:
+        from fabricgen.cli.list_ import KINDS, lines
+
         write("\n".join(lines(KINDS["codes"]())))
         return 0
     if subject is None:
@@ -53,6 +49,7 @@ def command(settings: Settings, subject: str | None, value: str | None, show: bo
 
 
 def _code_page(code: str) -> str:
+    from fabricgen.codes import explain_code
     from fabricgen.rules.registry import explain_text
 
     page = explain_text(code) or explain_code(code)
@@ -65,6 +62,8 @@ def _code_page(code: str) -> str:
 
 def _value_lines(folder: Path, value: str) -> list[str]:
     from fabricgen.bundle.read import open_bundle
+    from fabricgen.report.explain import explain_value
+    from fabricgen.report.explain_computed import explain_computed_profile, explain_missing_size
     from fabricgen.rules.guards import guards
 
     bundle = open_bundle([folder])
@@ -89,6 +88,8 @@ def _value_lines(folder: Path, value: str) -> list[str]:
 
 def _option_lines(bundle: "Bundle", conf: Path, subnet: str, option: str) -> list[str]:
     """The lines on an option of opensm.conf. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or /mlnx-sm-5."""
+    from fabricgen.report.explain import explain_option
+
     lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(conf).decode().splitlines()]
     found = {words[0]: (number, words[1].strip()) for number, words in enumerate(lines, 1) if len(words) == 2}
     if option not in found:
@@ -101,6 +102,8 @@ def _option_lines(bundle: "Bundle", conf: Path, subnet: str, option: str) -> lis
 
 def _setting_lines(bundle: "Bundle", hosts: "ObservedHosts", path: str) -> list[str]:
     """The lines on a setting of the files of hosts."""
+    from fabricgen.report.explain import explain_option
+
     file, _, key = path.partition("|")
     text = hosts.value(file, key) if file in hosts.files else None
     if text is None:
@@ -112,6 +115,9 @@ def _setting_lines(bundle: "Bundle", hosts: "ObservedHosts", path: str) -> list[
 
 def _split(device: "ObservedDevice", path: str) -> tuple[str, str, str]:
     """Table, key and field of a path. Keys may contain '|', so the rows of the file decide."""
+    from fabricgen.sonic.image import rows
+    from fabricgen.sonic.secrets import shown_key
+
     table, _, rest = path.partition("|")
     for key, row in rows(device.config, table).items():
         field = rest.removeprefix(f"{key}|")

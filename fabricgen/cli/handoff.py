@@ -1,26 +1,71 @@
 """`fabricgen handoff`: a bundle as files for the tools that deploy it. Each registered handoff is a command."""
 
+import importlib
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricgen.bundle.read import open_bundle
+from fabricgen.cli.names import items
 from fabricgen.cli.settings import Settings, several, verb
 from fabricgen.cli.streams import write
-from fabricgen.handoff import Handoff, Option, handoffs, write_folder
-from fabricgen.handoff.whole_rows import with_whole_rows
-from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from fabricgen.handoff import Handoff, Option
 
 
-@click.group("handoff")
+class Handoffs(click.Group):
+    """The registered handoffs as commands. A completion imports the chosen one only."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        del self.commands  # of the group: the property below takes its place
+
+    @cached_property
+    def commands(self) -> dict[str, click.Command]:
+        """All of them, by name."""
+        from fabricgen.handoff import handoffs
+
+        return {name: _command(handoff) for name, handoff in handoffs().items()}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One of them."""
+        if ctx.resilient_parsing:
+            with suppress(ImportError, AttributeError):
+                return _command(importlib.import_module(f"fabricgen.handoff.{cmd_name}").HANDOFF)
+        return super().get_command(ctx, cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Names and options that begin so."""
+        from fabricgen.extensions import HANDOFFS, member_names
+
+        names = member_names("fabricgen.handoff", "HANDOFF", HANDOFFS)
+        return [*items(names, incomplete), *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+@click.group("handoff", cls=Handoffs)
 def command() -> None:
-    """Hand a bundle to the tools that deploy it."""
+    """Hand a bundle to the tools that deploy it.
+
+    \b
+    Examples:
+      fabricgen handoff ansible build --output deploy
+      fabricgen handoff cabling build --output sheets
+    """
 
 
-def _command(handoff: Handoff) -> click.Command:
+def _command(handoff: "Handoff") -> click.Command:
     def written(settings: Settings, bundle: Path, output: Path, adopt_folder: bool, **options: str | None) -> int:
+        from fabricgen.bundle.read import open_bundle
+        from fabricgen.handoff.folder import write_folder
+        from fabricgen.handoff.whole_rows import with_whole_rows
+        from fabricgen.units import counted
+
         files = dict(handoff.files(with_whole_rows(open_bundle([bundle])), **options))
         count = write_folder(output, files.items(), adopt=adopt_folder)
         for line in handoff.notes(files):
@@ -41,10 +86,15 @@ def _command(handoff: Handoff) -> click.Command:
         click.option("--adopt-folder", is_flag=True, help="Replace files in the folder that fabricgen did not write."),
         *map(_option, handoff.options),
     )
-    return click.command(handoff.name, help=handoff.summary)(options(verb(written)))
+    return click.command(handoff.name, help=f"{handoff.summary}\n\n{_examples(handoff)}")(options(verb(written)))
 
 
-def _option(option: Option) -> Callable[..., Any]:
+def _examples(handoff: "Handoff") -> str:
+    first = f"  fabricgen handoff {handoff.name} build --output {handoff.name}"
+    return "\n".join(["\b", "Examples:", *(f"{first} {options}".rstrip() for options in handoff.examples)])
+
+
+def _option(option: "Option") -> Callable[..., Any]:
     return click.option(
         f"--{option.name}",
         option.name.replace("-", "_"),
@@ -54,7 +104,3 @@ def _option(option: Option) -> Callable[..., Any]:
         metavar=option.metavar,
         help=option.help,
     )
-
-
-for _handoff in handoffs().values():
-    command.add_command(_command(_handoff))

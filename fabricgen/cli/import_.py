@@ -1,16 +1,11 @@
 """`fabricgen import`: the files of an existing site as an inventory."""
 
-import csv
-import io
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from fabricgen.api.judgement import open_observed
-from fabricgen.atomic import write_atomically
-from fabricgen.atomic.folder import create_files
 from fabricgen.cli.options import link_options, platform_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
@@ -18,18 +13,19 @@ from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, in_order
 from fabricgen.inputs import YAML_BYTES, read_text
-from fabricgen.report.formats.concise import concise_report
-from fabricgen.report.run import visible_finding
-from fabricgen.report.summary import Counts
-from fabricgen.sonic.secrets import shown_key
-from fabricgen.visible import cell
 
 DIFFERENCES = "differences.csv"
 
 
 @click.group("import")
 def command() -> None:
-    """Convert the files of an existing site into an inventory or a platform entry."""
+    """Convert the files of an existing site into an inventory or a platform entry.
+
+    \b
+    Examples:
+      fabricgen import config-db running --output my-fabric
+      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --output model.yaml
+    """
 
 
 @command.command("sonic-device")
@@ -60,7 +56,13 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
 
     The entry is printed to standard output, and notes to standard error. To use it, name its file under `platforms:` of
     an inventory, and the platform under `platform:` of a tier.
+
+    \b
+    Examples:
+      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --output model.yaml
+      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --hwsku Vendor-Model-C64
     """
+    from fabricgen.atomic import write_atomically
     from fabricgen.platforms.entry_text import switch_entry_text
     from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
 
@@ -102,9 +104,18 @@ def config_db(
     """Convert config_db.json files, or folders of them, into an explicit inventory of their fabric.
 
     The inventory renders the same rows. Rows that differ are reported on standard error and listed in differences.csv.
+
+    \b
+    Examples:
+      fabricgen import config-db running --output my-fabric
+      fabricgen import config-db running --fabric east > east.yaml
     """
     from fabricgen.adopt.adopt import FILE_NAME, adopt, fabric_name
-    from fabricgen.platforms.catalog import layout_by_hwsku, load_switch_platform
+    from fabricgen.api.judgement import open_observed
+    from fabricgen.atomic.folder import create_files
+    from fabricgen.platforms.catalog import layout_by_hwsku
+    from fabricgen.platforms.entries import load_switch_platform
+    from fabricgen.report.summary import Counts
 
     if output is not None and output.is_dir() and any(output.iterdir()):
         raise UsageError(f"{output} is not empty; import needs a new folder")
@@ -142,6 +153,9 @@ def config_db(
 
 
 def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
+    from fabricgen.report.formats.concise import concise_report
+    from fabricgen.report.run import visible_finding
+
     color = settings.paints(sys.stderr)
     shown = list(map(visible_finding, in_order(findings)))
     write(concise_report(shown, color), err=True, nl=False, color=color)
@@ -149,6 +163,12 @@ def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
 
 def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:
     """CSV with device, table, key and reason of each row; a key that is a secret is masked."""
+    import csv
+    import io
+
+    from fabricgen.sonic.secrets import shown_key
+    from fabricgen.visible import cell
+
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(("device", "table", "key", "reason"))

@@ -2,23 +2,36 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.api.starting import Started, examples, fabric_name, start, start_from_example
-from fabricgen.cli.completion import names_of
+from fabricgen.cli.names import OneOf, names_of
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
-from fabricgen.design.first_planes import DEFAULT_PLATFORM, Start, gpus_of_host
-from fabricgen.design.registry import designs
 from fabricgen.errors import UsageError
-from fabricgen.report.summary import Counts
 from fabricgen.units import counted
 from fabricgen.vocabulary import Purpose, Technology
 
+if TYPE_CHECKING:
+    from fabricgen.api.starting import Started
+
 _LISTED = "explicit"
 _DEFAULT_HOSTS = 32
+
+
+def _designs() -> dict[str, str]:
+    """The designs that `init` starts, with their summaries."""
+    from fabricgen.design.registry import designs
+
+    return {name: design.summary for name, design in designs().items() if design.first_layout or name == _LISTED}
+
+
+def _design_names() -> list[str]:
+    from fabricgen.extensions import DESIGNS, member_names
+
+    return member_names("fabricgen.design", "DESIGN", DESIGNS)
 
 
 def _purposes(ctx: click.Context, parameter: click.Parameter, given: str) -> tuple[Purpose, ...]:
@@ -35,7 +48,7 @@ def _purposes(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
 @click.option("--name", help="Name of the fabric.  [default: the name of DIR]")
 @click.option(
     "--design",
-    type=click.Choice([name for name, design in designs().items() if design.first_layout or name == _LISTED]),
+    type=OneOf(_designs, _design_names),
     default="rail-optimized",
     show_default=True,
     help="Topology of the compute plane.",
@@ -54,9 +67,8 @@ def _purposes(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
     "--platform", shell_complete=names_of("platforms"), help="Switch platform of all tiers.  [default: by technology]"
 )
 @click.option(
-    "--technology", type=click.Choice([word.value for word in DEFAULT_PLATFORM]),
-    help="Technology of the fabric.  [default: roce; infiniband for the designs that can deadlock with RoCE: "
-    + ", ".join(name for name, design in designs().items() if design.cyclic) + "]",
+    "--technology", type=click.Choice([Technology.ROCE.value, Technology.INFINIBAND.value]),
+    help="Technology of the fabric.  [default: roce; infiniband for the designs that can deadlock with RoCE]",
 )  # fmt: skip
 @click.option("--example", metavar="NAME", help="Copy a shipped example instead; --list names them.")
 @click.option("--list", "show", is_flag=True, help="List the designs and the examples, and write nothing.")
@@ -80,7 +92,16 @@ def command(
     """Write a first inventory, its lock file and its JSON Schema into the new folder DIR.
 
     A Clos has the fewest switches that its design allows for the hosts.
+
+    \b
+    Examples:
+      fabricgen init my-fabric --hosts 64 --planned-hosts 128
+      fabricgen init my-superpod --example superpod
     """
+    from fabricgen.api.starting import fabric_name, start, start_from_example
+    from fabricgen.design.first_planes import Start, gpus_of_host
+    from fabricgen.design.registry import designs
+
     if show:
         write("\n".join(_listed()))
         return 0
@@ -107,8 +128,10 @@ def command(
     return _finish(settings, folder, start(folder, options))
 
 
-def _finish(settings: Settings, folder: Path, started: Started) -> int:
+def _finish(settings: Settings, folder: Path, started: "Started") -> int:
     if started.findings:
+        from fabricgen.report.summary import Counts
+
         print_findings(settings, started.findings, Counts())
         return EXIT_FINDINGS
     written = ", ".join(str(folder / name) for name in started.files)
@@ -129,8 +152,9 @@ def _refuse_others(ctx: click.Context, *used: str) -> None:
 
 def _listed() -> Iterable[str]:
     """The designs and the examples, a line for each."""
-    shown = {name: design.summary for name, design in designs().items() if design.first_layout or name == _LISTED}
-    for title, rows in (("Designs (--design)", shown), ("Examples (--example)", examples())):
+    from fabricgen.api.starting import examples
+
+    for title, rows in (("Designs (--design)", _designs()), ("Examples (--example)", examples())):
         width = max(map(len, rows))
         yield f"{title}:"
         yield from (f"  {name:<{width}}  {text}".rstrip() for name, text in rows.items())

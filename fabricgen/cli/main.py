@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -73,9 +73,12 @@ class Verbs(click.Group):
         """A verb; --help of the group needs its summary only."""
         if cmd_name not in _VERBS:
             return None
+        module = _VERBS[cmd_name][0]
+        if ctx.resilient_parsing:  # a completion reads no defaults
+            return cast(click.Command, importlib.import_module(module).command)
         with held():  # the import of orjson crashes if an exception is raised in a module that it imports
             importlib.import_module("orjson")
-        command: click.Command = importlib.import_module(_VERBS[cmd_name][0]).command
+        command: click.Command = importlib.import_module(module).command
         name_variables(command)
         file = ctx.meta[_FILE] = read_settings()
         refuse_unknown_keys(file, lambda: _known_keys(main))
@@ -116,7 +119,11 @@ class Verbs(click.Group):
 def main(ctx: click.Context, /, **given: object) -> None:
     """Render the network of an AI cluster from an inventory, and prove it lossless before the merge.
 
-    To start:  fabricgen init my-fabric,  then  fabricgen check my-fabric.
+    \b
+    Examples:
+      fabricgen init my-fabric --hosts 32
+      fabricgen check my-fabric
+      fabricgen render my-fabric --output build
     """
     ctx.obj = replace(Settings().updated(given), file=ctx.meta[_FILE])
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.cli.completion import names_of
+from fabricgen.cli.names import names_of
 from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
@@ -98,7 +98,7 @@ def print_patterns(pattern: str | None) -> bool:
     """Print the names of the patterns if `pattern` is list; returns whether it is."""
     if pattern != "list":
         return False
-    from fabricgen.simulate.patterns import PATTERNS
+    from fabricgen.vocabulary import PATTERNS
 
     write("\n".join(PATTERNS))
     return True

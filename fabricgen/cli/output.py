@@ -9,28 +9,39 @@ from typing import TYPE_CHECKING
 import click
 
 from fabricgen import __version__
+from fabricgen.cli.names import OneOf
 from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.findings import Finding, Severity, in_order
-from fabricgen.report.formats import formats
-from fabricgen.report.run import Run
-from fabricgen.report.summary import Counts
 from fabricgen.visible import printable
 
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Judgement
+    from fabricgen.report.summary import Counts
 
 EXIT_FINDINGS = 1
+
+
+def _formats() -> Mapping[str, object]:
+    from fabricgen.report.formats import formats
+
+    return formats()
+
+
+def _format_names() -> list[str]:
+    from fabricgen.extensions import FORMATS, member_names
+
+    return member_names("fabricgen.report.formats", "FORMAT", FORMATS)
 
 
 output_options = several(
     click.option(
         "--format",
         "fmt",
-        type=click.Choice(list(formats())),
+        type=OneOf(_formats, _format_names),
         default="text",
         show_default=True,
-        help="Report format. " + "; ".join(f"{each.name}: {each.summary}" for each in formats().values()) + ".",
+        help="Report format; `fabricgen list formats` describes them.",
     ),
     click.option(
         "--output",
@@ -64,6 +75,9 @@ def report(
     `own` are the JSON keys of a verb, `lines` the same for people. `shorten` is a path that is removed from the text:
     that of a temporary bundle.
     """
+    from fabricgen.report.formats import formats
+    from fabricgen.report.run import Run
+
     ordered = in_order(found.findings)
     code = exit_code(ordered, fail_on)
     color = output is None and settings.paints(sys.stdout)
@@ -89,7 +103,7 @@ def report(
 def print_findings(
     settings: Settings,
     findings: Sequence[Finding],
-    counts: Counts,
+    counts: "Counts",
     suppressed: Sequence[Finding] = (),
     fmt: str = "text",
     shorten: str = "",
@@ -107,3 +121,10 @@ def exit_code(findings: Sequence[Finding], fail_on: str) -> int:
         return 0
     worst = min((finding.severity.rank for finding in findings), default=Severity.NOTE.rank)
     return EXIT_FINDINGS if worst <= Severity(fail_on).rank else 0
+
+
+def json_text(value: object) -> str:
+    """A value as indented JSON, in the order of its keys."""
+    import orjson
+
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()

@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
 from fabricgen import __version__
-from fabricgen.api.comparison import rehearse
-from fabricgen.atomic import write_atomically
+from fabricgen.cli.output import json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.units import counted
@@ -32,7 +30,15 @@ def command(settings: Settings, old: Path, new: Path, fmt: str, output: Path | N
     The stand-ins take patches as the real updater and daemons were measured to take them. The exit code is 1 if a patch
     is refused, a lossless queue is without watchdog, or the end differs from a cold boot of NEW. OLD and NEW are those
     of `diff`.
+
+    \b
+    Examples:
+      fabricgen rehearse build build-next
+      fabricgen rehearse running build --format json --output rehearsal.json
     """
+    from fabricgen.api.comparison import rehearse
+    from fabricgen.atomic import write_atomically
+
     found = rehearse(old, new)
     text = _json(found) if fmt == "json" else _text(found)
     if output is None:
@@ -49,7 +55,7 @@ def _json(found: "Sequence[Rehearsal]") -> str:
     }
     head = {"format_version": "1", "tool": {"name": "fabricgen", "version": __version__}}
     summary = {"devices": len(found), "with_problems": sum(bool(one.problems) for one in found)}
-    return orjson.dumps({**head, "summary": summary, "devices": devices}, option=orjson.OPT_INDENT_2).decode()
+    return json_text({**head, "summary": summary, "devices": devices})
 
 
 def _text(found: "Sequence[Rehearsal]") -> str:

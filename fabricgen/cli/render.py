@@ -2,19 +2,19 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.api.rendering import FileCounts, render
 from fabricgen.cli.options import policy_of
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
-from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.findings import has_errors
-from fabricgen.report.formats.concise import concise_report
-from fabricgen.report.run import visible_finding
 from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from fabricgen.api.rendering import FileCounts
 
 
 @click.command("render")
@@ -53,7 +53,18 @@ def command(
     adopt_folder: bool,
     renumber: str | None,
 ) -> int:
-    """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files."""
+    """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files.
+
+    \b
+    Examples:
+      fabricgen render my-fabric --output build
+      fabricgen render my-fabric --output build --check
+    """
+    from fabricgen.api.rendering import render
+    from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.report.formats.concise import concise_report
+    from fabricgen.report.run import visible_finding
+
     found = render(
         inventory,
         output,
@@ -84,7 +95,7 @@ def command(
     return 0
 
 
-def _written(counts: FileCounts, noun: str, plural: str) -> str:
+def _written(counts: "FileCounts", noun: str, plural: str) -> str:
     """'4 devices: 1 changed, 3 unchanged, 0 removed'; "" if there are no files and none were removed."""
     if not (counts.files or counts.removed):
         return ""

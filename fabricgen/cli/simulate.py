@@ -4,8 +4,6 @@ from pathlib import Path
 
 import click
 
-from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
-from fabricgen.api.deadlock import FailureOptions, simulate_deadlock
 from fabricgen.cli import simulate_packets
 from fabricgen.cli.options import (
     expand_option,
@@ -18,13 +16,9 @@ from fabricgen.cli.options import (
     traffic_options,
 )
 from fabricgen.cli.output import output_options, report
-from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.inputs import read_text
-from fabricgen.report.congestion import congestion_lines, congestion_object
-from fabricgen.report.deadlock import deadlock_lines, deadlock_object
-from fabricgen.report.packets import packets_lines, packets_object
 from fabricgen.vocabulary import Repair
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -33,7 +27,13 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @click.group("simulate")
 def command() -> None:
-    """Prove or simulate the behavior of a fabric, from its rendered files."""
+    """Prove or simulate the behavior of a fabric, from its rendered files.
+
+    \b
+    Examples:
+      fabricgen simulate deadlock build --failures 1
+      fabricgen simulate congestion build --pattern all-to-all
+    """
 
 
 @command.command("deadlock")
@@ -104,7 +104,17 @@ def deadlock(
     """Prove that no cyclic buffer dependency can exist, or show a cycle that can freeze the fabric.
 
     InfiniBand planes are proved with OpenSM and ibsim if both are installed, otherwise by their wiring.
-    """  # fmt: skip
+
+    \b
+    Examples:
+      fabricgen simulate deadlock build --failures 2 --switch-failures
+      fabricgen simulate deadlock build --certificate proof.json
+    """
+    from fabricgen.api.deadlock import FailureOptions, simulate_deadlock
+    from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+    from fabricgen.report.packets import packets_lines, packets_object
+
     found = simulate_deadlock(
         paths,
         links=links,
@@ -181,7 +191,17 @@ def congestion(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Compute which flows delay which: link loads, fair rates, congestion trees and victims under PFC."""  # fmt: skip
+    """Compute which flows delay which: link loads, fair rates, congestion trees and victims under PFC.
+
+    \b
+    Examples:
+      fabricgen simulate congestion build --pattern all-to-all --size 64MB
+      fabricgen simulate congestion build --pattern incast --svg pictures
+    """
+    from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
+    from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.report.congestion import congestion_lines, congestion_object
+
     if print_patterns(pattern):
         return 0
     require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import click
 
-from fabricgen.api.packets import DEFAULT_BYTES, simulate_packets, simulate_packets_of_scenario
 from fabricgen.cli.options import (
     expand_option,
     inventory_option,
@@ -16,13 +15,10 @@ from fabricgen.cli.options import (
     traffic_options,
 )
 from fabricgen.cli.output import output_options, report
-from fabricgen.cli.progress import TerminalProgress
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
-from fabricgen.report.packets import packets_lines, packets_object, packets_objects
-from fabricgen.results import Compat
 
-_COMPAT = {"hpcc": Compat.HPCC, "none": Compat.NONE}
+_COMPAT = {"hpcc": "hpcc", "none": ""}
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
@@ -86,7 +82,18 @@ def command(
     output: Path | None,
     fail_on: str,
 ) -> int:
-    """Simulate traffic packet by packet: buffers, pause frames, ECN marks and rates; freezes, drops and victims."""
+    """Simulate traffic packet by packet: buffers, pause frames, ECN marks and rates; freezes, drops and victims.
+
+    \b
+    Examples:
+      fabricgen simulate packets build --pattern incast --size 1MB
+      fabricgen simulate packets --scenario scenario.json --series series
+    """
+    from fabricgen.api.packets import DEFAULT_BYTES, simulate_packets, simulate_packets_of_scenario
+    from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.report.packets import packets_lines, packets_object, packets_objects
+    from fabricgen.results import Compat
+
     if print_patterns(pattern):
         return 0
     require_one_source(
@@ -99,7 +106,7 @@ def command(
     if scenario is not None:
         found = simulate_packets_of_scenario(
             scenario,
-            compat=None if compat is None else _COMPAT[compat],
+            compat=None if compat is None else Compat(_COMPAT[compat]),
             seed=seed,
             draws=draws,
             jobs=settings.jobs,

@@ -54,6 +54,11 @@ def command(
     """Check rendered files, or any config_db.json, with the rules.
 
     PATHS are bundles, config_db.json files or folders of them, or folders with an opensm.conf.
+
+    \b
+    Examples:
+      fabricgen validate build --deploy
+      fabricgen validate running --select FG5,FG6 --format json
     """
     from fabricgen.api.validation import validate
     from fabricgen.cli.progress import TerminalProgress

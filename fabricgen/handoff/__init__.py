@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from fabricgen.extensions import HANDOFFS, registered
-from fabricgen.handoff.folder import write_folder
 
-__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs", "write_folder"]
+__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Handoff:
 
     `files(bundle, **options)` yields (relative path, bytes); it raises UsageError if the bundle does not fit.
     `next_step` is what the person does next, with {bundle}, {output} and the options as fields. `notes` returns lines
-    that the person must read, given the files.
+    that the person must read, given the files. `examples` are options that --help shows, as a shell reads them.
     """
 
     name: str
@@ -45,6 +44,7 @@ class Handoff:
     options: tuple[Option, ...] = ()
     next_step: str = ""
     notes: Callable[[Mapping[str, bytes]], Iterable[str]] = lambda _: ()
+    examples: tuple[str, ...] = ("", "--adopt-folder")
 
 
 @cache

@@ -6,16 +6,19 @@ aliases. gnmic (5977503) collects the counters and exports them under the names 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled, yaml_bytes
-from fabricgen.handoff.watched import HEADROOM_SHARE, PAUSED_SHARE, Ports, Watched, watched
+from fabricgen.handoff.watched import HEADROOM_SHARE, PAUSED_SHARE, watched
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_speed
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle, ObservedDevice
+    from fabricgen.handoff.watched import Ports, Watched
 
 DEFAULT_GNMI_PORT = "8080"  # of SONiC's gNMI server, if no table sets another
 _DIRECTIONS = {
@@ -53,7 +56,7 @@ class Stage:
         return " ".join(f"{name} {value}" for name, value in self.labels.items())
 
 
-def alerts_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
+def alerts_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes): rules.yml for Prometheus, gnmic.yml and its script, blind.txt with the gaps."""
     devices = {device.name: device for device in chosen_devices(bundle, only)}
     plans = {name: watched(device) for name, device in devices.items()}
@@ -70,7 +73,7 @@ def alerts_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str,
     yield "blind.txt", "".join(f"{line}\n" for line in lines).encode()
 
 
-def _stages(devices: Iterable[ObservedDevice]) -> Iterator[Stage]:
+def _stages(devices: Iterable["ObservedDevice"]) -> Iterator[Stage]:
     found: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for device in devices:
         found.setdefault(tuple(_labels(device).items()), []).append(device.name)
@@ -78,7 +81,7 @@ def _stages(devices: Iterable[ObservedDevice]) -> Iterator[Stage]:
         yield Stage(dict(labels), tuple(found[labels]))
 
 
-def _labels(device: ObservedDevice) -> dict[str, str]:
+def _labels(device: "ObservedDevice") -> dict[str, str]:
     wired = device.wired
     if wired is None:
         return {"plane": "unknown"}
@@ -88,7 +91,7 @@ def _labels(device: ObservedDevice) -> dict[str, str]:
     return {**labels, "rail": str(wired.rail)} if wired.rail is not None else {**labels, "role": wired.role}
 
 
-def _rules(stage: Stage, plans: Mapping[str, Watched]) -> Iterator[Rule]:
+def _rules(stage: Stage, plans: Mapping[str, "Watched"]) -> Iterator[Rule]:
     """One rule for each alert and threshold; equal switches share an expression."""
     alike: dict[Watched, list[str]] = {}
     for name in stage.devices:
@@ -117,7 +120,7 @@ def _rules(stage: Stage, plans: Mapping[str, Watched]) -> Iterator[Rule]:
         yield {**rule, "annotations": {"summary": alert.summary, "description": alert.description}}
 
 
-def _pauses(plan: Watched, names: list[str]) -> Iterator[Clause]:
+def _pauses(plan: "Watched", names: list[str]) -> Iterator[Clause]:
     for part in plan.pauses:
         where = _match(device=names, interface=part.ports, priority=part.priorities)
         rate = part.frames_per_second
@@ -133,7 +136,7 @@ def _pauses(plan: Watched, names: list[str]) -> Iterator[Clause]:
             yield alert, f"rate(sonic_pfc_{direction}_frames_total{{{where}}}[2m]) >= {rate}"
 
 
-def _headrooms(plan: Watched, names: list[str]) -> Iterator[Clause]:
+def _headrooms(plan: "Watched", names: list[str]) -> Iterator[Clause]:
     for part in plan.headrooms:
         where = _match(device=names, interface=part.ports, pg=part.groups)
         alert = Alert(
@@ -147,7 +150,7 @@ def _headrooms(plan: Watched, names: list[str]) -> Iterator[Clause]:
         yield alert, f"max_over_time(sonic_pg_headroom_watermark_bytes{{{where}}}[5m]) >= {part.watermark_bytes}"
 
 
-def _markings(plan: Watched, names: list[str]) -> Iterator[Clause]:
+def _markings(plan: "Watched", names: list[str]) -> Iterator[Clause]:
     """ECN marks should come before pauses: alerts for marks without pauses, and for pauses without marks."""
     for part in plan.markings:
         where = _match(device=names, interface=part.ports, queue=part.queues)
@@ -175,7 +178,7 @@ def _markings(plan: Watched, names: list[str]) -> Iterator[Clause]:
         yield unmarked, f"({pauses} > 0 and on (device) {marks} == 0)"
 
 
-def _watchdogs(plan: Watched, names: list[str]) -> Iterator[Clause]:
+def _watchdogs(plan: "Watched", names: list[str]) -> Iterator[Clause]:
     for part in plan.watchdogs:
         alert = Alert(
             "PfcStorm",
@@ -198,7 +201,9 @@ def _match(**labels: Iterable[object]) -> str:
     return ",".join(found)
 
 
-def _gnmic(devices: Mapping[str, ObservedDevice], plans: Mapping[str, Watched], stages: list[Stage]) -> dict[str, Any]:
+def _gnmic(
+    devices: Mapping[str, "ObservedDevice"], plans: Mapping[str, "Watched"], stages: list[Stage]
+) -> dict[str, Any]:
     subscriptions: dict[Ports, str] = {}
     targets = {}
     labels = {name: stage.labels for stage in stages for name in stage.devices}
@@ -223,7 +228,7 @@ def _gnmic(devices: Mapping[str, ObservedDevice], plans: Mapping[str, Watched], 
     }
 
 
-def _address(device: ObservedDevice) -> str:
+def _address(device: "ObservedDevice") -> str:
     """Where its gNMI server listens; the device name if the file has no address of eth0."""
     tables = ("GNMI", "TELEMETRY")
     port = next(filter(None, (device.text_of(table, "gnmi", "port") for table in tables)), DEFAULT_GNMI_PORT)
@@ -232,7 +237,7 @@ def _address(device: ObservedDevice) -> str:
     return f"{device.name}:{port}"
 
 
-def _subscription(ports: Ports) -> dict[str, Any]:
+def _subscription(ports: "Ports") -> dict[str, Any]:
     forms = ("COUNTERS/{}", "COUNTERS/{}/Queues", "COUNTERS/{}/Pfcwd", "PERIODIC_WATERMARKS/{}/PriorityGroups")
     return {
         "target": "COUNTERS_DB",
@@ -255,4 +260,5 @@ HANDOFF = Handoff(
     (ONLY_SWITCHES,),
     "promtool check rules {output}/rules.yml; gnmic --config gnmic.yml sub",
     _notes,
+    examples=("", "--only '*-leaf'"),
 )

@@ -10,11 +10,10 @@ Ansible needs no fabricgen.
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabricgen.atomic import Private
-from fabricgen.bundle.manifest import digest
-from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
-from fabricgen.bundle.wiring import Endpoint
+from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, present_pattern, stages_of
 from fabricgen.handoff.ansible_order import planned_stages
@@ -28,11 +27,15 @@ from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES, literals
 from fabricgen.sonic.switch_made import TABLES
 from fabricgen.units import counted
 
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle, ObservedDevice
+    from fabricgen.bundle.wiring import Endpoint
+
 SHARED_TABLES = (*TABLES, "DEVICE_METADATA")  # tables that the image also writes
 _PLACE = ("identity", "plane", "subplane", "role", "pod", "su", "rail", "hwsku", "rack", "unit", "serial", "state")
 
 
-def ansible_files(bundle: Bundle, only: str | None = None, plan: str | None = None) -> Iterator[tuple[str, bytes]]:
+def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the project's files, in the same order for the same bundle.
 
     `only` is a list of shell patterns for device names, separated by commas, `plan` the file of a plan whose order the
@@ -60,17 +63,19 @@ def ansible_files(bundle: Bundle, only: str | None = None, plan: str | None = No
         yield _config_path(device), config_bytes(device)
 
 
-def config_bytes(device: ObservedDevice) -> bytes:
+def config_bytes(device: "ObservedDevice") -> bytes:
     """The file of a switch, private if it contains secrets."""
     return Private(device.text) if any(literals(device.config, device.text)) else device.text
 
 
-def _config_path(device: ObservedDevice) -> str:
+def _config_path(device: "ObservedDevice") -> str:
     return f"files/{device.name}/{CONFIG_NAME}"
 
 
-def _host_vars(device: ObservedDevice) -> dict[str, object]:
+def _host_vars(device: "ObservedDevice") -> dict[str, object]:
     """The variables of a switch: address, file, digest and place, without its configuration."""
+    from fabricgen.bundle.manifest import digest  # it reads JSON, which the options do not need
+
     found: dict[str, object] = {}
     for address, _ in islice(management_addresses(device), 1):
         found["ansible_host"] = address.ip
@@ -82,7 +87,7 @@ def _host_vars(device: ObservedDevice) -> dict[str, object]:
     return found
 
 
-def _far_ends(bundle: Bundle) -> Mapping[str, Mapping[str, Endpoint]]:
+def _far_ends(bundle: "Bundle") -> Mapping[str, Mapping[str, "Endpoint"]]:
     """device -> port -> the far end of the cable between switches at that port."""
     found: dict[str, dict[str, Endpoint]] = {name: {} for name in bundle.devices}
     for link in bundle.switch_links:
@@ -91,7 +96,7 @@ def _far_ends(bundle: Bundle) -> Mapping[str, Mapping[str, Endpoint]]:
     return found
 
 
-def _surroundings(bundle: Bundle, device: ObservedDevice, far_ends: Mapping[str, Endpoint]) -> dict[str, object]:
+def _surroundings(bundle: "Bundle", device: "ObservedDevice", far_ends: Mapping[str, "Endpoint"]) -> dict[str, object]:
     """The expected neighbors of a switch: the far end of each cable to a present switch, and the absent switches."""
     absent = {name for name, _ in far_ends.values() if is_absent(bundle.devices[name])}
     links = {
@@ -146,4 +151,5 @@ HANDOFF = Handoff(
     (ONLY_SWITCHES, Option("plan", "plan.json of `diff --format plan`: apply.yml follows its order.", metavar="FILE")),
     "ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml",
     _notes,
+    examples=("", "--only '*-leaf'"),
 )

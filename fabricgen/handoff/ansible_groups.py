@@ -3,13 +3,16 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import ObservedDevice
 from fabricgen.bundle.stages import TIERS, Label, stage_label, staged, title
-from fabricgen.bundle.wiring import WiredDevice
 from fabricgen.errors import UsageError
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import DeviceState
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import ObservedDevice
+    from fabricgen.bundle.wiring import WiredDevice
 
 ALL = "sonic"
 ABSENT_STATES = (DeviceState.PLANNED, DeviceState.FAILED)  # of switches that Ansible cannot log in to
@@ -23,12 +26,12 @@ class Stage:
     hosts: str  # an Ansible host pattern
 
 
-def is_absent(device: ObservedDevice) -> bool:
+def is_absent(device: "ObservedDevice") -> bool:
     """Whether Ansible cannot log in to a switch, because of its state."""
     return device.wired is not None and device.wired.state in ABSENT_STATES
 
 
-def host_groups(devices: list[ObservedDevice]) -> dict[str, object]:
+def host_groups(devices: list["ObservedDevice"]) -> dict[str, object]:
     """The groups below `all`: every switch; planes with their stages as children; roles, tiers, pods, units, states.
 
     Raises UsageError when two groups, or a group and a device, have the same name in Ansible.
@@ -51,7 +54,7 @@ def host_groups(devices: list[ObservedDevice]) -> dict[str, object]:
     return {ALL: all_switches, **_sorted(parents), **_sorted(groups)}
 
 
-def _refuse_equal_names(devices: Iterable[ObservedDevice], labels: Iterable[Label]) -> None:
+def _refuse_equal_names(devices: Iterable["ObservedDevice"], labels: Iterable[Label]) -> None:
     owners = dict.fromkeys(("all", "ungrouped", ALL), "a group of Ansible itself")
     names = [(f"device {device.name}", device.name) for device in devices]
     for what, name in (*names, *((title(label), _group_name(label)) for label in labels)):
@@ -59,21 +62,21 @@ def _refuse_equal_names(devices: Iterable[ObservedDevice], labels: Iterable[Labe
             raise UsageError(f"{what} and {other} have the same name in Ansible, {name}; rename one of them")
 
 
-def stages_of(devices: list[ObservedDevice]) -> list[Stage]:
+def stages_of(devices: list["ObservedDevice"]) -> list[Stage]:
     """The order of the roll-out: planes, their subplanes, each rail by itself, then the tiers above."""
     return [
         Stage(title(label), present_pattern(_group_name(label), members)) for label, members in staged(devices).items()
     ]
 
 
-def present_pattern(group: str, devices: Iterable[ObservedDevice]) -> str:
+def present_pattern(group: str, devices: Iterable["ObservedDevice"]) -> str:
     """The host pattern for the switches of a group that Ansible can log in to."""
     states = {device.wired.state for device in devices if device.wired}
     absent = (f"!{_group_name(('state', state))}" for state in ABSENT_STATES if state in states)
     return ":".join([group, *absent])
 
 
-def _labels(wired: WiredDevice | None) -> Iterator[Label]:
+def _labels(wired: "WiredDevice | None") -> Iterator[Label]:
     """The other groups of a switch."""
     if wired is None:
         return

@@ -2,21 +2,24 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabricgen.bundle.device import parse_object
-from fabricgen.bundle.read import ObservedDevice
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.handoff.ansible_groups import Stage, is_absent
 from fabricgen.inputs import read_bytes
 
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import ObservedDevice
 
-def planned_stages(file: Path, devices: Mapping[str, ObservedDevice]) -> list[Stage]:
+
+def planned_stages(file: Path, devices: Mapping[str, "ObservedDevice"]) -> list[Stage]:
     """The stages of plan.json, or of the JSON of `diff --format plan`, with their switches one after the other.
 
     Raises UnreadableInputError for another file, UsageError for a plan of other switches or one that is not safe.
     """
+    from fabricgen.bundle.device import parse_object
+
     content = parse_object(read_bytes(file), file)
     stages = content.get("rollout")
     if not isinstance(stages, list) or not all(map(_is_stage, stages)):

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import Bundle
-from fabricgen.bundle.wiring import Endpoint, WiredCable, WiredDevice, WiredLink, Wiring
 from fabricgen.platforms.catalog import host_model, nic_model, switch_platform
 from fabricgen.units import format_speed
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle
+    from fabricgen.bundle.wiring import Endpoint, WiredCable, WiredDevice, WiredLink, Wiring
 
 PLUGGED = ("mmf", "smf")  # fibre with a transceiver at each end; other cables include theirs
 
@@ -39,7 +42,7 @@ class CableRun:
 class Plant:
     """The cables of a bundle with the devices that they connect."""
 
-    def __init__(self, bundle: Bundle, wiring: Wiring) -> None:
+    def __init__(self, bundle: "Bundle", wiring: "Wiring") -> None:
         self._bundle = bundle
         self._devices = {device.name: device for device in wiring.devices}
         self._hosts = {host.name: host for host in wiring.hosts}
@@ -58,11 +61,11 @@ class Plant:
                 speed = lanes(len(carried), first.speed_mbps)
                 yield CableRun(cable.id, first.plane, first.kind, *ends, cable.length_m, cable.medium, speed)
 
-    def links_of(self, cable: WiredCable) -> list[WiredLink]:
+    def links_of(self, cable: "WiredCable") -> list["WiredLink"]:
         """The links that a cable carries."""
         return [self._links[name] for name in cable.links]
 
-    def cage(self, end: Endpoint) -> Endpoint:
+    def cage(self, end: "Endpoint") -> "Endpoint":
         """The cage at this end, which holds one transceiver. Split ports and twin ports share a cage, as do the ports
         of some NICs."""
         name, port = end
@@ -75,7 +78,7 @@ class Plant:
         shared = nic and card and card.ports_per_cage > 1 and nic.rail is not None
         return name, f"{nic.plane}/{nic.rail}" if nic and shared else port
 
-    def _cage(self, device: WiredDevice, port: str) -> str:
+    def _cage(self, device: "WiredDevice", port: str) -> str:
         """The cage by the catalog, else by the index in the file."""
         platform = switch_platform(device.platform)
         layout = next((each for each in platform.layouts if each.name == device.layout), None) if platform else None
@@ -84,7 +87,7 @@ class Plant:
         observed = self._bundle.devices.get(device.name)
         return (observed.text_of("PORT", port, "index") if observed else "") or port
 
-    def _end(self, name: str, ends: list[Endpoint]) -> CableEnd:
+    def _end(self, name: str, ends: list["Endpoint"]) -> CableEnd:
         device, observed = self._devices.get(name) or self._hosts.get(name), self._bundle.devices.get(name)
         ports = tuple(port for _, port in ends)
         labels = tuple((observed.text_of("PORT", port, "alias") if observed else "") or port for port in ports)

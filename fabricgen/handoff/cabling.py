@@ -5,22 +5,26 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import StringIO
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import Bundle
-from fabricgen.bundle.wiring import Endpoint
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
-from fabricgen.handoff.cable_ends import PLUGGED, CableEnd, CableRun, Plant, lanes
+from fabricgen.handoff.cable_ends import PLUGGED, Plant, lanes
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_length
 from fabricgen.visible import cell
 
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle
+    from fabricgen.bundle.wiring import Endpoint
+    from fabricgen.handoff.cable_ends import CableEnd, CableRun
+
 NO_RACK = "no rack"
 
 
-def cabling_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
+def cabling_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes): cables.csv, labels.csv, order.csv, and racks/<rack>.html with an index.
 
     `only` are shell patterns for devices at either end, separated by commas. Raises UsageError if the bundle has no
@@ -61,16 +65,16 @@ _CABLE_COLUMNS = (
 )  # fmt: skip
 
 
-def _cable_row(run: CableRun) -> list[str]:
+def _cable_row(run: "CableRun") -> list[str]:
     ends = [text for end in (run.a, run.b) for text in (end.rack, end.unit, end.device, *_ports(end))]
     return [run.id, run.plane, run.kind, *ends, format_length(run.length_m), run.medium, run.speed]
 
 
-def _ports(end: CableEnd) -> tuple[str, str]:
+def _ports(end: "CableEnd") -> tuple[str, str]:
     return " ".join(end.ports), " ".join(end.labels)
 
 
-def _labels(runs: Iterable[CableRun]) -> Iterator[list[str]]:
+def _labels(runs: Iterable["CableRun"]) -> Iterator[list[str]]:
     """Two labels for each cable: the port at this end, the far end, and the kind of cable."""
     for run in runs:
         text = f"{run.speed} {run.medium} {format_length(run.length_m)}"
@@ -78,13 +82,13 @@ def _labels(runs: Iterable[CableRun]) -> Iterator[list[str]]:
             yield [run.id, name, _place(here), _place(there), text]
 
 
-def _place(end: CableEnd) -> str:
+def _place(end: "CableEnd") -> str:
     """'R12 U40 leaf1 etp3a'."""
     unit = f"U{end.unit}" if end.unit.isdecimal() else end.unit
     return " ".join(filter(None, (end.rack, unit, end.device, " ".join(end.labels))))
 
 
-def _order(plant: Plant, runs: list[CableRun]) -> Iterator[list[object]]:
+def _order(plant: Plant, runs: list["CableRun"]) -> Iterator[list[object]]:
     """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables."""
     wanted = {run.id for run in runs}
     cables: Counter[tuple[str, float, str]] = Counter()
@@ -120,4 +124,5 @@ HANDOFF = Handoff(
     cabling_files,
     (Option("only", "Only cables of devices whose names match; separate several patterns by commas.", metavar="GLOB"),),
     "open {output}/index.html; after plugging the cables, fabricgen diff {bundle} LLDP",
+    examples=("", "--only '*-spine-*'"),
 )

@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.errors import UsageError
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle, ObservedDevice
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # safe in paths, shell commands and expressions
 
 
-def chosen_devices(bundle: Bundle, only: str | None) -> list[ObservedDevice]:
+def chosen_devices(bundle: "Bundle", only: str | None) -> list["ObservedDevice"]:
     """The switches whose names match `only`, shell patterns separated by commas; all switches without patterns.
 
     Raises UsageError if no switch matches, or for a name that other tools' files do not allow.

@@ -7,10 +7,9 @@ config_db.json is bound to the path from which start.sh copies it, and `vtysh -f
 import csv
 from collections.abc import Iterator, Mapping
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
-from fabricgen.bundle.wiring import Endpoint, WiredLink
+from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
@@ -23,13 +22,17 @@ from fabricgen.sonic.tables import split_key
 from fabricgen.visible import cell
 from fabricgen.vocabulary import LinkKind
 
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle, ObservedDevice
+    from fabricgen.bundle.wiring import Endpoint, WiredLink
+
 SONIC_IMAGE = "${SONIC_IMAGE:=docker-sonic-vs:latest}"  # containerlab substitutes environment variables
 HOST_IMAGE = "${HOST_IMAGE:=alpine:3}"
 _FRR_FILE = "/etc/frr/fabricgen.conf"
 _HOST_MTU = 9000
 
 
-def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
+def containerlab_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the lab: topology, a configuration for each switch, and the translation of ports.
 
     The hosts are those at the chosen switches; if `only` matches some of them, only these. Raises UsageError for a
@@ -73,7 +76,7 @@ def containerlab_files(bundle: Bundle, only: str | None = None) -> Iterator[tupl
         yield f"configs/{device.name}/frr.conf", _frr(config)
 
 
-def _numbered(ends: list[Endpoint]) -> dict[Endpoint, LabPort]:
+def _numbered(ends: list["Endpoint"]) -> dict["Endpoint", LabPort]:
     """The ports of each device in natural order, with the ports of the virtual device."""
     found: dict[Endpoint, LabPort] = {}
     count: dict[str, int] = {}
@@ -89,7 +92,7 @@ def _numbered(ends: list[Endpoint]) -> dict[Endpoint, LabPort]:
 
 
 def _host_commands(
-    link: WiredLink, interface: str, devices: Mapping[str, ObservedDevice], links: list[WiredLink]
+    link: "WiredLink", interface: str, devices: Mapping[str, "ObservedDevice"], links: list["WiredLink"]
 ) -> Iterator[str]:
     """Commands for the addresses of a NIC, and for routes to the hosts at the other switches of its rail."""
     yield f"ip link set {interface} mtu {_HOST_MTU} up"
@@ -105,13 +108,13 @@ def _host_commands(
                     yield f"ip route replace {prefix} via {gateway.ip} dev {interface}"
 
 
-def _addresses(device: ObservedDevice, port: str) -> list[Address]:
+def _addresses(device: "ObservedDevice", port: str) -> list[Address]:
     keys = (split_key(key) for key in device.table("INTERFACE"))
     found = (parse_address(parts[1]) for parts in keys if len(parts) == 2 and parts[0] == port)
     return sorted(filter(None, found))
 
 
-def _host_prefixes(device: ObservedDevice) -> list[Address]:
+def _host_prefixes(device: "ObservedDevice") -> list[Address]:
     """The prefixes that the switch announces for its hosts, from its discard routes."""
     rows = device.table("STATIC_ROUTE")
     keys = [split_key(key)[-1] for key, row in rows.items() if row.get("blackhole") == "true"]
@@ -142,7 +145,9 @@ def _frr(config: Mapping[str, Any]) -> bytes:
     )
 
 
-def _port_list(ends: list[Endpoint], interfaces: Mapping[Endpoint, str], ports: Mapping[Endpoint, LabPort]) -> bytes:
+def _port_list(
+    ends: list["Endpoint"], interfaces: Mapping["Endpoint", str], ports: Mapping["Endpoint", LabPort]
+) -> bytes:
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["node", "port", "lab_interface", "lab_port"])
@@ -156,4 +161,5 @@ HANDOFF = Handoff(
     containerlab_files,
     (ONLY_SWITCHES,),
     "containerlab deploy -t {output}/topology.clab.yml",
+    examples=("--only '*-r0-leaf'", "--only '*-r0-leaf,*-r1-leaf'"),
 )

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Iterator
 from ipaddress import ip_interface
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.hosts import ObservedHosts
-from fabricgen.bundle.read import Bundle
-from fabricgen.bundle.wiring import WiredHost, WiredNic, Wiring
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_HOSTS, Handoff
 from fabricgen.handoff.chosen import fits
@@ -24,10 +22,15 @@ from fabricgen.handoff.manifests import (
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.vocabulary import Purpose, Technology
 
+if TYPE_CHECKING:
+    from fabricgen.bundle.hosts import ObservedHosts
+    from fabricgen.bundle.read import Bundle
+    from fabricgen.bundle.wiring import WiredHost, WiredNic, Wiring
+
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-def kubernetes_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[str, bytes]]:
+def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the manifests, in the same order for the same bundle.
 
     They cover each group with NICs on a RoCE plane that is not for management. `only` are shell patterns for names of
@@ -51,7 +54,7 @@ def kubernetes_files(bundle: Bundle, only: str | None = None) -> Iterator[tuple[
             yield f"{name}/pod.yaml", dump([settings_map(name, settings), pod(wiring, name, rails)])
 
 
-def _rails(bundle: Bundle, wiring: Wiring, group: str, only: str | None) -> Iterator[Rail]:
+def _rails(bundle: "Bundle", wiring: "Wiring", group: str, only: str | None) -> Iterator[Rail]:
     hosts = [host for host in wiring.hosts if host.group == group and fits(host.name, only)]
     models = {model.name: model for model in wiring.host_models}
     planes = {
@@ -76,12 +79,12 @@ def _rails(bundle: Bundle, wiring: Wiring, group: str, only: str | None) -> Iter
         yield Rail(group, first, adapter, planes[first.plane], mtu, pairs)
 
 
-def _mtu(files: ObservedHosts, host: WiredHost, nic: str) -> int:
+def _mtu(files: "ObservedHosts", host: "WiredHost", nic: str) -> int:
     mtu = files.interfaces(host.name).get(nic, {}).get("mtu", 0)
     return mtu if isinstance(mtu, int) else 0
 
 
-def _pair(host: WiredHost, nic: WiredNic, first: WiredNic) -> tuple[str, str, str]:
+def _pair(host: "WiredHost", nic: "WiredNic", first: "WiredNic") -> tuple[str, str, str]:
     """(host, its address, address of the switch). A pool has one address family: the first one of the plane."""
     version = ip_interface(first.addresses[0]).version
     own = next(address for text in nic.addresses if (address := ip_interface(text)).version == version)
@@ -95,4 +98,5 @@ HANDOFF = Handoff(
     kubernetes_files,
     (ONLY_HOSTS,),
     f"kubectl label node NODE {GROUP_LABEL}=GROUP; kubectl apply -R -f {{output}}",
+    examples=("", "--only 'gpu-*'"),
 )

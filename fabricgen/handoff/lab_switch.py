@@ -7,13 +7,15 @@ Buffers, PFC, watchdog, breakout and management are left out, because chip, memo
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabricgen.bundle.read import ObservedDevice
-from fabricgen.bundle.wiring import Endpoint
 from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.secrets import without_secrets
 from fabricgen.sonic.tables import split_key
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import ObservedDevice
+    from fabricgen.bundle.wiring import Endpoint
 
 HWSKU, PLATFORM = "Force10-S6000", "x86_64-kvm_x86_64-r0"
 SPEED = "40000"
@@ -61,7 +63,7 @@ class LabPort:
 
 
 def lab_config(
-    device: ObservedDevice, ports: Mapping[Endpoint, LabPort], neighbors: Mapping[str, str]
+    device: "ObservedDevice", ports: Mapping["Endpoint", LabPort], neighbors: Mapping[str, str]
 ) -> dict[str, Any]:
     """The tables on the virtual switch, without rows of ports outside the lab.
 

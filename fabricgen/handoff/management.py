@@ -1,14 +1,18 @@
 """Addresses of eth0 in the files, for DHCP and collectors."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import ObservedDevice
-from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import split_key
 
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import ObservedDevice
+    from fabricgen.sonic.addresses import Address
 
-def management_addresses(device: ObservedDevice) -> Iterator[tuple[Address, str]]:
+
+def management_addresses(device: "ObservedDevice") -> Iterator[tuple["Address", str]]:
     """(address, gateway) of each row of MGMT_INTERFACE, IPv4 before IPv6; "" for no valid gateway."""
     found = []
     for key in sorted(device.table("MGMT_INTERFACE"), key=natural_key):

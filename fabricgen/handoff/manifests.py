@@ -8,15 +8,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_interface, ip_network
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from fabricgen.bundle.wiring import WiredAdapter, WiredModel, WiredNic, WiredPlane, Wiring
 from fabricgen.errors import UsageError
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.vocabulary import Purpose
 from fabricgen.yaml_words import WordDumper
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.wiring import WiredAdapter, WiredModel, WiredNic, WiredPlane, Wiring
 
 OPERATOR = "nvidia-network-operator"
 OPERATOR_VERSION = "network-operator-v26.7.0"
@@ -36,9 +38,9 @@ class Rail:
     """A NIC of a group on a RoCE plane. `addresses` are (host, address with prefix length, address of the switch)."""
 
     group: str
-    nic: WiredNic
-    adapter: WiredAdapter
-    plane: WiredPlane
+    nic: "WiredNic"
+    adapter: "WiredAdapter"
+    plane: "WiredPlane"
     mtu_bytes: int
     addresses: tuple[tuple[str, str, str], ...]
 
@@ -175,7 +177,7 @@ def _map_name(group: str) -> str:
     return f"nccl-{group}".lower().replace("_", "-").replace(".", "-")
 
 
-def pod(wiring: Wiring, group: str, rails: list[Rail]) -> Manifest:
+def pod(wiring: "Wiring", group: str, rails: list[Rail]) -> Manifest:
     """An example: a pod with each compute NIC of its node."""
     compute = [rail for rail in rails if rail.plane.purpose == Purpose.COMPUTE]
     model = _model_of(wiring, group)
@@ -212,7 +214,7 @@ def pod(wiring: Wiring, group: str, rails: list[Rail]) -> Manifest:
     }
 
 
-def _model_of(wiring: Wiring, group: str) -> WiredModel:
+def _model_of(wiring: "Wiring", group: str) -> "WiredModel":
     name = next(host.model for host in wiring.hosts if host.group == group)
     return next(model for model in wiring.host_models if model.name == name)
 

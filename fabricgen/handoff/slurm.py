@@ -5,15 +5,18 @@ Source: topology.conf(5), topology.yaml(5) and the topology guide of Slurm; read
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.locality import Locality, localities
-from fabricgen.bundle.read import Bundle
-from fabricgen.bundle.wiring import WiredHost, Wiring
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
 from fabricgen.handoff.chosen import refuse_strange_names
 from fabricgen.handoff.hostlist import hostlist
 from fabricgen.handoff.templates import yaml_bytes
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.locality import Locality
+    from fabricgen.bundle.read import Bundle
+    from fabricgen.bundle.wiring import WiredHost, Wiring
 
 RELEASES = ("22.05", "23.02", "23.11", "24.05", "24.11", "25.05", "25.11", "26.05")
 _BLOCK_SIZES, _YAML = RELEASES.index("24.05"), RELEASES.index("25.05")  # the first releases that read them
@@ -21,12 +24,16 @@ _MOST_SIZES = 16  # levels of blocks
 _TREE, _BLOCK = "tree", "block"
 
 
-def slurm_files(bundle: Bundle, slurm_release: str = "24.11", plugin: str | None = None) -> Iterator[tuple[str, bytes]]:
+def slurm_files(
+    bundle: "Bundle", slurm_release: str = "24.11", plugin: str | None = None
+) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes): topology.conf, or topology.yaml from 25.05; nodes.conf; and fabric.conf with the options.
 
     `plugin` is the topology of all partitions: by default block if NVLink joins several hosts, else tree. Raises
     UsageError if the bundle has no hosts with GPUs, or if the release cannot read the topology.
     """
+    from fabricgen.bundle.locality import localities
+
     wiring = bundle.wiring
     roots = localities(wiring) if wiring else ()
     if wiring is None or not roots:
@@ -52,12 +59,12 @@ def slurm_files(bundle: Bundle, slurm_release: str = "24.11", plugin: str | None
     yield "fabric.conf", _text(_option_lines(wiring, chosen, release))
 
 
-def _usual(hosts: list[WiredHost], blocks: Mapping[str, list[str]], release: int) -> str:
+def _usual(hosts: list["WiredHost"], blocks: Mapping[str, list[str]], release: int) -> str:
     all_in_blocks = all(host.nvlink_domain for host in hosts)
     return _BLOCK if blocks and all_in_blocks and release >= _BLOCK_SIZES else _TREE
 
 
-def _blocks(hosts: Iterable[WiredHost]) -> dict[str, list[str]]:
+def _blocks(hosts: Iterable["WiredHost"]) -> dict[str, list[str]]:
     """NVLink domain -> its hosts."""
     found: dict[str, list[str]] = {}
     for host in hosts:
@@ -73,7 +80,7 @@ def _sizes(blocks: Mapping[str, list[str]]) -> list[int]:
     return [smallest << power for power in powers]
 
 
-def _tree_lines(switches: list[Locality]) -> Iterator[str]:
+def _tree_lines(switches: list["Locality"]) -> Iterator[str]:
     for group in switches:
         below = f"Switches={hostlist(part.name for part in group.parts)}" if group.parts else ""
         yield f"SwitchName={group.name} {below or f'Nodes={hostlist(group.hosts)}'}"
@@ -85,7 +92,7 @@ def _block_lines(blocks: Mapping[str, list[str]]) -> Iterator[str]:
     yield f"BlockSizes={','.join(map(str, _sizes(blocks)))}"
 
 
-def _topologies(switches: list[Locality], blocks: Mapping[str, list[str]], chosen: str) -> list[dict[str, object]]:
+def _topologies(switches: list["Locality"], blocks: Mapping[str, list[str]], chosen: str) -> list[dict[str, object]]:
     """The documents of topology.yaml. Partitions choose another one by Topology=NAME."""
     tree = [
         {"switch": group.name, "children": hostlist(part.name for part in group.parts)}
@@ -100,7 +107,7 @@ def _topologies(switches: list[Locality], blocks: Mapping[str, list[str]], chose
     return [{"topology": kind, "cluster_default": kind == chosen, kind: value} for kind, value in kinds.items()]
 
 
-def _node_lines(hosts: list[WiredHost], switches: list[Locality], wiring: Wiring) -> Iterator[str]:
+def _node_lines(hosts: list["WiredHost"], switches: list["Locality"], wiring: "Wiring") -> Iterator[str]:
     """A line for the hosts with the same features: the group that shares switches, the model, the NVLink domain."""
     unit_of = {name: group.name for group in switches if not group.parts for name in group.hosts}
     gpus = {model.name: model.gpus for model in wiring.host_models}
@@ -113,7 +120,7 @@ def _node_lines(hosts: list[WiredHost], switches: list[Locality], wiring: Wiring
         yield f"NodeName={hostlist(names)} Feature={','.join(features)}{gres}"
 
 
-def _option_lines(wiring: Wiring, chosen: str, release: int) -> Iterator[str]:
+def _option_lines(wiring: "Wiring", chosen: str, release: int) -> Iterator[str]:
     if release < _YAML:
         yield f"TopologyPlugin=topology/{chosen}"
     if chosen == _TREE and any(plane.design in ("dragonfly", "dragonfly-plus") for plane in wiring.planes):
@@ -139,4 +146,5 @@ HANDOFF = Handoff(
         ),
     ),
     "copy the topology file beside slurm.conf, and include fabric.conf and nodes.conf after your NodeName=DEFAULT line",
+    examples=("", "--slurm-release 25.05"),
 )

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import ObservedDevice
 from fabricgen.physics import full_pause_frames_per_second
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import parse_priorities, split_key
 from fabricgen.units import whole_number
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import ObservedDevice
 
 PAUSED_SHARE = 0.05  # of the time: more pauses than bursts cause
 HEADROOM_SHARE = 0.8  # of xoff
@@ -81,7 +84,7 @@ class Watched:
         return tuple(sorted(set(found), key=natural_key))
 
 
-def watched(device: ObservedDevice) -> Watched:
+def watched(device: "ObservedDevice") -> Watched:
     """What to watch on a switch, without the ports that the configuration shuts down."""
     up = [port for port, row in device.table("PORT").items() if row.get("admin_status") == "up"]
     pauses, blind = _pauses(device, up), []
@@ -98,7 +101,7 @@ def watched(device: ObservedDevice) -> Watched:
     return Watched(pauses, headrooms, markings, _watchdogs(device, up), tuple(blind))
 
 
-def _pauses(device: ObservedDevice, up: list[str]) -> tuple[Pauses, ...]:
+def _pauses(device: "ObservedDevice", up: list[str]) -> tuple[Pauses, ...]:
     found: dict[tuple[Numbers, int], list[str]] = {}
     for port in up:
         priorities = _numbers(device.text_of("PORT_QOS_MAP", port, "pfc_enable"))
@@ -108,7 +111,7 @@ def _pauses(device: ObservedDevice, up: list[str]) -> tuple[Pauses, ...]:
     return tuple(Pauses(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 
-def _headrooms(device: ObservedDevice, up: list[str], pauses: tuple[Pauses, ...]) -> tuple[tuple[Headroom, ...], int]:
+def _headrooms(device: "ObservedDevice", up: list[str], pauses: tuple[Pauses, ...]) -> tuple[tuple[Headroom, ...], int]:
     """The headrooms in the file, and the number of lossless groups without one."""
     lossless = {port: set(part.priorities) for part in pauses for port in part.ports}
     found: dict[tuple[Numbers, int], list[str]] = {}
@@ -122,7 +125,7 @@ def _headrooms(device: ObservedDevice, up: list[str], pauses: tuple[Pauses, ...]
     return tuple(Headroom(_ports(ports), *key) for key, ports in sorted(found.items())), unknown
 
 
-def _markings(device: ObservedDevice, up: list[str]) -> tuple[Marking, ...]:
+def _markings(device: "ObservedDevice", up: list[str]) -> tuple[Marking, ...]:
     marked: dict[tuple[str, int], set[int]] = {}
     for port, part, row in _by_port(device, "QUEUE", up):
         wred = str(row.get("wred_profile", ""))
@@ -135,7 +138,7 @@ def _markings(device: ObservedDevice, up: list[str]) -> tuple[Marking, ...]:
     return tuple(Marking(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 
-def _watchdogs(device: ObservedDevice, up: list[str]) -> tuple[Watchdog, ...]:
+def _watchdogs(device: "ObservedDevice", up: list[str]) -> tuple[Watchdog, ...]:
     found: dict[tuple[int, str], list[str]] = {}
     for port in up:
         row = device.row("PFC_WD", port)
@@ -144,14 +147,14 @@ def _watchdogs(device: ObservedDevice, up: list[str]) -> tuple[Watchdog, ...]:
     return tuple(Watchdog(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 
-def _by_port(device: ObservedDevice, table: str, up: Iterable[str]) -> list[tuple[str, str, dict[str, object]]]:
+def _by_port(device: "ObservedDevice", table: str, up: Iterable[str]) -> list[tuple[str, str, dict[str, object]]]:
     """(port, rest of the key, row) of the rows of ports that are up."""
     wanted = set(up)
     found = ((split_key(key), row) for key, row in device.table(table).items())
     return [(parts[0], parts[1], dict(row)) for parts, row in found if len(parts) == 2 and parts[0] in wanted]
 
 
-def _counted(device: ObservedDevice, group: str, by_default: bool = True) -> bool:
+def _counted(device: "ObservedDevice", group: str, by_default: bool = True) -> bool:
     """Whether a group of counters is polled; init_cfg.json enables all except those of WRED."""
     status = device.text_of("FLEX_COUNTER_TABLE", group, "FLEX_COUNTER_STATUS")
     return status == "enable" if status else by_default

@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.device import ObservedDevice
-from fabricgen.bundle.read import Bundle
-from fabricgen.sonic.tables import ConfigDb
+if TYPE_CHECKING:
+    from fabricgen.bundle.device import ObservedDevice
+    from fabricgen.bundle.read import Bundle
+    from fabricgen.sonic.tables import ConfigDb
 
 
 @dataclass(frozen=True, eq=False)
 class _WholeContent:
     """The content of a switch. The tables are checked when they are first read."""
 
-    device: ObservedDevice
+    device: "ObservedDevice"
 
     @property
     def text(self) -> bytes:
@@ -20,16 +22,16 @@ class _WholeContent:
         return self.device.text
 
     @cached_property
-    def config(self) -> ConfigDb:
+    def config(self) -> "ConfigDb":
         """TABLE -> key -> field -> value. Raises UnreadableInputError at the first value that is not a row."""
         return self.device.whole_config()
 
-    def peek(self) -> ConfigDb:
+    def peek(self) -> "ConfigDb":
         """`config`."""
         return self.config
 
 
-def with_whole_rows(bundle: Bundle) -> Bundle:
+def with_whole_rows(bundle: "Bundle") -> "Bundle":
     """The bundle; reading the tables of a switch raises UnreadableInputError where a value is not a row."""
     devices = {name: replace(device, content=_WholeContent(device)) for name, device in bundle.devices.items()}
     return replace(bundle, devices=devices)

@@ -9,9 +9,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabricgen.bundle.read import CONFIG_NAME, Bundle, ObservedDevice
+from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
@@ -21,6 +21,9 @@ from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.secrets import without_secrets
 from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle, ObservedDevice
 
 DEFAULT_URL = "http://ztp"
 IDENTIFIERS = {"hostname": "hostname", "serial": "serial-number"}  # our name -> name in ztp.json
@@ -51,7 +54,7 @@ class Lease:
 
 
 def ztp_files(
-    bundle: Bundle,
+    bundle: "Bundle",
     only: str | None = None,
     url: str = DEFAULT_URL,
     by: str = "hostname",
@@ -83,7 +86,7 @@ def ztp_files(
     )
 
 
-def _lease(device: ObservedDevice, serial: str) -> Lease:
+def _lease(device: "ObservedDevice", serial: str) -> Lease:
     for address, gateway in management_addresses(device):
         if address.version == 4:
             refuse_strange_names([serial] * bool(serial), f"serial of {device.name}")
@@ -190,4 +193,5 @@ HANDOFF = Handoff(
     ),
     "serve it at {url}, and DHCP with kea-dhcp4.json or dnsmasq.conf",
     _notes,
+    examples=("", "--url http://10.0.0.1/ztp"),
 )

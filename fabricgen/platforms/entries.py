@@ -12,7 +12,6 @@ from typing import Any
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import YAML_BYTES, read_text
-from fabricgen.plain_yaml import load_yaml
 from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, NicModel, PlatformPort, SwitchPlatform
 from fabricgen.vocabulary import Technology
 
@@ -48,6 +47,8 @@ def load_nic_model(file: Path) -> NicModel:
 
 def _load(model: type, file: Path, shape: typing.Callable[[dict[str, Any], str], dict[str, Any]]) -> object:
     try:
+        from fabricgen.plain_yaml import load_yaml  # not for the names of models
+
         entry = load_yaml(read_text(file, YAML_BYTES), str(file))
         return _fit(model, shape(_of(dict, entry, "the file"), str(file)), "")
     except _MisfitError as misfit:

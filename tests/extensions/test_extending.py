@@ -97,9 +97,8 @@ def test_a_format(site: Path, bundle: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "code,severity,device,path,message" and len(lines) == 5
     assert lines[1] == 'FG001,warning,leaf1,NTP_SERVER,"1 NTP servers, expected at least 2"'
-    assert "csv: a row for each finding, for spreadsheets" in " ".join(
-        fabricgen(site, "check", "--help").stdout.split()
-    )
+    assert "csv      a row for each finding, for spreadsheets" in fabricgen(site, "list", "formats").stdout
+    assert "|csv]" in "".join(fabricgen(site, "check", "--help").stdout.split())
 
 
 def islands(hosts: int) -> Tree:

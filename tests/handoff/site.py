@@ -17,8 +17,8 @@ import yaml
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.cli.main import run
-from fabricgen.handoff import write_folder
 from fabricgen.handoff.ansible import SHARED_TABLES, ansible_files
+from fabricgen.handoff.folder import write_folder
 from fabricgen.resources import resource
 from fabricgen.sonic.dump import dump
 from tests.handoff.switch.config_db import Tables

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabricgen.errors import UnreadableInputError, UsageError
-from fabricgen.handoff import write_folder
-from fabricgen.handoff.folder import INDEX
+from fabricgen.handoff.folder import INDEX, write_folder
 
 OWN = st.dictionaries(st.sampled_from(["a", "b/c", "b/d", "e/f/g"]), st.binary(max_size=4))
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from fabricgen.bundle.read import open_bundle
-from fabricgen.handoff import write_folder
 from fabricgen.handoff.ansible import SHARED_TABLES, ansible_files
+from fabricgen.handoff.folder import write_folder
 from tests.handoff.site import assert_holds, filled, older, rendered
 from tests.handoff.switch.config_db import Tables, merge
 from tests.handoff.switch.stand_in import StandIn

@@ -4,8 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from fabricgen.handoff import write_folder
 from fabricgen.handoff.ansible import ansible_files
+from fabricgen.handoff.folder import write_folder
 from tests.handoff.site import ansible_command
 from tests.handoff.small_bundle import DEVICES, make_bundle
 

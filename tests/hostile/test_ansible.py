@@ -9,8 +9,8 @@ from pathlib import Path
 import yaml
 
 from fabricgen.bundle.read import open_bundle
-from fabricgen.handoff import write_folder
 from fabricgen.handoff.ansible import ansible_files
+from fabricgen.handoff.folder import write_folder
 from tests.handoff.site import ansible_command
 from tests.handoff.small_bundle import cabled
 from tests.hostile.payloads import CANARY, PAYLOAD, edit

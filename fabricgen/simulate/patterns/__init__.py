@@ -3,9 +3,6 @@
 from fabricgen.simulate.patterns.choice import (
     DEFAULT_BYTES,
     DEFAULT_PATTERN,
-    PATTERNS,
-    TRACE,
-    Pattern,
     check_pattern,
     make_traffic,
     uses_storage,
@@ -13,6 +10,7 @@ from fabricgen.simulate.patterns.choice import (
 from fabricgen.simulate.patterns.job import Job, Placement, make_job, read_order
 from fabricgen.simulate.patterns.traffic import Everyone, Messages, Traffic
 from fabricgen.simulate.plane.adapters import Adapter
+from fabricgen.vocabulary import PATTERNS, TRACE, Pattern
 
 __all__ = [
     "DEFAULT_BYTES", "DEFAULT_PATTERN", "PATTERNS", "TRACE", "Adapter", "Everyone", "Job", "Messages", "Pattern",

@@ -1,6 +1,5 @@
 """Patterns by their names."""
 
-import enum
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,27 +9,10 @@ from fabricgen.simulate.patterns.job import Job
 from fabricgen.simulate.patterns.trace import read_trace
 from fabricgen.simulate.patterns.traffic import Traffic
 from fabricgen.simulate.plane.adapters import Adapter
-
-
-class Pattern(enum.StrEnum):
-    """A traffic pattern."""
-
-    RING_ALL_REDUCE = "ring-all-reduce"
-    TREE_ALL_REDUCE = "tree-all-reduce"
-    ALL_TO_ALL = "all-to-all"
-    REDUCE_SCATTER = "reduce-scatter"
-    ALL_GATHER = "all-gather"
-    PIPELINE = "pipeline"
-    INCAST = "incast"
-    STORAGE_READ = "storage-read"
-    CHECKPOINT = "checkpoint"
-    PERMUTATION = "permutation"
-
+from fabricgen.vocabulary import PATTERNS, TRACE, Pattern
 
 DEFAULT_PATTERN = Pattern.RING_ALL_REDUCE
 DEFAULT_BYTES = 256 << 20
-TRACE = "trace:"
-PATTERNS = (*map(str, Pattern), f"{TRACE}FILE")
 
 _STORAGE = (Pattern.STORAGE_READ, Pattern.CHECKPOINT)
 _MAKERS: Mapping[Pattern, Callable[[Job, float, int], Traffic]] = {

@@ -1,0 +1,69 @@
+"""Every help has two examples, and each of them runs."""
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.examples import all_commands, examples_of
+from tests.conftest import Cli
+
+COMMANDS = dict(all_commands())
+DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-acme_box4-r0"
+SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
+PREPARED = (
+    "init my-fabric --example quickstart",
+    "render my-fabric --output build",
+    "init my-fabric-grown --hosts 32 --name quickstart",
+    "render my-fabric-grown --output build-next",
+    "init my-subnets --example infiniband",
+    "render my-subnets --output subnets",
+)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_two_examples_of_its_command(name: str) -> None:
+    examples = examples_of(COMMANDS[name])
+    assert len(examples) >= 2
+    assert all(example.startswith(f"{name} ") for example in examples)
+    assert len(set(examples)) == len(examples)
+
+
+def test_the_commands_are_all_there() -> None:
+    assert len(COMMANDS) >= 26
+    assert {"fabricgen simulate packets", "fabricgen handoff ztp", "fabricgen import sonic-device"} < set(COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the examples name: inventories, bundles, running configurations, LLDP, a device folder."""
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        for line in PREPARED:
+            run(line)
+    shutil.copytree(folder / "build" / "sonic", folder / "running")
+    shutil.copytree(DEVICE, folder / "device" / "vendor" / "x86_64-vendor_model-r0")
+    sku = folder / "device" / "vendor" / "x86_64-vendor_model-r0"
+    (sku / "Acme-Box4-P4").rename(sku / "Vendor-Model-C64")
+    shutil.copy(SCENARIO, folder / "scenario.json")
+    return folder
+
+
+def run(line: str) -> int:
+    from fabricgen.cli.main import run as command
+
+    with pytest.raises(SystemExit) as stop:
+        command(shlex.split(line))
+    return int(stop.value.code or 0)
+
+
+@pytest.mark.parametrize("example", [one for command in COMMANDS.values() for one in examples_of(command)])
+def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shutil.copytree(site, tmp_path / "site"))
+    words = shlex.split(example.partition(" > ")[0])[1:]
+    if words[0] in ("init", "import"):
+        shutil.rmtree(words[words.index("--output") + 1] if "--output" in words else words[1], ignore_errors=True)
+    done = cli(*words)
+    assert done.code == 0, done.out + done.err
