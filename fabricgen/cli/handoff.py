@@ -27,7 +27,7 @@ class Handoffs(click.Group):
         del self.commands  # of the group: the property below takes its place
 
     @cached_property
-    def commands(self) -> dict[str, click.Command]:
+    def commands(self) -> dict[str, click.Command]:  # type: ignore[override]  # cached_property can be written
         """All of them, by name."""
         from fabricgen.handoff import handoffs
 

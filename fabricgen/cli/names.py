@@ -24,7 +24,7 @@ class OneOf(_Choice):
         self._names, self._quickly = names, quickly or names
 
     @cached_property
-    def choices(self) -> tuple[str, ...]:
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # cached_property can be written
         """The names, in their order."""
         return tuple(self._names())
 

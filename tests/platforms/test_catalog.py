@@ -434,8 +434,8 @@ def test_power_of_an_own_switch(tmp_path: Path) -> None:
 def test_one_platform_is_read_in_time() -> None:
     """A whole fabric has a few platforms; each costs parsing once. The bar is 15 ms, the test leaves room for noise."""
     script = (
-        "import importlib.metadata, time, fabricgen.plain_yaml; from fabricgen.platforms.catalog import switch_platform as s;"
-        "t = time.process_time();"
+        "import importlib.metadata, time, fabricgen.plain_yaml;"
+        "from fabricgen.platforms.catalog import switch_platform as s; t = time.process_time();"
         "s('nvidia-sn5600'); print(time.process_time() - t)"
     )
     runs = [float(subprocess.check_output([sys.executable, "-c", script])) for _ in range(3)]
