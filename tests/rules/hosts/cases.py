@@ -36,7 +36,8 @@ def two_keys(folder: Path) -> None:
 
 
 def key_before_green(folder: Path) -> None:
-    """The hosts of green are limited members of another partition, whose key 0x0100 comes before that of green."""
+    """One port of blue, and as limited members those of green, are in another partition, whose key 0x0100 comes before
+    the keys of both tenants."""
     file = folder.parents[1] / "infiniband" / "compute" / "partitions.conf"
     text = file.read_text()
     members = text[text.index("green=") :].partition(":")[2].partition(";")[0].replace("=full", "=limited")
@@ -157,10 +158,11 @@ CASES = [
         key_before_green,
         f"hosts/gpu:{NCCL}|NCCL_IB_PKEY",
         ERROR,
-        "gpu-002 rail0 of plane compute has at index 1 of its P_Key table the limited key 0x0100, with which it reaches "
-        "full members only (16 ports)",
+        "gpu-000 rail0 of plane compute has at index 1 of its P_Key table the full key 0x8100, which is not that of its "
+        "tenant (17 ports)",
         "set NCCL_IB_PKEY to 2",
         clean=HostFiles(TENANTS),
+        also=("FG822",),
     ),
     Case(
         "FG916",
@@ -801,7 +803,7 @@ CASES = [
         edit(NCCL, "NCCL_IB_HCA=", "NCCL_IB_TC=106\nNCCL_IB_HCA="),
         "hosts/gpu:nccl.conf|NCCL_IB_TC",
         ERROR,
-        "NCCL_IB_TC is set, but the subnet manager of plane compute selects this value",
+        "NCCL_IB_TC is set, but it is a setting for RoCE, and plane compute is InfiniBand",
         "remove NCCL_IB_TC",
         clean=HostFiles(INFINIBAND),
         at="NCCL_IB_TC=106",

@@ -78,6 +78,7 @@ CASES = [
         "add the engine to routing_engine, or remove the option",
         clean=SubnetFiles(),
         at="root_guid_file",
+        also=("FG818",),
     ),
     _level(
         edit(PARTS, "blue=0x8001, ipoib", "blue=0x8001, ipoib, sl=9"),
@@ -327,10 +328,10 @@ CASES = [
         "compute:opensm.conf|routing_engine",
         WARNING,
         "if ftree fails, OpenSM silently falls back to minhop",
-        "set routing_engine to ftree,updn,no_fallback",
+        "set routing_engine to ftree,no_fallback",
         clean=SubnetFiles(),
         at="routing_engine",
-        also=("FG813",),
+        also=("FG813", "FG818"),
         pitfalls=(2,),
     ),
     Case(
@@ -369,7 +370,7 @@ CASES = [
         "set routing_engine to torus-2QoS",
         clean=SubnetFiles(TORUS),
         at="routing_engine",
-        also=("FG814",),
+        also=("FG814", "FG818"),
         pitfalls=(3,),
     ),
     Case(
@@ -411,7 +412,7 @@ CASES = [
         "set routing_engine to dfsssp with 8 lanes, or nue",
         clean=SubnetFiles(DRAGONFLY),
         at="routing_engine",
-        also=("FG814",),
+        also=("FG814", "FG818"),
         pitfalls=(2,),
     ),
     Case(
@@ -423,10 +424,7 @@ CASES = [
         "set routing_engine to ftree or updn",
         clean=SubnetFiles(),
         at="routing_engine",
-        also=(
-            "FG814",
-            "FG815",
-        ),
+        also=("FG814", "FG815", "FG818"),
         pitfalls=(46,),
     ),
     Case(
@@ -788,6 +786,7 @@ CASES = [
         clean=SubnetFiles(),
         at=f"{NODE}=full",
         pitfalls=(9,),
+        also=("FG916",),
     ),
     Case(
         "FG820",
@@ -799,6 +798,7 @@ CASES = [
         clean=SubnetFiles(),
         at="0x02fab00200009999=full",
         pitfalls=(9,),
+        also=("FG916",),
     ),
     Case(
         "FG821",
@@ -854,6 +854,7 @@ CASES = [
         clean=SubnetFiles(),
         at="green",
         pitfalls=(12,),
+        also=("FG845",),
     ),
     Case(
         "FG822",
@@ -864,6 +865,7 @@ CASES = [
         "list the same ports of each host",
         clean=SubnetFiles(),
         at="0x02fab00200000003",
+        also=("FG845", "FG916"),
     ),
     Case(
         "FG823",
@@ -980,6 +982,7 @@ CASES = [
         clean=SubnetFiles(),
         at=f"{PORT}=member",
         pitfalls=(16,),
+        also=("FG845",),
     ),
     Case(
         "FG825",
@@ -1032,6 +1035,7 @@ CASES = [
         "use fewer partitions on one port",
         clean=SubnetFiles(),
         pitfalls=(18,),
+        also=("FG845",),
     ),
     Case(
         "FG826",
@@ -1042,6 +1046,7 @@ CASES = [
         "use ALL_CAS instead of ALL",
         clean=SubnetFiles(),
         pitfalls=(18,),
+        also=("FG845",),
     ),
     Case(
         "FG827",
