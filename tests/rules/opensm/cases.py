@@ -1767,6 +1767,16 @@ GOOD = [
         clean=SubnetFiles(TORUS),
         also=("FG818",),  # torus_config remains
     ),
+    GoodCase(  # the last SL, and a table that ends before it, which FG816 reports
+        "FG824",
+        both(
+            option("qos", "FALSE", "TRUE"),
+            edit(PARTS, "blue=0x8001, ipoib", "blue=0x8001, ipoib, sl=15"),
+            edit(MANAGERS, END, f"\nqos_sl2vl {','.join('0' * 15)}{END}"),
+        ),
+        clean=SubnetFiles(),
+        also=("FG816",),
+    ),
     GoodCase(  # a tree has no loops that lanes must break
         "FG815",
         both(

@@ -66,7 +66,7 @@ def lost(one: SetVerdict) -> bool:
 
 @pytest.mark.parametrize("name", TREES)
 def test_the_model_of_trees_equals_opensm(opensm: Tools, tmp_path: Path, name: str) -> None:
-    """Every cable and switch: 213 failures of six designs. No loop, and the same failures disconnect hosts."""
+    """Every cable and switch: 186 failures of six designs. No loop, and the same failures disconnect hosts."""
     files, wanted = tree(tmp_path, TREES[name]()), Wanted(1, switches=True)
     model = modelled(files, read_subnet(files.netlist), wanted)
     real = rerouted(opensm, files, wanted, (0,), one_level=True, most=EVERY)
