@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt hooks golden bench fuzz matrix mutants kill dist clean
+.PHONY: help demo test lint type fmt hooks golden bench fuzz matrix mutants kill dist docs clean
 BIN := .venv/bin
 
 help:  ## print this list
@@ -63,6 +63,10 @@ matrix:  ## render every layout, role, set of priorities and BGP style into buil
 
 dist:  ## build the packages and install each in a fresh environment
 	@scripts/dist
+
+docs:  ## build the documentation as a site in build/site, and check its links
+	@scripts/setup "[docs]"
+	@$(BIN)/python docs/make_site.py
 
 clean:  ## remove everything that make creates
 	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

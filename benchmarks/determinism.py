@@ -2,7 +2,8 @@
 
 python -m benchmarks.determinism [INVENTORY ...]
 
-Standard output and all written files are compared byte for byte. The exit code is 1 if anything differs.
+Standard output and all written files are compared byte for byte. Commands that refuse the bundle are listed: they show
+nothing. The exit code is 1 if anything differs or ends without a verdict.
 """
 
 import contextlib
@@ -24,13 +25,15 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ("quickstart", "spectrum", "dragonfly", "superpod")
 VARIANTS = ((0, False, 1), (1, True, 2), (2, True, 1))  # hash seed, reversed order of files, processes
 
-_VERDICTS = ("0", "1", "None")  # exit codes; None is a return without one
+_VERDICTS = ("0", "1", "2", "None")  # exit codes; None is a return without one
+_REFUSED = "2"
 
 Digests = dict[str, str]  # command, or file -> sha256
 
 
-def differences(inventory: Path, variants: Sequence[tuple[int, bool, int]] = VARIANTS) -> list[str]:
-    """The commands and files that are not the same in all variants, and the commands that end without a verdict."""
+def differences(inventory: Path, variants: Sequence[tuple[int, bool, int]] = VARIANTS) -> tuple[list[str], list[str]]:
+    """The commands and files that are not the same in all variants or end without a verdict; and the commands that
+    refuse the bundle."""
     found: list[Digests] = []
     for seed, is_reversed, jobs in variants:
         with tempfile.TemporaryDirectory(prefix="fabricgen-determinism-") as folder:
@@ -41,10 +44,10 @@ def differences(inventory: Path, variants: Sequence[tuple[int, bool, int]] = VAR
             done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
             found.append(json.loads(done.stdout))
     names = dict.fromkeys(name for digests in found for name in digests)
-    without_verdict = [
-        name for name, digest in found[0].items() if " " in digest and digest.split()[0] not in _VERDICTS
-    ]
-    return [name for name in names if len({digests.get(name) for digests in found}) > 1] + without_verdict
+    codes = {name: digest.split()[0] for name, digest in found[0].items() if " " in digest}
+    without_verdict = [name for name, code in codes.items() if code not in _VERDICTS]
+    refused = [name for name, code in codes.items() if code == _REFUSED]
+    return [name for name in names if len({digests.get(name) for digests in found}) > 1] + without_verdict, refused
 
 
 def copy_in_order(source: Path, target: Path, *, is_reversed: bool) -> None:
@@ -116,8 +119,10 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     code = 0
     for inventory in arguments or [str(ROOT / "inventories" / name) for name in EXAMPLES]:
-        found = differences(Path(inventory))
+        found, refused = differences(Path(inventory))
         print(f"{inventory}: {f'{len(found)} differences' if found else 'the same bytes'}", *found, sep="\n  ")
+        for command in refused:
+            print(f"  refused: {command}")
         code = 1 if found else code
     return code
 

@@ -6,6 +6,9 @@ A device, a pipe or a folder is refused before it is read. The limits are docume
 import io
 import os
 import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
 
@@ -28,6 +31,20 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
 )
+_unsaved: ContextVar[Mapping[Path, str]] = ContextVar("unsaved")
+
+
+@contextmanager
+def unsaved(texts: Mapping[Path, str]) -> Iterator[None]:
+    """Within it, `read_text` returns these texts: an editor has changed the files and not saved them yet.
+
+    `texts` is resolved path -> text. Only the thread that enters it is concerned.
+    """
+    token = _unsaved.set(texts)
+    try:
+        yield
+    finally:
+        _unsaved.reset(token)
 
 
 def read_bytes(file: Path, most_bytes: int = JSON_BYTES) -> bytes:
@@ -53,11 +70,20 @@ def _blocks(stream: io.RawIOBase, most_bytes: int) -> bytes:
 
 def read_text(file: Path, most_bytes: int = TABLE_BYTES) -> str:
     """The text of a regular UTF-8 file, with \\n at the ends of its lines. Raises UnreadableInputError."""
+    texts = _unsaved.get({})
+    if texts and (text := texts.get(file.resolve())) is not None:
+        if len(text) > most_bytes:
+            raise _too_large(len(text), most_bytes, file)
+        return _with_newlines(text)
     try:
-        return read_bytes(file, most_bytes).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        return _with_newlines(read_bytes(file, most_bytes).decode("utf-8"))
     except UnicodeDecodeError as error:
         place = Location(str(file), error.object.count(b"\n", 0, error.start) + 1)
         raise UnreadableInputError("cannot read: not UTF-8 text", place) from error
+
+
+def _with_newlines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def require_regular(file: Path, most_bytes: int) -> None:

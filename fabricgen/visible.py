@@ -12,7 +12,9 @@ _HIDDEN = "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u
 _TAGS = "\U000e0000-\U000e0fff"
 _IN_VALUE = re.compile(f"[{_HIDDEN}{_TAGS}]")
 _COLOR = r"\x1b\[[0-9;]*m"
-_IN_OUTPUT = re.compile(f"({_COLOR})|(?![\t\n])[{_HIDDEN}{_TAGS}]")
+_HIDDEN_IN_OUTPUT = _HIDDEN.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f")  # tabs and newlines stay
+_ANY_IN_OUTPUT = re.compile(f"[{_HIDDEN_IN_OUTPUT}{_TAGS}]")
+_IN_OUTPUT = re.compile(f"({_COLOR})|[{_HIDDEN_IN_OUTPUT}{_TAGS}]")
 # What runners of CI jobs read as commands: GitHub at the start of a line, older GitHub and Azure anywhere in it.
 _COMMAND = re.compile(r"^(?P<indent>[ \t]*):(?=:[A-Za-z])|#(?=#(?:\[|vso\[))", re.MULTILINE)
 _MARKUP = re.compile(r"[`*\[\]@]")
@@ -37,8 +39,11 @@ def printable(text: str, *, color: bool = False, commands: bool = False) -> str:
     Newlines and tabs stay; colors stay with `color`. Without `commands`, text that a runner of CI jobs executes is
     escaped in the same way.
     """
-    text = _IN_OUTPUT.sub(lambda found: found[0] if color and found[1] else _units(found[0]), text)
-    return text if commands else _COMMAND.sub(_disarmed, text)
+    if _ANY_IN_OUTPUT.search(text):  # much faster than a substitution
+        text = _IN_OUTPUT.sub(lambda found: found[0] if color and found[1] else _units(found[0]), text)
+    if commands or not ("::" in text or "##" in text):
+        return text
+    return _COMMAND.sub(_disarmed, text)
 
 
 def markdown(text: str) -> str:

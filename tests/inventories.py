@@ -98,6 +98,17 @@ def explicit(platform: str = ARISTA, **plane: Any) -> Tree:
     }
 
 
+def islands() -> Tree:
+    """Two hosts, each with all NICs at a separate leaf."""
+    tree = explicit()
+    tree["hosts"]["gpu"]["count"] = 2
+    tree["planes"]["compute"]["spines"] = []
+    tree["planes"]["compute"]["links"] = [
+        [f"gpu/{host}:rail{rail}", f"leaf{host + 1}:Ethernet{8 * rail}"] for host in (0, 1) for rail in range(8)
+    ]
+    return tree
+
+
 def write(folder: Path, tree: Tree, name: str = "fabric.yaml") -> Path:
     """Write the inventory as one file. Returns its folder."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from netaddr import IPAddress, IPNetwork
 from fabricgen.allocation.grant import Form, Grant
 from fabricgen.allocation.guids import Guids, give_guids
 from fabricgen.allocation.lock import Lock
-from fabricgen.allocation.naming import name_hosts, name_switches, notes_by_identity
+from fabricgen.allocation.naming import check_notes, name_hosts, name_switches, notes_by_identity
 from fabricgen.allocation.pools import Pool, block_size
 from fabricgen.allocation.refusals import Refusal, refused, replaced
 from fabricgen.design.model import Block, Fabric, Link
@@ -36,6 +36,7 @@ class Allocation:
     management: Mapping[str, tuple[str, ...]]  # with prefix length
     blocks: Mapping[str, tuple[IPNetwork, ...]]
     notes: Mapping[str, DeviceNote]
+    host_notes: Mapping[str, DeviceNote]
     guids: Guids
     subnets: Mapping[str, int]  # InfiniBand subnet -> the number in its prefix
 
@@ -84,6 +85,7 @@ def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refusal]) -> tu
     keys = [switch.key for switch in fabric.switches]
     blocks = [block.key for block in _numbered_blocks(fabric)]
     host_names = name_hosts(fabric, names.values(), findings)
+    check_notes(fabric, names, host_names, findings)
     allocation = Allocation(
         names=names,
         host_names=host_names,
@@ -92,6 +94,7 @@ def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refusal]) -> tu
         management={key: tuple(new.management[key]) for key in keys if key in new.management},
         blocks={key: tuple(map(IPNetwork, new.blocks[key])) for key in blocks if key in new.blocks},
         notes=notes,
+        host_notes=notes_by_identity(fabric, host_names),
         guids=give_guids(fabric, notes, names, host_names, new, findings, refusals),
         subnets=new.subnets,
     )

@@ -1,6 +1,6 @@
 """Identity to name: from `devices`, else the pattern, else the lock file, else the default pattern."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from string import ascii_lowercase
 
 from fabricgen.allocation.lock import Lock
@@ -12,6 +12,7 @@ from fabricgen.inventory.references import error, suggest
 from fabricgen.vocabulary import Role
 
 _HOST_PATTERN = "{group}-{number:03}"
+_HOST_KEYS = {"name", "rack", "unit", "serial"}  # of `devices`
 
 
 def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: list[Refusal]) -> dict[str, str]:
@@ -39,7 +40,6 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals:
             findings.append(error("FG208", message, fabric.inventory, "names", switch.role, hint=hint))
         owner.setdefault(name, switch)
         names[switch.key] = name
-    _check_notes(fabric, names, findings)
     return names
 
 
@@ -58,8 +58,8 @@ def name_hosts(fabric: Fabric, switch_names: Collection[str], findings: list[Fin
     return names
 
 
-def notes_by_identity(fabric: Fabric, names: dict[str, str]) -> dict[str, DeviceNote]:
-    """Identity -> entry of `devices`."""
+def notes_by_identity(fabric: Fabric, names: Mapping[str, str]) -> dict[str, DeviceNote]:
+    """Identity -> entry of `devices`, for the names of switches or hosts."""
     by_name = {note.name: note for note in fabric.inventory.devices}
     return {key: by_name[name] for key, name in names.items() if name in by_name}
 
@@ -87,13 +87,23 @@ def _fill_host(pattern: str, fabric: Fabric, host: Host) -> str:
     return pattern.format(plane="", subplane="", pod=0, su=0, rail=0, **fields)
 
 
-def _check_notes(fabric: Fabric, names: dict[str, str], findings: list[Finding]) -> None:
+def check_notes(
+    fabric: Fabric, names: Mapping[str, str], host_names: Mapping[str, str], findings: list[Finding]
+) -> None:
+    """Report entries of `devices` for no device, and what hosts cannot have. `names` are those of switches."""
+    switches, hosts = set(names.values()), set(host_names.values())
     for note in fabric.inventory.devices:
         if note.identity and note.identity not in names:
             hint = suggest(note.identity, sorted(names))
             findings.append(
                 error("FG107", f"the identity {note.identity!r} does not exist", note, "identity", hint=hint)
             )
-        elif not note.identity and note.name not in names.values():
-            hint = suggest(note.name, sorted(names.values()))
-            findings.append(error("FG107", f"the switch {note.name!r} does not exist", note, "name", hint=hint))
+        elif not note.identity and note.name not in switches | hosts:
+            hint = suggest(note.name, sorted(switches | hosts))
+            findings.append(error("FG107", f"the device {note.name!r} does not exist", note, "name", hint=hint))
+        elif note.name in hosts:
+            for key in sorted(note.node.mapping.keys() - _HOST_KEYS):
+                message = f"{note.name} is a host, and {key} is a key of switches"
+                findings.append(
+                    error("FG105", message, note, key, hint=f"remove {key}; a host has rack, unit and serial")
+                )

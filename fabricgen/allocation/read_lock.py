@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,9 +28,11 @@ _EXPECTED = {
 
 def read_lock(file: Path) -> Lock | None:
     """The lock in a file; None if there is no file. Raises UnreadableInputError with the line of a damaged entry."""
-    if not file.exists():
-        return None
-    text = read_text(file, LOCK_BYTES)
+    return _lock(read_text(file, LOCK_BYTES), file) if file.exists() else None
+
+
+@lru_cache(maxsize=4)  # an editor judges each edit of an inventory with the same lock file
+def _lock(text: str, file: Path) -> Lock:
     root, raw = load_yaml_node(text, str(file))
     version = raw.get("version") if isinstance(raw, dict) else None
     if not isinstance(raw, dict) or version != VERSION:

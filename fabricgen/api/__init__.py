@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fabricgen.api.checking import Check, check
-    from fabricgen.api.comparison import diff, rehearse
+    from fabricgen.api.comparison import diff, rehearse, roll_out
     from fabricgen.api.congestion import CongestionSimulation, simulate_congestion, simulate_congestion_of_scenario
     from fabricgen.api.deadlock import DeadlockSimulation, FailureOptions, simulate_deadlock
     from fabricgen.api.judgement import Judgement, Policy, Progress
@@ -35,6 +35,7 @@ __all__ = [
     "diff",
     "rehearse",
     "render",
+    "roll_out",
     "simulate_congestion",
     "simulate_congestion_of_scenario",
     "simulate_deadlock",
@@ -58,6 +59,7 @@ _MODULES = {
     "check": "fabricgen.api.checking",
     "diff": "fabricgen.api.comparison",
     "rehearse": "fabricgen.api.comparison",
+    "roll_out": "fabricgen.api.comparison",
     "render": "fabricgen.api.rendering",
     "simulate_congestion": "fabricgen.api.congestion",
     "simulate_congestion_of_scenario": "fabricgen.api.congestion",

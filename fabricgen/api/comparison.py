@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fabricgen.diff.cables import CableDifference
     from fabricgen.diff.difference import Difference
     from fabricgen.diff.rehearsal import Rehearsal
+    from fabricgen.rollout.order import Rollout
 
 
 def diff(old: Path, new: Path, *, form: InputForm | None = None) -> "Difference | CableDifference":
@@ -39,6 +40,17 @@ def rehearse(old: Path, new: Path) -> "list[Rehearsal]":
     if isinstance(found, CableDifference):
         raise UsageError(f"{new} describes cables: NEW must be a bundle or config_db.json files")
     return [rehearsed(device) for device in found.changed]
+
+
+def roll_out(difference: "Difference", *, safe: bool = False) -> "Rollout":
+    """The order in which the switches change, and the fabric at each step in between.
+
+    With `safe`, an order in which no step cuts off a host, loses a route, makes a cyclic buffer dependency or takes
+    more of the uplinks than stated; `blocked` names the switches without a place in it. Raises UnreadableInputError.
+    """
+    from fabricgen.rollout.order import roll_out as rolled_out
+
+    return rolled_out(difference, safe=safe)
 
 
 def _compare(old: tuple[Path, InputForm], new: tuple[Path, InputForm]) -> "Difference":

@@ -79,7 +79,7 @@ def simulate_deadlock(
 
         require_plane(judging.bundle, plane)
     planes = prove(judging, plane, lfts, failures)
-    _name_left_out(judging, planes, failures, {"--certificate": certificate, "--routes": routes})
+    _name_left_out(judging, planes, {"--certificate": certificate, "--routes": routes})
     _write_proof(judging.bundle, planes, certificate, routes, svg)
     progress.step("simulated", f"routes and buffer dependencies of {len(judging.bundle.devices)} devices")
     packets = _demonstrate(judging, planes, progress) if demonstrate else None
@@ -102,14 +102,18 @@ def prove(judging: Judging, plane: str | None, lfts: Path | None, failures: Fail
     root, subnet_roots = judging.bundle.root, judging.bundle.subnet_roots
     if lfts is not None or subnet_roots:
         from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps, analyse_subnets
+        from fabricgen.simulate.deadlock.infiniband.failures import Wanted
         from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
+        from fabricgen.simulate.deadlock.infiniband.fixed_level import job_levels
 
+        jobs = job_levels(judging.bundle)
+        wanted = Wanted(failures.most_links, failures.switches, failures.seed)
         if lfts is not None:
-            results += analyse_dumps(lfts, root, plane)
+            results += analyse_dumps(lfts, root, plane, jobs)
         else:
-            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane)]
-        judging.findings += subnet_findings(results)
-        judging.codes |= codes_of("FG80")
+            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane, jobs, wanted)]
+        judging.findings += subnet_findings(results, wanted)
+        judging.codes |= codes_of("FG80", "FG843", "FG846", "FG847", "FG848")
     if not (plane and results):
         planes = analyse_deadlock(judging.bundle, plane, _failures(failures))
         judging.routed |= {one.name: one.evidence.fabric for one in planes}
@@ -129,17 +133,13 @@ def _failures(options: FailureOptions) -> "Failures":
     return Failures(options.most_links, options.switches, options.repair, options.seed, spread)
 
 
-def _name_left_out(
-    judging: Judging, results: Sequence[DeadlockResult], failures: FailureOptions, files: Mapping[str, Path | None]
-) -> None:
+def _name_left_out(judging: Judging, results: Sequence[DeadlockResult], files: Mapping[str, Path | None]) -> None:
     """Add the findings about options that InfiniBand planes cannot fulfil."""
-    chosen = {"--failures": failures.depth, "--switch-failures": failures.switches}
-    of_failures = [name for name, given in chosen.items() if given]
     of_tables = [name for name, file in files.items() if file is not None]
-    if of_failures or of_tables:
-        from fabricgen.simulate.deadlock.infiniband.findings import left_out
+    if of_tables:
+        from fabricgen.simulate.deadlock.infiniband.findings import without_tables
 
-        judging.findings += left_out(results, of_failures, of_tables)
+        judging.findings += without_tables(results, of_tables)
 
 
 def _write_proof(

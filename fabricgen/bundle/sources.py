@@ -54,6 +54,23 @@ class Sources:
         origins = [origin.inventory for one in found if one for origin in one.origins]
         return tuple(dict.fromkeys(origin for origin in origins if "#" in origin))
 
+    def caused(
+        self, device: str, tables: Mapping[str, Mapping[str, Mapping[str, object]]], place: str
+    ) -> Iterator[tuple[str, str]]:
+        """(TABLE|key|field, value) of a device's tables that come from an inventory value (file#dotted.path).
+
+        Values below it count, too. Of the rows of one pattern, the first in the order of the tables is given.
+        """
+        below = {index for index, one in enumerate(self.raw["origins"]) if _is_below(one.get("inventory", ""), place)}
+        for form, ports in self._forms(device) if below else ():
+            for pattern, fields in self.raw["forms"][form]["rows"].items():
+                names = [name for name, origins in fields.items() if below.intersection(origins)]
+                table = pattern.partition("|")[0]
+                rows = tables.get(table, {}) if names else {}
+                key = next((key for key in rows if _matches(pattern, f"{table}|{key}", ports)), None)
+                row = rows[key] if key is not None else {}
+                yield from ((f"{table}|{key}|{name}", str(row[name])) for name in names if name in row)
+
     def _fields(self, device: str, table: str, key: str) -> list[str]:
         row = f"{table}|{key}"
         overridden = [path.removeprefix(f"{row}|") for path in self.overrides(device) if path.startswith(f"{row}|")]
@@ -166,6 +183,10 @@ def _checked(raw: Any) -> Mapping[str, Any]:
     for index, one in enumerate(rows(raw.get("suppressions", []), "suppressions")):
         checked(Suppression(**one), f"suppressions[{index}]")
     return typing.cast(Mapping[str, Any], raw)
+
+
+def _is_below(path: str, place: str) -> bool:
+    return path == place or path.startswith((f"{place}.", f"{place}["))
 
 
 def _by_table(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, list[tuple[str, Mapping[str, Any]]]]:

@@ -89,12 +89,16 @@ class WiredNic:
 
 @dataclass(frozen=True, slots=True)
 class WiredHost:
-    """A host with its NICs."""
+    """A host with its NICs. Hosts of one `nvlink_domain` share NVLink; it is "" where NVLink joins one host only."""
 
     name: str
     group: str
     model: str
     nics: tuple[WiredNic, ...]
+    rack: str = ""
+    unit: str = ""
+    serial: str = ""
+    nvlink_domain: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +214,8 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
-    lists["devices"] = tuple(map(_dumped_device, wiring.devices))
+    lists["devices"] = tuple(_without_unknown(device, "mmu_bytes") for device in wiring.devices)
+    lists["hosts"] = tuple(_without_unknown(host, "rack", "unit", "serial", "nvlink_domain") for host in wiring.hosts)
     lists |= {name: items for name in ("host_models", "externals", "placeholders") if (items := getattr(wiring, name))}
     head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
     if wiring.checks != Checks():
@@ -218,10 +223,10 @@ def dump_wiring(wiring: Wiring) -> bytes:
     return dump_listing(head, lists)
 
 
-def _dumped_device(device: WiredDevice) -> dict[str, object]:
-    """The keys of a device; `mmu_bytes` only where it is known."""
-    keys = {field.name: getattr(device, field.name) for field in fields(device)}
-    return keys if device.mmu_bytes is not None else {name: keys[name] for name in keys if name != "mmu_bytes"}
+def _without_unknown(item: WiredDevice | WiredHost, *optional: str) -> dict[str, object]:
+    """The keys of an item; the optional ones only where they are known."""
+    keys = {field.name: getattr(item, field.name) for field in fields(item)}
+    return {name: value for name, value in keys.items() if name not in optional or value not in ("", None)}
 
 
 def load_wiring(text: bytes) -> Wiring:

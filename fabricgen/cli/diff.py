@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fabricgen.diff.cables import CableDifference
     from fabricgen.diff.difference import Difference
 
-EXIT_DIFFERENT = 4
+EXIT_DIFFERENT, EXIT_UNSAFE = 4, 1
 FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
 
 
@@ -34,6 +34,10 @@ def _forms() -> list[str]:
     "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True,
     help="Format of the result. jsonpatch is RFC 6902, for `config apply-patch`; plan is several patches in order.",
 )  # fmt: skip
+@click.option(
+    "--safe", is_flag=True,
+    help="Order the plan so that no step cuts off a host or makes a cycle; exit with 1 and the reasons if none does.",
+)  # fmt: skip
 @click.option("--exit-code", is_flag=True, help="Exit with 4 if there are differences.")
 @click.option(
     "--as", "new_form", type=OneOf(_forms),
@@ -45,7 +49,14 @@ def _forms() -> list[str]:
 )  # fmt: skip
 @verb
 def command(
-    settings: Settings, old: Path, new: Path, fmt: str, exit_code: bool, new_form: str | None, output: Path | None
+    settings: Settings,
+    old: Path,
+    new: Path,
+    fmt: str,
+    safe: bool,
+    exit_code: bool,
+    new_form: str | None,
+    output: Path | None,
 ) -> int:
     """Show how NEW differs from OLD, by table, key and field.
 
@@ -68,20 +79,25 @@ def command(
     form = InputForm(new_form) if new_form else form_of(new)
     if form.is_cabling and fmt in ("jsonpatch", "plan"):
         raise UsageError("cables cannot be patched: choose text, json or markdown")
+    if safe and fmt != "plan":
+        raise UsageError("--safe orders the steps of a plan: choose --format plan")
     found = diff(old, new, form=form)
+    is_unsafe = False
     color = output is None and settings.paints(sys.stdout)
     if isinstance(found, CableDifference):
         text = _cables(found, fmt, color)
     elif fmt == "jsonpatch":
         text = _patches(settings, found, output)
     elif fmt == "plan":
-        text = _plans(settings, found, output)
+        text, is_unsafe = _plans(settings, found, output, safe=safe)
     else:
         text = _rows(found, fmt, color)
     if text and output is not None:  # patches are written to their own files
         write_atomically(output, f"{text}\n".encode())
     elif text:
         write(text, color=settings.paints(sys.stdout))
+    if is_unsafe:
+        return EXIT_UNSAFE
     return EXIT_DIFFERENT if found.differs and exit_code else 0
 
 
@@ -99,18 +115,28 @@ def _rows(difference: "Difference", fmt: str, color: bool) -> str:
     return diff_text(difference, color)
 
 
-def _plans(settings: Settings, difference: "Difference", output: Path | None) -> str:
-    """The plans as one object, and their text on standard error; with `output`, files and the text instead."""
+def _plans(settings: Settings, difference: "Difference", output: Path | None, *, safe: bool) -> tuple[str, bool]:
+    """The plans as one object, and their text on standard error; with `output`, files and the text instead. Also
+    whether no safe order was found."""
+    from fabricgen.api.comparison import roll_out
     from fabricgen.atomic.folder import write_files
+    from fabricgen.report.formats.concise import concise_report
     from fabricgen.report.plan_json import plan_files, plan_object
     from fabricgen.report.plan_text import plan_text
+    from fabricgen.rollout.findings import rollout_findings
 
+    rollout = roll_out(difference, safe=safe)
+    findings = rollout_findings(difference, rollout)
+    plan = plan_object(__version__, difference, rollout, findings)
+    text = plan_text(difference, rollout)
+    if findings:
+        settings.say(concise_report(findings).rstrip())
     if output is None:
-        settings.say(plan_text(difference))
-        return json_text(plan_object(__version__, difference))
-    write_files(output, plan_files(__version__, difference))
-    write(plan_text(difference))
-    return ""
+        settings.say(text)
+        return json_text(plan), bool(findings)
+    write_files(output, plan_files(plan))
+    write(text)
+    return "", bool(findings)
 
 
 def _cables(difference: "CableDifference", fmt: str, color: bool) -> str:
@@ -126,18 +152,18 @@ def _patches(settings: Settings, difference: "Difference", output: Path | None) 
     from fabricgen.atomic.folder import write_files
     from fabricgen.diff.counts import count
     from fabricgen.report.diff_json import patch_files, patch_object
-    from fabricgen.report.diff_words import cost_lines
+    from fabricgen.report.diff_words import patch_lines
     from fabricgen.units import counted
 
     counts = count(difference)
-    for line in cost_lines(counts):
+    for line in patch_lines(counts):
         settings.say(line)
     if counts.withheld:
         secrets = counted(counts.withheld, "change")
         settings.say(f"{secrets} of secrets in no patch: copy them to the switches from your secret store")
     for device in difference.changed:
-        if device.sorting.problem:
-            settings.say(f"no patch for {device.name}: {device.sorting.problem}; see --format plan")
+        if device.work.sorting.problem:
+            settings.say(f"no patch for {device.name}: {device.work.sorting.problem}; see --format plan")
     if output is None:
         return json_text(patch_object(__version__, difference, counts))
     write_files(output, patch_files(difference))

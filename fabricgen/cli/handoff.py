@@ -97,7 +97,7 @@ def _examples(handoff: "Handoff") -> str:
 def _option(option: "Option") -> Callable[..., Any]:
     return click.option(
         f"--{option.name}",
-        option.name,
+        option.name.replace("-", "_"),
         type=click.Choice(option.choices) if option.choices else str,
         default=option.default,
         show_default=option.default is not None,

@@ -48,6 +48,7 @@ _VERBS = {
     "explain": ("fabricgen.cli.explain", "Explain the code of a finding, or the origin of a value."),
     "list": ("fabricgen.cli.list_", "List platforms, designs, codes and other names."),
     "schema": ("fabricgen.cli.schema", "Print a JSON Schema."),
+    "lsp": ("fabricgen.cli.lsp", "Serve an editor: findings, hover, completion of an inventory."),
     "completion": ("fabricgen.cli.completion", "Print the completion script of a shell."),
 }
 

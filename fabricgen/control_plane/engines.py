@@ -4,7 +4,8 @@ OpenSM silently falls back to minhop if an engine fails. On rings and between gr
 for each other in a cycle (a credit loop), so an engine that cannot route a design is as bad as minhop.
 
 Each engine was measured on each kind of design with opensm 3.3.23 under ibsim, with the SLs of real path records and
-the SL2VL tables that OpenSM dumps. ibdmchk and a dependency graph judged the results and agreed on every run.
+the SL2VL tables that OpenSM dumps, and again with all paths on SL 0. ibdmchk and a dependency graph judged the results
+and agreed on every run.
 """
 
 from collections.abc import Mapping
@@ -18,16 +19,22 @@ NO_LMC = (Engine.FTREE, Engine.LASH)  # refuse LMC > 0, and OpenSM falls back to
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An engine that routes a kind of design without credit loops if it has at least `vls` data VLs."""
+    """An engine that routes a kind of design without credit loops if it has at least `vls` data VLs.
+
+    `one_sl`: also with all packets on one SL, as NCCL sends them; nue on one VL only, torus-2QoS on rings up to
+    LONGEST_ONE_SL_RING.
+    """
 
     engine: Engine
     vls: int
     evidence: str
+    one_sl: bool = True
 
 
 # Engines that distribute paths over virtual lanes need `qos TRUE`, so that OpenSM programs SL2VL; nue with several VLs.
 LAYERED = (Engine.DFSSSP, Engine.LASH, Engine.TORUS_2QOS)
-SPREADS = (Engine.DFSSSP, Engine.NUE)  # use all VLs, for balance
+
+LONGEST_ONE_SL_RING = 4  # measured with all paths on SL 0: 3x3, 4x3, 4x4, 3x3x3, 4x4x4 free; 5x4, 6x4, 5x5, 5x4x4 loop
 
 _NUE = Option(Engine.NUE, 1, "builds its paths on the dependency graph itself, on any topology with any number of VLs")
 _TREE = "measured on two- and three-tier trees: no credit loop"
@@ -56,13 +63,18 @@ OPTIONS: Mapping[Graph, tuple[Option, ...]] = {
     Graph.TREE: (
         Option(Engine.UPDN, 1, f"{_TREE}; ftree gives up where one leaf-spine link is missing"),
         _NUE,
-        Option(Engine.DFSSSP, 8, f"{_TREE} with 8 VLs"),
+        Option(Engine.DFSSSP, 8, f"{_TREE} with 8 VLs", one_sl=False),
     ),
     Graph.LISTED_LINKS: (_NUE,),
     Graph.DRAGONFLY: (
-        Option(Engine.DFSSSP, 8, "measured on dragonflies of 72 and 1056 endpoints with 8 VLs: no credit loop"),
+        Option(
+            Engine.DFSSSP,
+            8,
+            "measured on dragonflies of 72 and 1056 endpoints with 8 VLs: no credit loop",
+            one_sl=False,
+        ),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured with 1 and 4 VLs on 64 endpoints, 8 on 1056: no credit loop"),
-        Option(Engine.LASH, 3, "measured on a dragonfly of 72 endpoints with 3 VLs: no credit loop"),
+        Option(Engine.LASH, 3, "measured on a dragonfly of 72 endpoints with 3 VLs: no credit loop", one_sl=False),
     ),
     Graph.DRAGONFLY_PLUS: (
         Option(
@@ -75,28 +87,36 @@ OPTIONS: Mapping[Graph, tuple[Option, ...]] = {
     Graph.TORUS_2D: (
         Option(Engine.TORUS_2QOS, 2, f"{_TORUS_2QOS}; measured on 5x5 with 2 VLs: no credit loop"),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on 5x5 with one VL: no credit loop"),
-        Option(Engine.LASH, 3, "measured on 5x5 with 3 VLs: no credit loop"),
-        Option(Engine.DFSSSP, 8, "measured on 5x5 with 8 VLs: no credit loop"),
+        Option(Engine.LASH, 3, "measured on 5x5 with 3 VLs: no credit loop", one_sl=False),
+        Option(Engine.DFSSSP, 8, "measured on 5x5 with 8 VLs: no credit loop", one_sl=False),
     ),
     Graph.TORUS_3D: (
         Option(Engine.TORUS_2QOS, 2, f"{_TORUS_2QOS}; measured on 4x4x4 and 5x5x5 with 2 VLs: no credit loop"),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on 4x4x4: no credit loop"),
-        Option(Engine.LASH, 6, "measured with 5 VLs on 4x4x4 and 6 on 5x5x5: no credit loop"),
+        Option(Engine.LASH, 6, "measured with 5 VLs on 4x4x4 and 6 on 5x5x5: no credit loop", one_sl=False),
     ),
     Graph.MESH: (
         Option(Engine.TORUS_2QOS, 2, "routes by dimension; measured on 4x4, 6x4 and 4x4x4 with 2 VLs: no credit loop"),
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on 4x4 with one VL: no credit loop"),
         Option(Engine.DOR, 1, "routes by dimension; measured on 4x4 and 6x4: no credit loop"),
-        Option(Engine.DFSSSP, 8, "measured on 4x4 with 8 VLs: no credit loop"),
+        Option(Engine.DFSSSP, 8, "measured on 4x4 with 8 VLs: no credit loop", one_sl=False),
     ),
     Graph.RING: (
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on a ring of 5 with one VL: no credit loop"),
-        Option(Engine.DFSSSP, 8, "measured on a ring of 5 with 8 VLs: no credit loop"),
+        Option(Engine.DFSSSP, 8, "measured on a ring of 5 with 8 VLs: no credit loop", one_sl=False),
     ),
     Graph.LINE: (
         Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on a line of 5 with one VL: no credit loop"),
         Option(Engine.MINHOP, 1, "a line has one path between two switches; measured on 5: no credit loop"),
     ),
+}
+
+# An engine -> one without credit loops that routes where the first one fails. Measured: a host on a spine stops ftree,
+# two failed hops of a ring stop torus-2QoS, and a path that needs a ninth VL stops dfsssp.
+FALLBACKS: Mapping[Engine, Engine] = {
+    Engine.FTREE: Engine.UPDN,
+    Engine.TORUS_2QOS: Engine.NUE,
+    Engine.DFSSSP: Engine.NUE,
 }
 
 FALLS_BACK = "OpenSM falls back to minhop, whose paths loop"

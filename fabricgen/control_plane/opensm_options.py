@@ -4,6 +4,7 @@ All other options keep the defaults of OpenSM. They are the same for all subnet 
 changes neither keys nor routes. `managers.py` has the port and priority of each manager.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricgen.allocation.allocate import Allocation
@@ -85,6 +86,7 @@ def plan_options(
 
     engine = choice.engine
     torus = engine is Engine.TORUS_2QOS
+    reads_nodes, reads_order = _first(choice, _READS_NODES), _first(choice, _READS_ORDER)
     tree = graph.is_tree
     qos, key = choice.qos, spec.m_key is not None
     everywhere = "the same for every manager of the subnet"
@@ -92,19 +94,20 @@ def plan_options(
         subnet_prefix=_prefix(subnet, allocation, spec),
         lmc=value(spec.lmc, f"each endpoint has 2^{spec.lmc} LIDs", inventory=spec.source("lmc")),
         routing_engine=value(
-            f"{engine},no_fallback", choice.reason, "without no_fallback OpenSM takes minhop where the engine fails",
+            ",".join([*choice.engines, "no_fallback"]), choice.reason,
+            "without no_fallback OpenSM takes minhop where the engine fails",
             inventory=spec.source("engine"),
         ),
-        nue_max_num_vls=value(choice.vls, "nue takes one VL unless it is told", inventory=spec.source("vls"))
-        if engine is Engine.NUE else None,
+        nue_max_num_vls=value(choice.nue_vls, "nue takes one VL unless it is told", inventory=spec.source("vls"))
+        if Engine.NUE in choice.engines else None,
         root_guid_file=place("root_guids", "the roots as they were designed: found by OpenSM itself, a missing cable "
-                             "makes another tree") if engine in _READS_ROOTS and tree else None,
-        cn_guid_file=place("cn_guids", f"{engine} balances the paths to compute nodes first")
-        if engine in _READS_NODES else None,
-        io_guid_file=place("io_guids", f"{engine} balances the paths to storage apart from those to compute nodes")
-        if engine in _READS_NODES else None,
-        guid_routing_order_file=place("guid_routing_order", f"{engine} routes in this order: rail by rail, so that the "
-                                      "paths of a rail spread over its uplinks") if engine in _READS_ORDER else None,
+                             "makes another tree") if _first(choice, _READS_ROOTS) and tree else None,
+        cn_guid_file=place("cn_guids", f"{reads_nodes} balances the paths to compute nodes first")
+        if reads_nodes else None,
+        io_guid_file=place("io_guids", f"{reads_nodes} balances the paths to storage apart from those to compute nodes")
+        if reads_nodes else None,
+        guid_routing_order_file=place("guid_routing_order", f"{reads_order} routes in this order: rail by rail, so "
+                                      "that the paths of a rail spread over its uplinks") if reads_order else None,
         torus_config=place("torus-2QoS.conf", "the size and a seed: torus-2QoS cannot tell a torus without"),
         use_ucast_cache=value("TRUE", "a host or leaf that reboots does not have all routes worked out again")
         if tree and not spec.lmc else None,
@@ -144,6 +147,11 @@ def plan_options(
         node_name_map_name=given("node-name-map", "names instead of GUIDs in logs"),
         prefix_routes_file=place("prefix-routes.conf", "routers to other subnets"),
     )  # fmt: skip
+
+
+def _first(choice: Subnet, engines: Sequence[Engine]) -> Engine | None:
+    """The first engine of the subnet that is one of `engines`."""
+    return next((engine for engine in choice.engines if engine in engines), None)
 
 
 def _prefix(subnet: SubnetDesign, allocation: Allocation, spec: InfinibandSpec) -> Value:

@@ -55,6 +55,7 @@ class Pending:
     sessions: list[str]  # BGP peers with an established session before the change
     owned: list[str] | None  # rendered tables; None when the target is the previous configuration
     hidden: list[str]  # secrets that no message may quote
+    held: list[str] = dataclasses.field(default_factory=list)  # what the daemons did not hold before the change
 
 
 class Device:

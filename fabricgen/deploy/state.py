@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ..sonic.tables import ConfigDb
+from .daemons import held_problems, in_short
 from .restore import Device
 
 Far = tuple[str, str]  # a neighbor's name, and its port as it announces it
@@ -125,7 +126,8 @@ def problems_of(
             found.append("PFC watchdog: a storm is in progress (see `pfcwd show stats`)")
     found += pfc_problems(rendered, device.run("pfc", "show", "priority"))
     keys = device.run("sonic-db-cli", "APPL_DB", "KEYS", "BUFFER_PG_TABLE:*").split()
-    return found + group_problems(lossless_groups(rendered), keys)
+    found += group_problems(lossless_groups(rendered), keys)
+    return found + in_short(held_problems(device, rendered))
 
 
 def sessions(device: Device) -> list[str]:

@@ -23,6 +23,7 @@ from typing import Any
 
 from ..diff.patch import Route
 from ..sonic.tables import ConfigDb
+from .daemons import held_problems, in_short
 from .disguise import Disguise
 from .headroom import profiles
 from .restore import (
@@ -156,6 +157,7 @@ def _make_ready(device: Device, request: Request, plan: Plan) -> None:
         sessions=killed.sessions if killed else sessions(device),
         owned=sorted(request.rendered) if request.source is Source.RENDERED else None,
         hidden=sorted(request.disguise.seen.union(map(str, request.secrets.values()))),
+        held=killed.held if killed else held_problems(device, plan.running),
     )
     device.begin(pending)  # the timer exists before the change begins
     if killed:
@@ -206,13 +208,16 @@ def _await_sessions(device: Device, pending: Pending, target: ConfigDb) -> None:
 
 
 def deviations(device: Device, hidden: set[str]) -> list[str]:
-    """What differs from the target after a change: tables, and sessions that are not established again."""
+    """What differs from the target after a change: tables, what the daemons hold, except for what they did not hold
+    before, and sessions that are not established again."""
     pending = _in_progress(device, hidden)
     if not device.is_loaded():
         return ["CONFIG_DB is not loaded"]
     target, running = device.read(TARGET), device.running()
     tables = differing_tables(target, without_switch_made(running, target), pending.shared)
     problems = [f"these tables differ from the target: {', '.join(tables)}"] if tables else []
+    if not tables:
+        problems += in_short([one for one in held_problems(device, target) if one not in pending.held])
     return problems + lost_sessions(pending.sessions, target, sessions(device))
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, connector
+from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, cage
 from fabricgen.design.subnets import split_subnets
 from fabricgen.design.waste import waste
 from fabricgen.vocabulary import LinkKind, Technology
@@ -69,22 +69,24 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
 
 
 def _optics(design: PlaneDesign, cables: Mapping[str, Cable]) -> list[dict[str, Any]]:
-    """Cables by kind, length and medium, and the transceivers that they need: none for cables with fixed ends."""
+    """Cables by kind, length and medium, and the transceivers that they need: one for each cage, counted with the first
+    of its cables, and none for cables with fixed ends."""
     counts: Counter[tuple[str, float, str]] = Counter()
-    plugs: dict[tuple[str, float, str], set[tuple[str, str]]] = {}
+    served: dict[tuple[str, str], tuple[str, float, str]] = {}
     for link in design.links:
         group = link.kind, link.cable.length_m, link.cable.medium
         counts[group] += link.id in cables
         if link.cable.medium in _PLUGGABLE:
-            ends = {(end.key, connector(end, port)) for end, port in ((link.a, link.a_port), (link.b, link.b_port))}
-            plugs.setdefault(group, set()).update(ends)
+            for end, port in ((link.a, link.a_port), (link.b, link.b_port)):
+                served.setdefault((end.key, cage(end, port)), group)
+    transceivers = Counter(served.values())
     return [
         {
             "kind": kind,
             "length_m": length_m,
             "medium": medium,
             "cables": count,
-            "transceivers": len(plugs.get((kind, length_m, medium), ())),
+            "transceivers": transceivers[kind, length_m, medium],
         }
         for (kind, length_m, medium), count in sorted(counts.items())
     ]

@@ -179,6 +179,11 @@ class Fabric:
         )
 
 
+def cage(node: Switch | Host, port: str) -> str:
+    """The cage of a port, which holds one transceiver: a twin-port cage has two connectors."""
+    return str(node.layout.port_by_name[port].index) if isinstance(node, Switch) else connector(node, port)
+
+
 def connector(node: Switch | Host, port: str) -> str:
     """The connector of a port: the cage of a switch, or the half of a cage with its own connector, or a NIC's cage."""
     if isinstance(node, Switch):

@@ -7,7 +7,7 @@ The Ansible role contains this module: only the standard library and relative im
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ..sonic.canonical import natural_key
 from ..sonic.tables import ConfigDb
@@ -16,16 +16,19 @@ KEPT_SHARE = 0.5  # of the links to other switches that are up
 _HOST = "Server"
 
 
-def batches(ports: Iterable[str], config: ConfigDb) -> list[list[str]]:
+def batches(ports: Iterable[str], config: ConfigDb, rising: Container[str] = ()) -> list[list[str]]:
     """The ports in batches. Ports that are down are in the first one, because nothing depends on them.
 
-    A batch has at most every second port of a host and of a rail, and leaves KEPT_SHARE of the links to switches in
-    service, if there is more than one.
+    The ports `rising`, which are down and come up, are a batch before it: a change that was interrupted left them down,
+    so no other port goes down before they are up. A batch has at most every second port of a host and of a rail, and
+    leaves KEPT_SHARE of the links to switches in service, if there is more than one.
     """
     up = up_ports(config)
     chosen = sorted(ports, key=natural_key)
     found: dict[int, list[str]] = defaultdict(list)
-    found[0] += [port for port in chosen if port not in up]
+    for port in chosen:
+        if port not in up:
+            found[-1 if port in rising else 0].append(port)
     for number, port in (*_host_batches(chosen, config, up), *_link_batches(chosen, config, up)):
         found[number].append(port)
     return [sorted(found[number], key=natural_key) for number in sorted(found) if found[number]]
@@ -38,7 +41,7 @@ def up_ports(config: ConfigDb) -> frozenset[str]:
 
 def kept_share(ports: Sequence[str], config: ConfigDb) -> float:
     """The share of the links to switches that stay in service while the ports are down; 1 without such links."""
-    hosts = _hosts(config)
+    hosts = hosts_of(config)
     links = {port for port in up_ports(config) if (name := neighbor(config, port)) and name not in hosts}
     return 1 - len(links.intersection(ports)) / len(links) if links else 1.0
 
@@ -49,14 +52,15 @@ def neighbor(config: ConfigDb, port: str) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _hosts(config: ConfigDb) -> frozenset[str]:
+def hosts_of(config: ConfigDb) -> frozenset[str]:
+    """The names of the neighbors that are hosts."""
     rows = config.get("DEVICE_NEIGHBOR_METADATA", {})
     return frozenset(name for name, row in rows.items() if row.get("type") == _HOST)
 
 
 def _host_batches(ports: Iterable[str], config: ConfigDb, up: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Neighboring hosts, and neighboring ports of a host, are in different batches."""
-    hosts = _hosts(config)
+    hosts = hosts_of(config)
     names = sorted({name for port in up if (name := neighbor(config, port)) in hosts or not name}, key=natural_key)
     order = {name: number for number, name in enumerate(names)}
     seen: Mapping[str, list[str]] = defaultdict(list)
@@ -70,7 +74,7 @@ def _host_batches(ports: Iterable[str], config: ConfigDb, up: frozenset[str]) ->
 
 def _link_batches(ports: Iterable[str], config: ConfigDb, up: frozenset[str]) -> Iterator[tuple[int, str]]:
     """As many links in a batch as may be out of service; first one link of each neighbor, then the next one."""
-    hosts = _hosts(config)
+    hosts = hosts_of(config)
     by_neighbor: dict[str, list[str]] = defaultdict(list)
     for port in sorted(up, key=natural_key):
         if (name := neighbor(config, port)) and name not in hosts:

@@ -32,12 +32,42 @@ class Counts:
     withheld: int
 
 
+@dataclass(frozen=True, slots=True)
+class PlanCounts:
+    """What the plans of a comparison do. `routes` of the changed devices; `patches` of all devices, and the ports that
+    they take down and up; `seconds` (lowest and highest) and `megabytes` of the slowest device; `kept_share` of the
+    uplinks that each device keeps at least. Reloads take all ports of a device down and are not counted in these."""
+
+    routes: Mapping[str, int]
+    patches: int
+    ports: int
+    seconds: tuple[int, int]
+    megabytes: int
+    kept_share: float
+
+
+def count_plans(difference: Difference) -> PlanCounts:
+    """Count the plans of a comparison."""
+    plans = [device.work.plan for device in difference.changed]
+    routes = Counter(plan.route for plan in plans)
+    patched = [plan for plan in plans if plan.steps]
+    return PlanCounts(
+        routes={name.value: routes[name] for name in Route if name is not Route.NONE},
+        patches=sum(len(plan.steps) for plan in patched),
+        ports=sum(len({port for step in plan.steps for port in step.down}) for plan in patched),
+        seconds=max((plan.price.seconds for plan in patched), key=lambda range_s: range_s[1], default=(0, 0)),
+        megabytes=max((plan.price.megabytes for plan in patched), default=0),
+        kept_share=min((plan.kept_share for plan in patched), default=1.0),
+    )
+
+
 def count(difference: Difference) -> Counts:
     """Count a comparison."""
     changed = difference.changed
     kinds = Counter(_KINDS[change.op, change.field is not None] for device in changed for change in device.changes)
-    routes = Counter(device.route for device in changed)
-    patched = [device for device in changed if device.route is Route.APPLY_PATCH]
+    routes = Counter(device.work.route for device in changed)
+    patched = [device for device in changed if device.work.route is Route.APPLY_PATCH]
+    prices = [device.work.price for device in patched]
     return Counts(
         devices={
             "added": len(difference.added),
@@ -50,9 +80,11 @@ def count(difference: Difference) -> Counts:
         costs=totals(change.verdict.cost for device in changed for change in device.changes),
         routes={name.value: routes[name] for name in Route if name is not Route.NONE},
         flaps=sum(len(list(flapped_ports(device.changes))) for device in patched),
-        patch_seconds=max((device.price.seconds for device in patched), key=lambda range_s: range_s[1], default=(0, 0)),
-        patch_megabytes=max((device.price.megabytes for device in patched), default=0),
+        patch_seconds=max(
+            (device.work.price.seconds for device in patched), key=lambda range_s: range_s[1], default=(0, 0)
+        ),
+        patch_megabytes=max((price.megabytes for price in prices), default=0),
         made=sum(len(device.drift.made) for device in difference.devices),
         secrets=sum(device.drift.secrets for device in difference.devices),
-        withheld=sum(device.withheld for device in changed),
+        withheld=sum(device.work.withheld for device in changed),
     )

@@ -9,13 +9,10 @@ from pathlib import Path
 import orjson
 
 from fabricgen.bundle.locate import locate
-from fabricgen.diff.changes import Change, changes
-from fabricgen.diff.drift import Drift, sort_out
-from fabricgen.diff.patch import Operation, Route, holds_secret, operations, route, worst
-from fabricgen.diff.plan import Plan, make_plan
-from fabricgen.diff.price import Price, price
+from fabricgen.diff.changes import Change
+from fabricgen.diff.drift import Drift
 from fabricgen.diff.sides import Side
-from fabricgen.diff.sorting import Sorting, sorting
+from fabricgen.diff.work import Work, Works
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
@@ -24,7 +21,6 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.releases import DEFAULT, release_of
 from fabricgen.sonic.tables import ConfigDb, first_non_row
-from fabricgen.sonic.updater.verdicts import Cost
 
 
 class FileChange(enum.StrEnum):
@@ -37,56 +33,22 @@ class FileChange(enum.StrEnum):
 
 @dataclass(frozen=True)
 class DeviceDifference:
-    """A switch of both sides whose files differ."""
+    """A switch of both sides whose files differ. Switches with the same changes share `work`."""
 
     name: str
-    drift: Drift
     old: ConfigDb
     new: ConfigDb
-    release: int
+    work: Work
+
+    @property
+    def drift(self) -> Drift:
+        """The changes, and what the switch adds by itself."""
+        return self.work.drift
 
     @property
     def changes(self) -> Sequence[Change]:
         """The changes, without the rows that the switch adds."""
-        return self.drift.changes
-
-    @cached_property
-    def patch(self) -> list[Operation]:
-        """The operations that change the old configuration into the new one; none if the updater cannot sort them."""
-        return [] if self.sorting.problem else operations(self.changes, self.old, self.new)
-
-    @cached_property
-    def cost(self) -> Cost:
-        """The highest cost of the changes."""
-        return worst({change.verdict.cost for change in self.changes})
-
-    @property
-    def route(self) -> Route:
-        """How the changes come to the switch: apply-patch | plan | reload | reboot."""
-        found = route(self.cost)
-        return Route.PLAN if found is Route.APPLY_PATCH and self.sorting.problem else found
-
-    @cached_property
-    def sorting(self) -> Sorting:
-        """What the updater does with one patch that has all changes."""
-        return sorting(self.changes, self.old, self.new, self.release)
-
-    @cached_property
-    def price(self) -> Price:
-        """The time and the memory of this patch."""
-        return price(self.sorting)
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The patches in order, or a reload."""
-        from fabricgen.diff.lookup import profiles  # only a plan needs the catalog
-
-        return make_plan(self.old, self.new, self.release, self.changes, profiles(self.new))
-
-    @cached_property
-    def withheld(self) -> int:
-        """The number of changes that contain a secret, which no patch shows."""
-        return sum(map(holds_secret, self.changes))
+        return self.work.drift.changes
 
 
 @dataclass(frozen=True)
@@ -146,8 +108,9 @@ def compare(old: Side, new: Side) -> Difference:
         )
     loader = TableLoader()
     drift = old.form != new.form
+    works = Works(drift, running_is_new=new.form is InputForm.RUNNING)
     names = sorted(old.files.keys() | new.files.keys(), key=natural_key)
-    devices = [device for name in names if name in common and (device := _device(name, old, new, loader))]
+    devices = [device for name in names if name in common and (device := _device(name, old, new, loader, works))]
     gone = [name for name in names if name not in new.files]
     come = [name for name in names if name not in old.files]
     unseen = (gone if old.form is InputForm.BUNDLE else come) if drift else []
@@ -167,15 +130,13 @@ def _names(old: Side, new: Side) -> str:
     return f" ({old.fabric}, {new.fabric})" if old.fabric and new.fabric else ""
 
 
-def _device(name: str, old: Side, new: Side, loader: TableLoader) -> DeviceDifference | None:
+def _device(name: str, old: Side, new: Side, loader: TableLoader, works: Works) -> DeviceDifference | None:
     text, other = read_bytes(old.files[name]), read_bytes(new.files[name])
     if text == other:
         return None
     before, after = _parse(text, old.files[name], loader), _parse(other, new.files[name], loader)
     release = release_of(before) or old.release or new.release or DEFAULT
-    found = changes(before, after, release)
-    drift = Drift(found) if old.form == new.form else sort_out(found, running_is_new=new.form is InputForm.RUNNING)
-    return DeviceDifference(name, drift, before, after, release)
+    return DeviceDifference(name, before, after, works.of(before, after, release))
 
 
 def _load(file: Path, loader: TableLoader) -> ConfigDb:

@@ -1,11 +1,13 @@
 """Drift of a running configuration: without rows that the switch adds, and without secrets that the file refers to."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabricgen.diff.changes import Change
 from fabricgen.sonic.secrets import PLACEHOLDER
 from fabricgen.sonic.switch_made import maker
+from fabricgen.sonic.tables import parse_priorities
 from fabricgen.sonic.updater.verdicts import Cost, Verdict
 
 
@@ -25,16 +27,36 @@ def sort_out(found: Iterable[Change], running_is_new: bool) -> Drift:
     found = list(found)
     placeholders = {(change.table, change.key) for change in found if change.op == filed and _refers(change.key)}
     filled = _filled(found, placeholders, running)
+    groups = _groups(change for change in found if change.op == filed and change.field is None)
     for change in found:
         value = change.new if running_is_new else change.old
         file_value = change.old if running_is_new else change.new
         if (change.table, change.key) in filled or (change.op == "replace" and _refers(file_value)):
             secrets += change.op != running
+        elif _is_replaced(change, groups):
+            left.append(change)
         elif change.op == running and (by := maker(change.table, change.key, change.field, value)):
             made.append(replace(change, verdict=Verdict(Cost.CHEAP, by)))
         else:
             left.append(change)
     return Drift(left, made, secrets)
+
+
+def _groups(changes: Iterable[Change]) -> Mapping[str, set[int]]:
+    """The priority groups of the rows of BUFFER_PG among the changes, by port."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for change in changes:
+        if change.table == "BUFFER_PG":
+            port, _, numbers = change.key.partition("|")
+            found[port] |= parse_priorities(numbers)
+    return found
+
+
+def _is_replaced(change: Change, groups: Mapping[str, set[int]]) -> bool:
+    """Whether a row of BUFFER_PG is one of an earlier file, and not of buffermgrd alone: the file has another range."""
+    port, _, numbers = change.key.partition("|")
+    is_row = change.table == "BUFFER_PG" and change.field is None
+    return is_row and bool(groups.get(port, set()) & parse_priorities(numbers))
 
 
 def _filled(found: Sequence[Change], placeholders: set[tuple[str, str]], running: str) -> set[tuple[str, str]]:

@@ -10,7 +10,7 @@ from fabricgen.sonic.tables import ConfigDb
 def profiles(config: ConfigDb) -> Lookup:
     """Name -> row, for the HwSKU of a configuration; empty for one that is not in the catalog."""
     hwsku = config.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", "")
-    mode = config.get("BUFFERPOOL", {}).get(POOL, {}).get("mode", "dynamic")
+    mode = config.get("BUFFER_POOL", {}).get(POOL, {}).get("mode", "dynamic")
     return _profiles(hwsku, mode) if isinstance(hwsku, str) and isinstance(mode, str) else {}
 
 

@@ -60,8 +60,8 @@ def make_plan(
     if not found:
         return Plan(Route.NONE, known)
     cables, made = written_rows(found, old, new, lookup or {})
-    apart = {id(change) for change in (*cables, *made)}
-    left = [change for change in found if id(change) not in apart]
+    apart = {*cables, *made}
+    left = [change for change in found if change not in apart]
     needed = {change.verdict.cost: None for change in left if _is_final(change)}
     if needed:
         route = Route.REBOOT if Cost.REBOOT in needed else Route.RELOAD
@@ -132,7 +132,7 @@ def _steps(
 
 def _patches(cables: Sequence[Change], parts: Split, old: ConfigDb) -> Iterator[tuple[Purpose, int, Sequence[Change]]]:
     yield Purpose.CABLES, 0, cables
-    groups = batches(parts.ports, old)
+    groups = batches(parts.ports, old, parts.rising)
     for number, ports in enumerate(groups, start=1):
         yield Purpose.DOWN, number, _of(parts.down, ports)
         yield Purpose.OUT, number, _of(parts.out, ports)

@@ -24,7 +24,7 @@ class Rehearsal:
 
 def rehearse(device: DeviceDifference) -> Rehearsal:
     """Apply the plan of a device to a stand-in that has booted its old configuration."""
-    plan, lookup = device.plan, profiles(device.old)
+    plan, lookup = device.work.plan, profiles(device.old)
     target = applied(device.old, device.changes)
     expected, switch = StandIn(plan.release, lookup), StandIn(plan.release, lookup)
     expected.boot(target)

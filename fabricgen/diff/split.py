@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..sonic.tables import ConfigDb
+from ..sonic.tables import ConfigDb, parse_priorities
 from ..sonic.updater.verdicts import CREATE_ONLY_FIELDS, PORT_FLAP_TABLES
 from .batches import up_ports
 from .changes import Change, Op
@@ -18,6 +18,7 @@ _MAPS = frozenset({
     "TC_TO_DSCP_MAP", "TC_TO_PRIORITY_GROUP_MAP", "TC_TO_QUEUE_MAP",
 })  # fmt: skip
 _REFERENCED = _MAPS | {"BUFFER_POOL", "SCHEDULER", "WRED_PROFILE"}  # by rows of ports; BUFFER_PROFILE is apart
+_RANGES = ("BUFFER_PG", "BUFFER_QUEUE")
 _PRIORITIES = ("pfc_enable", "pfcwd_sw_enable")
 _SPEED = ("speed", "fec")
 _ByPort = dict[str, list[Change]]
@@ -27,8 +28,9 @@ _ByPort = dict[str, list[Change]]
 class Split:
     """The changes by step. Those of ports by port: `down`, `out`, `into`, `up`.
 
-    `returning` are the ports that are up before and after. `first` are other changes, `last` those that must follow the
-    ports. `sessions` are rows that the updater removes and adds again, `profiles` the old buffer profiles.
+    `returning` are the ports that are up before and after, `rising` those that are down before and up after. `first`
+    are other changes, `last` those that must follow the ports. `sessions` are rows that the updater removes and adds
+    again, `profiles` the old buffer profiles.
     """
 
     down: _ByPort = field(default_factory=lambda: defaultdict(list))
@@ -40,6 +42,7 @@ class Split:
     sessions: list[list[Change]] = field(default_factory=list)
     profiles: list[Change] = field(default_factory=list)
     returning: frozenset[str] = frozenset()
+    rising: frozenset[str] = frozenset()
 
     @property
     def ports(self) -> set[str]:
@@ -50,8 +53,9 @@ class Split:
 def split(changes: Sequence[Change], old: ConfigDb, new: ConfigDb) -> Split:
     """The changes by step."""
     found = Split()
-    ports = {port for change in changes if (port := _port(change))}
     up_before, up_after = up_ports(old), up_ports(new)
+    found.rising = (up_after - up_before) & old.get("PORT", {}).keys()
+    ports = {port for change in changes if (port := _port(change))} | found.rising
     found.returning = up_before & up_after & ports
     for port in sorted(found.returning):
         found.down[port].append(admin_status(port, "up", "down"))
@@ -62,6 +66,7 @@ def split(changes: Sequence[Change], old: ConfigDb, new: ConfigDb) -> Split:
         found.up[port].append(addition("PFC_WD", port, new["PFC_WD"][port]))
     created_again = {(change.table, change.key) for change in changes if _is_create_only(change)}
     rows = {(change.table, change.key): port for change in changes if (port := _port(change)) and _is_row(change)}
+    rows |= _cleared_with(rows, old, new)
     sessions: dict[tuple[str, str], list[Change]] = defaultdict(list)
     maps_last = _priorities(new) > _priorities(old)
     for change in changes:
@@ -83,6 +88,22 @@ def split(changes: Sequence[Change], old: ConfigDb, new: ConfigDb) -> Split:
             found.into[port].append(addition(table, key, after))
     found.sessions = list(sessions.values())
     return found
+
+
+def _cleared_with(rows: Mapping[tuple[str, str], str], old: ConfigDb, new: ConfigDb) -> dict[tuple[str, str], str]:
+    """The rows that stay and lose profiles with rows that go, with their ports: orchagent clears each group or queue of
+    a range that is removed, also those that another row has. They are removed and added again."""
+    found: dict[tuple[str, str], str] = {}
+    for table in _RANGES:
+        cleared: dict[str, set[int]] = defaultdict(set)
+        for name, key in rows:
+            if name == table and key in old.get(table, {}):
+                cleared[key.partition("|")[0]] |= parse_priorities(key.partition("|")[2])
+        for key in old.get(table, {}).keys() & new.get(table, {}).keys() if cleared else ():
+            port, _, numbers = key.partition("|")
+            if (table, key) not in rows and cleared.get(port, set()) & parse_priorities(numbers):
+                found[table, key] = port
+    return dict(sorted(found.items()))
 
 
 def _port(change: Change) -> str:

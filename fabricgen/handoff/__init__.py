@@ -15,7 +15,8 @@ __all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs"]
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `fabricgen handoff NAME`, and the keyword argument of `Handoff.files` with the same name."""
+    """An option of `fabricgen handoff NAME`, and the keyword argument of `Handoff.files` with the same name, with
+    underscores for dashes."""
 
     name: str
     help: str

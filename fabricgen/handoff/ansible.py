@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from fabricgen.atomic import Private
 from fabricgen.bundle.names import CONFIG_NAME
-from fabricgen.handoff import ONLY_SWITCHES, Handoff
+from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, present_pattern, stages_of
+from fabricgen.handoff.ansible_order import planned_stages
 from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
@@ -34,17 +35,19 @@ SHARED_TABLES = (*TABLES, "DEVICE_METADATA")  # tables that the image also write
 _PLACE = ("identity", "plane", "subplane", "role", "pod", "su", "rail", "hwsku", "rack", "unit", "serial", "state")
 
 
-def ansible_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
+def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the project's files, in the same order for the same bundle.
 
-    `only` is a list of shell patterns for device names, separated by commas. Raises UsageError when no name matches,
-    and for names that Ansible does not allow; UnreadableInputError for a file that is not JSON.
+    `only` is a list of shell patterns for device names, separated by commas, `plan` the file of a plan whose order the
+    roll-out follows. Raises UsageError when no name matches, for a plan of other switches, and for names that Ansible
+    does not allow; UnreadableInputError for a file that is not JSON.
     """
     devices = chosen_devices(bundle, only)
+    by_name = {device.name: device for device in devices}
     context = {
         "fabric": bundle.wiring.fabric if bundle.wiring else "",
         "all_switches": ALL,
-        "stages": stages_of(devices),
+        "stages": planned_stages(Path(plan), by_name) if plan else stages_of(devices),
         "present": present_pattern(ALL, devices),
         "shared_tables": sorted(SHARED_TABLES),
         "secret_fields": sorted(SECRET_FIELDS),
@@ -145,7 +148,7 @@ HANDOFF = Handoff(
     "ansible",
     "Write an Ansible project: inventory, host variables with digests, the files, playbooks and their role.",
     ansible_files,
-    (ONLY_SWITCHES,),
+    (ONLY_SWITCHES, Option("plan", "plan.json of `diff --format plan`: apply.yml follows its order.", metavar="FILE")),
     "ansible-playbook -i {output}/inventory.yml {output}/playbooks/check.yml",
     _notes,
     examples=("", "--only '*-leaf'"),

@@ -5,19 +5,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fabricgen.bundle.stages import TIERS, stage_label, staged, title
 from fabricgen.errors import UsageError
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.vocabulary import DeviceState, Role
+from fabricgen.vocabulary import DeviceState
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import ObservedDevice
+    from fabricgen.bundle.stages import Label
     from fabricgen.bundle.wiring import WiredDevice
 
-TIERS: Mapping[str, int] = {Role.LEAF: 1, Role.SPINE: 2, Role.CORE: 3}
 ALL = "sonic"
 ABSENT_STATES = (DeviceState.PLANNED, DeviceState.FAILED)  # of switches that Ansible cannot log in to
-
-Label = tuple[str | int, ...]  # what the members of a group have in common: ("plane", "compute", "rail", 3)
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def host_groups(devices: list["ObservedDevice"]) -> dict[str, object]:
     members: dict[Label, list[str]] = {}
     stages: dict[Label, list[Label]] = {}
     for device in devices:
-        for label in (_stage_label(device), *_labels(device.wired)):
+        for label in (stage_label(device), *_labels(device.wired)):
             members.setdefault(label, []).append(device.name)
     for label in members:
         if label[0] == "plane":
@@ -56,22 +55,18 @@ def host_groups(devices: list["ObservedDevice"]) -> dict[str, object]:
     return {ALL: all_switches, **_sorted(parents), **_sorted(groups)}
 
 
-def _refuse_equal_names(devices: Iterable["ObservedDevice"], labels: Iterable[Label]) -> None:
+def _refuse_equal_names(devices: Iterable["ObservedDevice"], labels: Iterable["Label"]) -> None:
     owners = dict.fromkeys(("all", "ungrouped", ALL), "a group of Ansible itself")
     names = [(f"device {device.name}", device.name) for device in devices]
-    for title, name in (*names, *((" ".join(map(str, label)), _group_name(label)) for label in labels)):
-        if (other := owners.setdefault(name, title)) != title:
-            raise UsageError(f"{title} and {other} have the same name in Ansible, {name}; rename one of them")
+    for what, name in (*names, *((title(label), _group_name(label)) for label in labels)):
+        if (other := owners.setdefault(name, what)) != what:
+            raise UsageError(f"{what} and {other} have the same name in Ansible, {name}; rename one of them")
 
 
 def stages_of(devices: list["ObservedDevice"]) -> list[Stage]:
     """The order of the roll-out: planes, their subplanes, each rail by itself, then the tiers above."""
-    members: dict[Label, list[ObservedDevice]] = {}
-    for device in devices:
-        members.setdefault(_stage_label(device), []).append(device)
     return [
-        Stage(" ".join(map(str, label)), present_pattern(_group_name(label), members[label]))
-        for label in sorted(members, key=lambda label: _rank(members[label][0]))
+        Stage(title(label), present_pattern(_group_name(label), members)) for label, members in staged(devices).items()
     ]
 
 
@@ -82,16 +77,7 @@ def present_pattern(group: str, devices: Iterable["ObservedDevice"]) -> str:
     return ":".join([group, *absent])
 
 
-def _stage_label(device: "ObservedDevice") -> Label:
-    """The switches of one stage: those of a rail; above the rails, those of a role."""
-    wired = device.wired
-    if wired is None:
-        return ("unplaced",)
-    subplane = () if wired.subplane is None else ("subplane", wired.subplane)
-    return ("plane", wired.plane, *subplane, *(("rail", wired.rail) if wired.rail is not None else (wired.role,)))
-
-
-def _labels(wired: "WiredDevice | None") -> Iterator[Label]:
+def _labels(wired: "WiredDevice | None") -> Iterator["Label"]:
     """The other groups of a switch."""
     if wired is None:
         return
@@ -100,7 +86,7 @@ def _labels(wired: "WiredDevice | None") -> Iterator[Label]:
     yield from ((name, number) for name, number in numbers if number is not None)
 
 
-def _group_name(label: Label) -> str:
+def _group_name(label: "Label") -> str:
     return re.sub(r"[^a-z0-9_]", "_", "_".join(map(str, label)).lower())
 
 
@@ -110,11 +96,3 @@ def _names(names: Iterable[str]) -> dict[str, object]:
 
 def _sorted(groups: Mapping[str, object]) -> dict[str, object]:
     return {name: groups[name] for name in sorted(groups, key=natural_key)}
-
-
-def _rank(device: "ObservedDevice") -> tuple[object, ...]:
-    wired = device.wired
-    if wired is None:
-        return (1,)
-    tier = TIERS.get(wired.role, 0)
-    return (0, natural_key(wired.plane), wired.subplane or 0, wired.rail is None, wired.rail or 0, tier, wired.role)

@@ -45,7 +45,7 @@ class Plant:
     def __init__(self, bundle: "Bundle", wiring: "Wiring") -> None:
         self._bundle = bundle
         self._devices = {device.name: device for device in wiring.devices}
-        self._models = {host.name: host.model for host in wiring.hosts}
+        self._hosts = {host.name: host for host in wiring.hosts}
         self._links = {link.id: link for link in wiring.links}
         self.cables = wiring.cables
 
@@ -65,12 +65,14 @@ class Plant:
         """The links that a cable carries."""
         return [self._links[name] for name in cable.links]
 
-    def connector(self, end: "Endpoint") -> "Endpoint":
-        """The connector at this end. Split ports share a cage, and so do the ports of some NICs."""
+    def cage(self, end: "Endpoint") -> "Endpoint":
+        """The cage at this end, which holds one transceiver. Split ports and twin ports share a cage, as do the ports
+        of some NICs."""
         name, port = end
         if device := self._devices.get(name):
             return name, self._cage(device, port)
-        model = host_model(self._models.get(name, ""))
+        host = self._hosts.get(name)
+        model = host_model(host.model) if host else None
         nic = model.nic_by_name.get(port) if model else None
         card = nic_model(nic.model) if nic else None
         shared = nic and card and card.ports_per_cage > 1 and nic.rail is not None
@@ -81,12 +83,12 @@ class Plant:
         platform = switch_platform(device.platform)
         layout = next((each for each in platform.layouts if each.name == device.layout), None) if platform else None
         if layout and port in layout.port_by_name:
-            return layout.port_by_name[port].parent
+            return str(layout.port_by_name[port].index)
         observed = self._bundle.devices.get(device.name)
         return (observed.text_of("PORT", port, "index") if observed else "") or port
 
     def _end(self, name: str, ends: list["Endpoint"]) -> CableEnd:
-        device, observed = self._devices.get(name), self._bundle.devices.get(name)
+        device, observed = self._devices.get(name) or self._hosts.get(name), self._bundle.devices.get(name)
         ports = tuple(port for _, port in ends)
         labels = tuple((observed.text_of("PORT", port, "alias") if observed else "") or port for port in ports)
         return CableEnd(name, ports, labels, device.rack if device else "", device.unit if device else "")

@@ -89,7 +89,7 @@ def _place(end: "CableEnd") -> str:
 
 
 def _order(plant: Plant, runs: list["CableRun"]) -> Iterator[list[object]]:
-    """Cables by kind, and transceivers: one for each connector of fibre, for any number of cables."""
+    """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables."""
     wanted = {run.id for run in runs}
     cables: Counter[tuple[str, float, str]] = Counter()
     plugged: dict[Endpoint, list[tuple[str, float, int]]] = {}
@@ -99,7 +99,7 @@ def _order(plant: Plant, runs: list["CableRun"]) -> Iterator[list[object]]:
         links = plant.links_of(cable)
         cables[cable.medium, cable.length_m, lanes(len(links), links[0].speed_mbps)] += 1
         for link in links if cable.medium in PLUGGED else ():
-            for end in {plant.connector(link.a), plant.connector(link.b)}:
+            for end in {plant.cage(link.a), plant.cage(link.b)}:
                 plugged.setdefault(end, []).append((cable.medium, cable.length_m, link.speed_mbps))
     transceivers: Counter[tuple[str, float, str]] = Counter()
     for served in plugged.values():

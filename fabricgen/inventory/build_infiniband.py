@@ -23,7 +23,7 @@ def build_infiniband(node: Node, path: str) -> InfinibandSpec:
         node=node,
         path=path,
         vls=node.scalar("vls", DEFAULT_VLS),
-        engine=Engine(node.scalar("engine")) if "engine" in node.mapping else None,
+        engines=tuple(map(Engine, node.texts("engine") or filter(None, [node.scalar("engine")]))),
         lmc=node.scalar("lmc", 0),
         config_dir=str(node.scalar("config_dir", DEFAULT_CONFIG_DIR)).rstrip("/"),
         subnet_prefix=_hex(node.scalar("subnet_prefix")),

@@ -71,13 +71,13 @@ class MlnxSmSpec(Part):
 class InfinibandSpec(Part):
     """The subnet managers of a plane and their settings.
 
-    `vls` is the number of data VLs, `engine` the routing engine (None: chosen for the design), `lmc` the number of LID
-    bits of an endpoint. `config_dir` is the folder of the subnet managers.
-    `managers` are their hosts, the master first.
+    `vls` is the number of data VLs, `engines` the routing engines in the order in which OpenSM tries them (empty:
+    chosen for the design), `lmc` the number of LID bits of an endpoint. `config_dir` is the folder of the subnet
+    managers. `managers` are their hosts, the master first.
     """
 
     vls: int
-    engine: Engine | None
+    engines: tuple[Engine, ...]
     lmc: int
     config_dir: str
     subnet_prefix: int | None

@@ -31,6 +31,11 @@ def _files(kind: str) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def catalog_file(kind: str, name: str) -> Path | None:
+    """The file of a model; None where the catalog has none. `kind` is switches, hosts or nics."""
+    return _files(kind).get(name)
+
+
 def switch_names() -> tuple[str, ...]:
     """Names of all switch models that have a file, in alphabetical order."""
     return tuple(_files("switches"))

@@ -49,9 +49,10 @@ def interface_context(
 
 
 def collective_context(
-    model: HostModel, nics: Iterable[tuple[HostNic, Plane]], plans: Mapping[str, NicPlan]
+    model: HostModel, nics: Iterable[tuple[HostNic, Plane]], plans: Mapping[str, NicPlan], pkey_index: Value | None
 ) -> CollectiveContext:
-    """The settings of NCCL and UCX for a host's NICs; `plans` are the plans of planes with PFC, by name."""
+    """The settings of NCCL and UCX for a host's NICs; `plans` are the plans of planes with PFC, by name. `pkey_index`
+    is the index of the tenant's key."""
     nics = tuple(nics)
     compute = [(nic, plane) for nic, plane in nics if plane.purpose == Purpose.COMPUTE]
     planes = list({plane.name: plane for _, plane in compute}.values())
@@ -66,6 +67,8 @@ def collective_context(
         ucx_devices=_listed(devices, ":1"),
         tos=plan.tos if plan else None,
         priority=plan.priority if plan else None,
+        service_level=_service_level(planes) if plan is None else None,
+        pkey_index=pkey_index,
         # NCCL takes one range; with a second compute plane it selects by the family alone.
         address_range=ranges[0] if len(pools) == 1 and ranges else None,
         ipv6=bool(ranges) and ip_network(ranges[0]).version == 6,
@@ -73,6 +76,13 @@ def collective_context(
         sockets=_listed([fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND]),
         amd=model.vendor == "amd",
     )
+
+
+def _service_level(planes: Iterable[Plane]) -> Value | None:
+    """The SL on InfiniBand, written explicitly."""
+    subnet = next((plane for plane in planes if plane.technology == Technology.INFINIBAND), None)
+    why = "the default of NCCL, which requests no path records; the routing engine needs no other SL"
+    return value(0, why, inventory=subnet.source("technology")) if subnet else None
 
 
 def _listed(names: Sequence[Value], suffix: str = "") -> Value | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from fabricgen.atomic import Private
 from fabricgen.bundle.wiring import dump_wiring
 from fabricgen.children import be_worker
+from fabricgen.control_plane.key_index import plan_key_indexes
 from fabricgen.design.model import Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
@@ -71,7 +72,8 @@ class BundleContent:
                     yield from subnets.files(subnet, choice)
         plans = self.plans
         first = subnets.first_form + len(subnets.forms)
-        hosts = HostRenderer(plans.fabric, plans.allocation, plans.planner, self._host_lines, first)
+        indexes = plan_key_indexes(plans.fabric, plans.allocation)
+        hosts = HostRenderer(plans.fabric, plans.allocation, plans.planner, self._host_lines, indexes, first)
         for group in host_groups(plans.fabric, plans.allocation):
             yield from hosts.files(group)
         yield "fabric.json", dump_wiring(wiring)

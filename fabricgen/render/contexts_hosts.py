@@ -50,6 +50,8 @@ class CollectiveContext(Context):
     ucx_devices: Value | None  # the same with their port
     tos: Value | None
     priority: Value | None
+    service_level: Value | None  # on InfiniBand
+    pkey_index: Value | None  # on InfiniBand with tenants
     address_range: Value | None
     ipv6: bool
     rail_only: Value | None

@@ -13,7 +13,7 @@ from fabricgen.findings import Finding
 from fabricgen.inventory.references import error, note
 from fabricgen.lossless.hosts import NicPlan, plan_nics
 from fabricgen.lossless.plan import LosslessPlanner
-from fabricgen.origin import Origin
+from fabricgen.origin import Origin, Value
 from fabricgen.plain_yaml import compose
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.model import HostModel
@@ -95,12 +95,14 @@ def host_problems(fabric: Fabric) -> Iterator[Finding]:
 
 @dataclass
 class HostRenderer:
-    """Renders the groups of one fabric. `forms` and `sources` as those of subnets, from `first_form`."""
+    """Renders the groups of one fabric. `key_indexes` are the indexes of their tenants' P_Keys. `forms` and `sources`
+    as those of subnets, from `first_form`."""
 
     fabric: Fabric
     allocation: Allocation
     planner: LosslessPlanner
     library: TemplateLibrary
+    key_indexes: Mapping[str, Value] = field(default_factory=dict)
     first_form: int = 0
     forms: list[LineForm] = field(default_factory=list)
     sources: list[DeviceSources] = field(default_factory=list)
@@ -155,7 +157,7 @@ class HostRenderer:
         used = {link.a_port: (link.nic, planes[link.plane]) for link in group.links if link.nic}
         if group.model.gpus and any(plane.purpose == Purpose.COMPUTE for _, plane in used.values()):
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
-            context["collective"] = collective_context(group.model, ordered, plans)
+            context["collective"] = collective_context(group.model, ordered, plans, self.key_indexes.get(group.name))
             nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
             for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), (_CHECK, _CHECK)):
                 yield self._file(group, path, f"{template}.j2", context)

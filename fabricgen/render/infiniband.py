@@ -82,7 +82,7 @@ class SubnetRenderer:
         files: dict[str, Context] = {"node-name-map": node_names(subnet, self.allocation)}
         if choice.qos:
             files["qos-policy.conf"] = {}
-        if choice.engine == "torus-2QoS" and plane.torus:
+        if "torus-2QoS" in choice.engines and plane.torus:
             files["torus-2QoS.conf"] = grid_context(subnet, plane.torus, self.allocation)
         if plane.infiniband.prefix_routes:
             files["prefix-routes.conf"] = prefix_routes(plane)

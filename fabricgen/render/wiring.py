@@ -21,6 +21,7 @@ from fabricgen.bundle.wiring import (
 )
 from fabricgen.control_plane.outside import KIND, Outside, OutsideLink
 from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
+from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.model import HostModel
 from fabricgen.units import format_length, format_speed
@@ -99,10 +100,14 @@ def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation)
         loopbacks=allocation.loopbacks.get(switch.key, ()),
         management=allocation.management.get(switch.key, ()),
         node_guid=allocation.guids.switches.get(switch.key, ""),
-        **({} if note is None else {key: getattr(note, key) for key in ("rack", "unit", "serial")}),
+        **_place(note),
         state=DeviceState.ACTIVE if note is None else DeviceState(note.state),
         mmu_bytes=switch.platform.mmu_bytes,
     )
+
+
+def _place(note: DeviceNote | None) -> dict[str, str]:
+    return {} if note is None else {key: getattr(note, key) for key in ("rack", "unit", "serial")}
 
 
 def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
@@ -116,7 +121,15 @@ def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
             nics.setdefault(link.a.key, []).append(nic)
     for host in fabric.hosts:
         name = allocation.host_names[host.key]
-        yield WiredHost(name, host.group, host.model.name, tuple(nics.get(host.key, ())))
+        trays = host.model.nvlink_domain // max(1, host.model.gpus)  # hosts that share NVLink
+        yield WiredHost(
+            name,
+            host.group,
+            host.model.name,
+            tuple(nics.get(host.key, ())),
+            **_place(allocation.host_notes.get(host.key)),
+            nvlink_domain=f"{host.group}-nvl{host.number // trays}" if trays > 1 else "",
+        )
 
 
 def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:
@@ -152,7 +165,8 @@ def dump_cabling(wiring: Wiring) -> bytes:
     A cable that fans out has a line for each device at its far end.
     """
     links = {link.id: link for link in wiring.links}
-    place = {device.name: (device.rack, device.unit) for device in wiring.devices}
+    devices: tuple[WiredDevice | WiredHost, ...] = (*wiring.devices, *wiring.hosts)
+    place = {device.name: (device.rack, device.unit) for device in devices}
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
     ends = [f"{end}_{column}" for end in "ab" for column in ("device", "ports", "rack", "unit")]

@@ -11,7 +11,7 @@ _ONE_INVENTORY = ("fewer switches", "reason")  # sentences, too long for a colum
 def capacity_text(capacity: Mapping[str, Any]) -> str:
     """A table of each plane, and one of the total of several planes."""
     parts = [
-        (f"plane {plane['name']} ({', '.join([plane['technology'], *_other_purpose(plane)])})", list(_rows(plane)))
+        (f"plane {plane['name']} ({', '.join([plane['technology'], *_other_purpose(plane)])})", list(plane_rows(plane)))
         for plane in capacity["planes"]
     ]
     if len(parts) > 1:
@@ -27,7 +27,7 @@ def capacity_markdown(capacity: Mapping[str, Any]) -> str:
     """A table for a pull request."""
     planes: Sequence[Mapping[str, Any]] = capacity["planes"]
     titles = [" ".join([plane["name"], *_other_purpose(plane)]) for plane in planes]
-    columns = [dict(_rows(plane)) for plane in planes]
+    columns = [dict(plane_rows(plane)) for plane in planes]
     if len(planes) > 1:
         titles.append("total")
         columns.append(dict(_total_rows(capacity["total"])))
@@ -41,7 +41,7 @@ def side_by_side(tables: Mapping[str, Mapping[str, Any]], *, markdown: bool) -> 
         column = {
             f"{plane['name']}: {name}": text
             for plane in table["planes"]
-            for name, text in _rows(plane)
+            for name, text in plane_rows(plane)
             if name not in _ONE_INVENTORY
         }
         columns.append({**column, **{f"total: {name}": text for name, text in _total_rows(table["total"])}})
@@ -73,7 +73,8 @@ def _other_purpose(plane: Mapping[str, Any]) -> list[str]:
     return [f"for {plane['purpose']}"] if plane["purpose"] != plane["name"] else []
 
 
-def _rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def plane_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(name, text) of each row of a plane's table."""
     planned = plane["planned"]
     for role, count in plane["switches"].items():
         if count or planned.get(role):

@@ -18,7 +18,7 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
     for result in results:
         name = f"plane {result.name}: " if result.name else ""
         if result.model != "bgp":
-            yield _subnet_line(result, name)
+            yield from _subnet_lines(result, name)
             continue
         if result.verdict == Verdict.UNKNOWN and result.covers is not None:
             yield f"deadlock  {name}UNKNOWN: {_left_out(result.covers)}"
@@ -83,21 +83,50 @@ _GROUNDS = {
 }
 
 
-def _subnet_line(result: DeadlockResult, name: str) -> str:
+def _subnet_lines(result: DeadlockResult, name: str) -> Iterator[str]:
+    """A line for the SLs of path records, and one for the fixed SL."""
     grounds = _GROUNDS[result.model] + (", with the lanes of one run" if result.is_of_one_run else "")
     if not result.channels:
-        return f"deadlock  {name}no verdict from {grounds}: no routes between switches"
-    loops = "no credit loop" if result.verdict == Verdict.FREE else f"{len(result.cycles)} credit loop"
+        yield f"deadlock  {name}no verdict from {grounds}: no routes between switches"
+        return
+    fixed = result.fixed_sl
+    if fixed is None:
+        yield f"deadlock  {name}{_subnet_verdict(result, f', from {grounds}')}"
+        yield from _subnet_failures(result, name, "")
+        return
+    levels = ", ".join(map(str, fixed.service_levels))
+    who = " (NCCL's default)" if fixed.service_levels == (0,) else " (NCCL_IB_SL)"
+    yield f"deadlock  {name}with path records: {_subnet_verdict(result, f', from {grounds}')}"
+    yield from _subnet_failures(result, name, "with path records: ")
+    yield f"deadlock  {name}with fixed SL {levels}{who}: {_subnet_verdict(fixed, '')}"
+    yield from _subnet_failures(fixed, name, f"with fixed SL {levels}: ")
+
+
+def _subnet_failures(result: DeadlockResult, name: str, column: str) -> Iterator[str]:
+    if result.failures.depth:
+        yield f"deadlock  {name}{column}{_failures(result.failures)}"
+
+
+def _subnet_verdict(result: DeadlockResult, grounds: str) -> str:
+    loops = "no credit loop" if result.verdict == Verdict.FREE else counted(len(result.cycles), "credit loop")
     lanes = ", ".join(map(str, result.priorities))
     verdict = "free" if result.verdict == Verdict.FREE else "CYCLIC"
     size = f"{result.channels} channels, {result.dependencies} dependencies"
-    return f"deadlock  {name}{verdict}, {result.claim}: {loops} on virtual lanes {lanes}, from {grounds} ({size})"
+    return f"{verdict}, {result.claim}: {loops} on virtual lanes {lanes}{grounds} ({size})"
 
 
 def _plane(result: DeadlockResult) -> dict[str, Any]:
+    return {"name": result.name, **_verdict(result), **_fixed_sl(result.fixed_sl)}
+
+
+def _fixed_sl(fixed: DeadlockResult | None) -> dict[str, Any]:
+    """The verdict on the SLs that applications set, for InfiniBand planes with forwarding tables."""
+    return {} if fixed is None else {"fixed_sl": {"service_levels": list(fixed.service_levels), **_verdict(fixed)}}
+
+
+def _verdict(result: DeadlockResult) -> dict[str, Any]:
     failures = result.failures
     return {
-        "name": result.name,
         "verdict": result.verdict,
         "claim": result.claim,
         "model": result.model,

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from fabricgen.diff.changes import Change
-from fabricgen.diff.counts import Counts, count
+from fabricgen.diff.counts import Counts, PlanCounts, count, count_plans
 from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.groups import merged
 from fabricgen.diff.patch import Route, worst
@@ -31,6 +31,7 @@ def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
             "files": len(difference.files),
         },
         "cost": _cost(difference, counts),
+        "plan": _plan(count_plans(difference)) if difference.is_plan else None,
         "devices": {
             "added": [{"name": name, "rows": rows} for name, rows in difference.added.items()],
             "removed": [{"name": name, "rows": rows} for name, rows in difference.removed.items()],
@@ -59,9 +60,9 @@ def patch_files(difference: Difference) -> Mapping[str, bytes]:
     """File name -> patch of a device in the format of `config apply-patch`."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     return {
-        f"{device.name}.json": orjson.dumps([operation.json for operation in device.patch], option=options)
+        f"{device.name}.json": orjson.dumps([operation.json for operation in device.work.patch], option=options)
         for device in difference.changed
-        if not device.sorting.problem
+        if not device.work.sorting.problem
     }
 
 
@@ -71,7 +72,7 @@ def _head(tool_version: str) -> dict[str, Any]:
 
 def _cost(difference: Difference, counts: Counts) -> dict[str, Any]:
     return {
-        "class": worst(device.cost for device in difference.changed).value if difference.changed else None,
+        "class": worst(device.work.cost for device in difference.changed).value if difference.changed else None,
         "changes": counts.costs,
         "devices": counts.routes,
         "port_flaps": counts.flaps,
@@ -80,17 +81,28 @@ def _cost(difference: Difference, counts: Counts) -> dict[str, Any]:
     }
 
 
+def _plan(plans: PlanCounts) -> dict[str, Any]:
+    return {
+        "devices": plans.routes,
+        "patches": plans.patches,
+        "ports_down": plans.ports,
+        "seconds": plans.seconds,
+        "megabytes": plans.megabytes,
+        "uplink_share": plans.kept_share,
+    }
+
+
 def _patch(device: DeviceDifference) -> dict[str, Any]:
     return {
-        "cost": device.cost.value,
-        "route": device.route,
-        "release": device.release,
-        "seconds": device.price.seconds if device.route is Route.APPLY_PATCH else None,
-        "megabytes": device.price.megabytes if device.route is Route.APPLY_PATCH else None,
-        "updater_changes": device.price.changes if device.route is Route.APPLY_PATCH else None,
-        "problem": device.sorting.problem,
-        "withheld": device.withheld,
-        "patch": [operation.json for operation in device.patch],
+        "cost": device.work.cost.value,
+        "route": device.work.route,
+        "release": device.work.release,
+        "seconds": device.work.price.seconds if device.work.route is Route.APPLY_PATCH else None,
+        "megabytes": device.work.price.megabytes if device.work.route is Route.APPLY_PATCH else None,
+        "updater_changes": device.work.price.changes if device.work.route is Route.APPLY_PATCH else None,
+        "problem": device.work.sorting.problem,
+        "withheld": device.work.withheld,
+        "patch": [operation.json for operation in device.work.patch],
         "ops": [
             {
                 "op": operation.op,
@@ -99,7 +111,7 @@ def _patch(device: DeviceDifference) -> dict[str, Any]:
                 "reason": operation.verdict.reason,
                 "refused_by": operation.verdict.refused_by,
             }
-            for operation in device.patch
+            for operation in device.work.patch
         ],
     }
 

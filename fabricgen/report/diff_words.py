@@ -1,9 +1,9 @@
 """The phrases of a comparison that its text and its markdown share."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fabricgen.diff.counts import Counts
+from fabricgen.diff.counts import Counts, PlanCounts, count_plans
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.groups import Rows
 from fabricgen.report.name_runs import device_runs, name_runs
@@ -79,20 +79,36 @@ def changes_line(counts: Counts) -> str:
 
 
 def way_lines(difference: Difference, counts: Counts) -> Iterator[str]:
-    """The cost of the changes; for drift, the command with the patches that undo it."""
+    """The cost of the changes and the ways of the plans; for drift, the command with the plan that undoes it."""
     if difference.is_plan:
-        yield from cost_lines(counts)
+        yield from costs_line(counts)
+        yield from plan_lines(count_plans(difference))
     elif difference.changed:
         sides = f"{difference.new.path} {difference.old.path}"
-        yield f"to undo the drift, apply the patches of: fabricgen diff {visible(sides)} --format jsonpatch"
+        yield f"to undo the drift, apply the patches of: fabricgen diff {visible(sides)} --format plan"
 
 
-def cost_lines(counts: Counts) -> Iterator[str]:
-    """The costs of all changes, and the ways to apply them."""
-    if not any(counts.costs.values()):
-        return
-    costs = ", ".join(f"{number} {cost}" for cost, number in counts.costs.items() if number)
-    yield f"cost: {costs}"
+def costs_line(counts: Counts) -> Iterator[str]:
+    """The costs of all changes."""
+    if any(counts.costs.values()):
+        yield f"cost: {', '.join(f'{number} {cost}' for cost, number in counts.costs.items() if number)}"
+
+
+def plan_lines(plans: PlanCounts) -> Iterator[str]:
+    """How the plans bring the changes to the switches."""
+    if patched := plans.routes["apply-patch"] + plans.routes["plan"]:
+        low, high = plans.seconds
+        time = f"{low} to {high} s and {plans.megabytes} MB on the slowest device"
+        ports = f", {counted(plans.ports, 'port')} down and up" if plans.ports else ""
+        kept = f", {plans.kept_share:.0%} of the uplinks stay up" if plans.ports else ""
+        patches = f"{plans.patches} {'patch' if plans.patches == 1 else 'patches'} of `config apply-patch`"
+        yield f"{counted(patched, 'device')} by {patches}, {time}{ports}{kept}"
+    yield from _reload_lines(plans.routes)
+
+
+def patch_lines(counts: Counts) -> Iterator[str]:
+    """The costs of all changes, and the ways to apply them with one patch for each switch."""
+    yield from costs_line(counts)
     if patched := counts.routes["apply-patch"]:
         flaps = f", {counted(counts.flaps, 'port')} {'flaps' if counts.flaps == 1 else 'flap'}" if counts.flaps else ""
         low, high = counts.patch_seconds
@@ -100,8 +116,12 @@ def cost_lines(counts: Counts) -> Iterator[str]:
         yield f"{counted(patched, 'device')} by `config apply-patch`, {time}{flaps}"
     if planned := counts.routes["plan"]:
         yield f"{counted(planned, 'device')} by several patches: see --format plan"
+    yield from _reload_lines(counts.routes)
+
+
+def _reload_lines(routes: Mapping[str, int]) -> Iterator[str]:
     for name, words in (("reload", "`config reload`: traffic stops"), ("reboot", "reboot")):
-        if number := counts.routes[name]:
+        if number := routes[name]:
             yield f"{counted(number, 'device')} by {words}"
 
 

@@ -1,75 +1,99 @@
-"""The plans of a comparison as one JSON object, and as a file for each patch."""
+"""The plans of a comparison and their roll-out as one JSON object, and as a file for each patch."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
 
 from fabricgen.diff.batches import KEPT_SHARE
-from fabricgen.diff.difference import DeviceDifference, Difference
-from fabricgen.diff.patch import Route
-from fabricgen.diff.plan import Plan
+from fabricgen.diff.counts import count_plans
+from fabricgen.diff.difference import Difference
 from fabricgen.diff.sorting import generation_of
 from fabricgen.diff.step import Purpose, Step
+from fabricgen.diff.work import Work
+from fabricgen.findings import Finding
+from fabricgen.report.formats.json import finding_object
+from fabricgen.rollout.mixture import Between, worst
+from fabricgen.rollout.order import Rollout
 
 FORMAT_VERSION = "1"
 _RESTORE_AFTER_S = 900  # and the time of the patch: sonic_config_restore_after_s of the Ansible role
-_ROUTES = tuple(route for route in Route if route is not Route.NONE)
 
 
-def plan_object(tool_version: str, difference: Difference) -> dict[str, Any]:
-    """format_version, tool, summary, and for each device its route and the steps with their patches."""
-    plans = {device.name: device.plan for device in difference.changed}
+def plan_object(
+    tool_version: str, difference: Difference, rollout: Rollout, findings: Iterable[Finding] = ()
+) -> dict[str, Any]:
+    """format_version, tool, summary, findings; the order of the roll-out; and for each device its route, the steps with
+    their patches, and the fabric in between."""
     return {
         "format_version": FORMAT_VERSION,
         "tool": {"name": "fabricgen", "version": tool_version},
         "old": str(difference.old.path),
         "new": str(difference.new.path),
-        "summary": _summary(difference, plans),
-        "devices": {device.name: _device(device) for device in difference.changed},
+        "summary": _summary(difference, rollout),
+        "findings": [finding_object(finding) for finding in findings],
+        "rollout": [{"stage": stage.title, "devices": stage.devices} for stage in rollout.stages],
+        "devices": _devices(difference, rollout),
     }
 
 
-def plan_files(tool_version: str, difference: Difference) -> Mapping[str, bytes]:
-    """plan.json, and DEVICE/NN.json for each patch, in the format of `config apply-patch`."""
+def plan_files(plan: Mapping[str, Any]) -> Mapping[str, bytes]:
+    """The plan as plan.json, and DEVICE/NN.json for each patch, in the format of `config apply-patch`."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    found = {"plan.json": orjson.dumps(plan_object(tool_version, difference), option=options)}
-    for device in difference.changed:
-        for number, step in enumerate(device.plan.steps, start=1):
-            patch = [operation.json for operation in step.patch()]
-            found[f"{device.name}/{number:02}.json"] = orjson.dumps(patch, option=options)
+    found = {"plan.json": orjson.dumps(plan, option=options)}
+    for name, device in plan["devices"].items():
+        for step in device["steps"]:
+            found[f"{name}/{step['step']:02}.json"] = orjson.dumps(step["patch"], option=options)
     return found
 
 
-def _summary(difference: Difference, plans: Mapping[str, Plan]) -> dict[str, Any]:
-    routes = Counter(plan.route for plan in plans.values())
-    prices = [plan.price for plan in plans.values() if plan.steps]
+def _devices(difference: Difference, rollout: Rollout) -> dict[str, Any]:
+    """The plan of each device, with the fabric at its steps. Devices with the same work share the patches."""
+    known: dict[Work, dict[str, Any]] = {}
+    found = {}
+    for device in difference.changed:
+        shared = known.get(device.work) or known.setdefault(device.work, _device(device.work))
+        states = rollout.between.get(device.name, ())
+        steps = [{**step, "between": _between(one)} for step, one in zip(shared["steps"], states, strict=False)]
+        found[device.name] = {
+            **shared,
+            "between": _between(worst(states)) if states else None,
+            "steps": steps or shared["steps"],
+        }
+    return found
+
+
+def _between(state: Between) -> dict[str, Any]:
+    words = {True: "cyclic", False: "free", None: "unknown"}
     return {
-        "devices": {
-            **{route.value: routes[route] for route in _ROUTES},
-            "added": len(difference.added),
-            "removed": len(difference.removed),
-        },
-        "patches": sum(len(plan.steps) for plan in plans.values()),
-        "seconds": max((price.seconds for price in prices), key=lambda range_s: range_s[1], default=(0, 0)),
-        "megabytes": max((price.megabytes for price in prices), default=0),
-        "uplink_share": {
-            "wanted": KEPT_SHARE,
-            "kept": min((plan.kept_share for plan in plans.values() if plan.steps), default=1.0),
-        },
+        "uplink_share": round(state.uplink_share, 4),
+        "hosts_cut_off": state.cut_off,
+        "routes_lost": state.lost,
+        "deadlock": words[state.cyclic],
     }
 
 
-def _device(device: DeviceDifference) -> dict[str, Any]:
-    plan = device.plan
+def _summary(difference: Difference, rollout: Rollout) -> dict[str, Any]:
+    plans = count_plans(difference)
+    return {
+        "devices": {**plans.routes, "added": len(difference.added), "removed": len(difference.removed)},
+        "patches": plans.patches,
+        "seconds": plans.seconds,
+        "megabytes": plans.megabytes,
+        "uplink_share": {"wanted": KEPT_SHARE, "kept": plans.kept_share},
+        "between": _between(worst(one for states in rollout.between.values() for one in states)),
+    }
+
+
+def _device(work: Work) -> dict[str, Any]:
+    plan = work.plan
     return {
         "route": plan.route,
         "release": plan.release,
         "updater": generation_of(plan.release),
         "reasons": plan.reasons,
-        "changes": len(device.changes),
-        "withheld": device.withheld,
+        "changes": len(work.changes),
+        "withheld": work.withheld,
         "seconds": plan.price.seconds if plan.steps else None,
         "megabytes": plan.price.megabytes if plan.steps else None,
         "uplink_share": plan.kept_share,

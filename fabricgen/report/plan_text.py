@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan
@@ -9,19 +10,23 @@ from fabricgen.diff.sorting import generation_of
 from fabricgen.diff.step import Purpose, Step
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
+from fabricgen.rollout.mixture import Between, worst
+from fabricgen.rollout.order import Rollout
 from fabricgen.units import counted
 from fabricgen.visible import visible
 
 _RELOADS = {Route.RELOAD: "`config reload`: traffic stops", Route.REBOOT: "reboot: traffic stops"}
 
 
-def plan_text(difference: Difference) -> str:
-    """Groups of devices with their steps, then the counts."""
+def plan_text(difference: Difference, rollout: Rollout) -> str:
+    """Groups of devices with their steps and what is in between, then the counts and the order."""
     groups: dict[tuple[object, ...], list[DeviceDifference]] = {}
+    plans = {device.work: _likeness(device.work.plan) for device in difference.changed}
     for device in difference.changed:
-        groups.setdefault(_likeness(device.plan), []).append(device)
-    lines = [line for devices in groups.values() for line in (*_group(devices, difference), "")]
-    return "\n".join([*lines, *_tail(difference)])
+        states = tuple(map(_state, rollout.between.get(device.name, ())))
+        groups.setdefault((plans[device.work], states), []).append(device)
+    lines = [line for devices in groups.values() for line in (*_group(devices, difference, rollout), "")]
+    return "\n".join([*lines, *_tail(difference, rollout)])
 
 
 def _likeness(plan: Plan) -> tuple[object, ...]:
@@ -29,15 +34,33 @@ def _likeness(plan: Plan) -> tuple[object, ...]:
     return plan.route, plan.release, tuple(plan.reasons), plan.kept_share, steps
 
 
-def _group(devices: list[DeviceDifference], difference: Difference) -> Iterator[str]:
-    plan = devices[0].plan
+def _state(between: Between) -> str:
+    """What a step does to the fabric, if anything."""
+    words = []
+    if between.uplink_share < 1 and not between.is_whole:
+        words.append(f"{between.uplink_share:.0%} of the uplinks")
+    if between.cut_off:
+        words.append(f"cuts off {counted(len(between.cut_off), 'host')}")
+    if between.lost:
+        words.append(f"loses routes of {counted(len(between.lost), 'switch', 'switches')}")
+    if between.cyclic:
+        words.append("cyclic buffer dependency")
+    return ", ".join([*words, *([] if between.is_judged else ["not judged"])])
+
+
+def _group(devices: list[DeviceDifference], difference: Difference, rollout: Rollout) -> Iterator[str]:
+    plan = devices[0].work.plan
     runs = device_runs([device.name for device in devices], difference.names)
     number = f" ({len(devices)})" if len(devices) > 1 else ""
     yield f"{visible(words.shortened(runs))}{number}, release {plan.release}: {_way(plan)}"
     for reason in plan.reasons:
         yield f"  {visible(reason)}"
+    states = [_state(one) for one in rollout.between.get(devices[0].name, ())]
+    if states and states[0] and not plan.steps:
+        yield f"  during it: {states[0]}"
     for place, step in enumerate(plan.steps, start=1):
-        yield f"  {place:2}  {_what(step):38} {counted(step.price.changes, 'change'):>12}  {_time(step.price.seconds)}"
+        cost = f"{counted(step.price.changes, 'change'):>12}  {_time(step.price.seconds)}"
+        yield f"  {place:2}  {_what(step):38} {cost:32}{states[place - 1] if states else ''}".rstrip()
 
 
 def _way(plan: Plan) -> str:
@@ -62,19 +85,32 @@ def _time(seconds: tuple[int, int]) -> str:
     return f"{low} s" if low == high else f"{low} to {high} s"
 
 
-def _tail(difference: Difference) -> Iterator[str]:
-    plans = [device.plan for device in difference.changed]
-    if not plans:
+def _tail(difference: Difference, rollout: Rollout) -> Iterator[str]:
+    if not difference.changed:
         yield "No differences."
-    patched = [plan for plan in plans if plan.steps]
-    if patched:
-        number = sum(len(plan.steps) for plan in patched)
-        yield f"{counted(len(patched), 'device')} by {number} patches of `config apply-patch`"
-    for route, what in _RELOADS.items():
-        if number := sum(plan.route is route for plan in plans):
-            yield f"{counted(number, 'device')} by {what}"
+    yield from words.plan_lines(count_plans(difference))
     for names, what in ((difference.added, "new"), (difference.removed, "removed")):
         if names:
             yield f"{counted(len(names), 'device')} {what}: without a plan"
-    if withheld := sum(device.withheld for device in difference.changed):
+    if withheld := sum(device.work.withheld for device in difference.changed):
         yield f"{counted(withheld, 'change')} of secrets in no patch: copy them to the switches from your secret store"
+    if rollout.stages:
+        yield "one switch at a time, in this order:"
+        for stage in rollout.stages:
+            runs = device_runs(list(stage.devices), difference.names)
+            yield f"  {visible(stage.title)} ({len(stage.devices)}): {visible(words.shortened(runs))}"
+        yield f"in between: {_in_between(worst(one for states in rollout.between.values() for one in states))}"
+
+
+def _in_between(between: Between) -> str:
+    """The worst of all steps in words."""
+    if between.cut_off is None:
+        hosts = "hosts are not known"
+    else:
+        hosts = f"{counted(len(between.cut_off), 'host')} cut off" if between.cut_off else "every host keeps a path"
+    if not between.is_judged:
+        return f"{hosts}; some routes are not judged: too many states"
+    routes = (
+        f"{counted(len(between.lost), 'switch', 'switches')} without some routes" if between.lost else "all routes stay"
+    )
+    return f"{hosts}, {routes}, {'a' if between.cyclic else 'no'} cyclic buffer dependency"

@@ -107,3 +107,5 @@ class DeadlockResult:
     name: str = ""
     covers: Covers | None = None  # of planes with BGP
     is_of_one_run: bool = False  # another run of the subnet manager gives paths other lanes
+    service_levels: tuple[int, ...] = ()  # of a `fixed_sl`: the SLs that applications set
+    fixed_sl: "DeadlockResult | None" = None  # of InfiniBand: the verdict if applications request no path records

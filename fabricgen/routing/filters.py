@@ -51,10 +51,10 @@ class LinkFilters:
         address = parse_address(prefix)
         if not self.exist or address is None:
             return frozenset()
-        results: dict[tuple[int, RouteFilter], bool] = {}  # (policies, filter) -> whether the prefix passes
+        results: dict[tuple[Policies, RouteFilter], bool] = {}  # (policies, filter) -> whether the prefix passes
 
         def passes(step: Step) -> bool:
-            key = (id(step.policies), step.chosen)
+            key = (step.policies, step.chosen)
             if key not in results:
                 results[key] = step.policies.permits(step.chosen, address)
             return results[key]
@@ -77,7 +77,7 @@ class LinkFilters:
         if not any(steps for _, steps in found):
             return 0
         key = tuple(
-            (tuple(sorted(heard)), *((id(one.policies), one.version, one.chosen) for one in steps))
+            (tuple(sorted(heard)), *((one.policies, one.version, one.chosen) for one in steps))
             for heard, steps in found
         )
         if key not in self._known:

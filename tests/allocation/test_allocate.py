@@ -370,6 +370,24 @@ def test_management_addresses_by_hand(tmp_path: Path) -> None:
     assert len(set(given_out.values())) == 4
 
 
+def test_racks_of_hosts(tmp_path: Path) -> None:
+    tree = rail_optimized()
+    tree["devices"] = [{"name": "gpu-003", "rack": "B01", "unit": "12", "serial": "X9"}]
+    plans = plans_of(tmp_path, tree)
+    assert {key: (note.rack, note.unit, note.serial) for key, note in plans.allocation.host_notes.items()} == {
+        "gpu/3": ("B01", "12", "X9")
+    }
+    assert not plans.allocation.notes
+    tree["devices"] = [
+        {"name": "gpu-003", "mac": "00:00:5e:00:53:01", "state": "drained"}, {"name": "gpu-033", "rack": "B01"}
+    ]  # fmt: skip
+    assert errors_of(tmp_path, tree) == [
+        "FG105 gpu-003 is a host, and mac is a key of switches",
+        "FG105 gpu-003 is a host, and state is a key of switches",
+        "FG107 the device 'gpu-033' does not exist",
+    ]
+
+
 def test_sessions_of_both_families(tmp_path: Path) -> None:
     plans = plans_of(tmp_path, explicit(addressing=DUAL_STACK))
     for switch in plans.fabric.switches:

@@ -19,7 +19,7 @@ from tests.simulate.deadlock.test_certificate import checked
 GOLDEN = Path(__file__).parents[1] / "golden"
 EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir() if folder.is_dir())
 # Examples on dfsssp: the verdict counts ports, because the lanes of their certificate differ from run to run.
-LANES_OF_ONE_RUN = ("dragonfly", "dragonfly-plus")
+LANES_OF_ONE_RUN = ("dragonfly-plus",)
 MOST_LINES = {"superpod": 60, "infiniband": 65}  # several planes
 
 
@@ -29,7 +29,8 @@ def test_examples_pass(name: str, cli: Cli, golden: Golden, tmp_path: Path, requ
     found = check(folder, bundle=tmp_path / "checked")
     if found.subnets:
         request.getfixturevalue("opensm")  # a plane that is not tried on OpenSM has a warning
-        assert [one.code for one in found.findings] == ["FG888"] * len(found.subnets), "the lock file is up to date"
+        codes = [one.code for one in found.findings if one.code != "FG607"]  # only trees are judged without a sample
+        assert codes == ["FG888"] * len(found.subnets), "the lock file is up to date"
         assert cli("render", folder, "--output", tmp_path / "bundle", "--locked").code == 0
         lines = checked(json.loads(certificate_text(found.deadlock)), tmp_path / "bundle").splitlines()
         for line, plane in zip(lines, sorted(found.deadlock, key=lambda one: one.name), strict=True):

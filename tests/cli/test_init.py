@@ -99,7 +99,8 @@ def test_every_design_passes_the_check_as_infiniband(design: str, cli: Cli, tmp_
     outcome = cli("check", tmp_path / "f", "--format", "json")
     assert outcome.code == 0, outcome.err
     shown = json.loads(outcome.out)
-    assert [finding["code"] for finding in shown["findings"]] == ["FG888"]
+    codes = [finding["code"] for finding in shown["findings"]]
+    assert [code for code in codes if code not in ("FG606", "FG607")] == ["FG888"]  # failures have notes
     single = design == "rail-only"  # each group of rails is one switch
     assert (shown["infiniband"][0]["engine"] == "minhop") is single
 

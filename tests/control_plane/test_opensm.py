@@ -36,8 +36,8 @@ MEASURED: list[tuple[str, Tree, dict[str, bool]]] = [
     ("torus3d_4x4x4", T3D, {
         "dfsssp": False, "dor": False, "lash": True, "minhop": False, "nue": True, "torus-2QoS": True,
     }),
-    ("torus3d_5x5x5", T3D5, {"dfsssp": False, "lash": True, "minhop": False, "torus-2QoS": True}),
-    ("dragonfly_a4p2h2", DF4, {"dfsssp": True, "lash": True, "minhop": False, "updn": False}),
+    ("torus3d_5x5x5", T3D5, {"dfsssp": False, "nue": True, "lash": True, "minhop": False, "torus-2QoS": True}),
+    ("dragonfly_a4p2h2", DF4, {"dfsssp": True, "lash": True, "minhop": False, "nue": True, "updn": False}),
     ("dragonfly_a8p4h4", DF8, {"dfsssp": True, "minhop": False, "nue": True}),
     ("dragonfly+ of 2x2, links between groups down", DFP, {"dfsssp": True, "minhop": False}),
     ("dragonfly+ of 4x4", DFP4, {"dfsssp": True, "nue": True, "updn": False}),
@@ -47,15 +47,16 @@ MEASURED: list[tuple[str, Tree, dict[str, bool]]] = [
     ("mesh_6x4", grid("mesh", [6, 4], links=[4, 2]), {"dor": True, "torus-2QoS": True}),
     ("mesh_4x4x4", grid("mesh", [4, 4, 4]), {"torus-2QoS": True}),
     ("torus_2x2", grid("torus", [2, 2]), {"torus-2QoS": True}),
+    ("torus_5x4", grid("torus", [5, 4]), {"nue": True, "torus-2QoS": True}),
     ("torus_2x4", grid("torus", [2, 4]), {"torus-2QoS": True}),
     ("ring_5", RING, {"dfsssp": True, "minhop": False, "nue": True, "torus-2QoS": False}),
     ("line_5", grid("mesh", [5]), {"minhop": True, "nue": True}),
 ]  # fmt: skip
 
 
-def planned(tree: Tree, **infiniband: Any) -> tuple[Subnet | None, list[Finding]]:
+def planned(tree: Tree, purpose: str = "compute", **infiniband: Any) -> tuple[Subnet | None, list[Finding]]:
     """What the one plane of a tree runs, as an InfiniBand plane."""
-    plane = {**tree["planes"]["compute"], "technology": "infiniband", "infiniband": infiniband}
+    plane = {**tree["planes"]["compute"], "technology": "infiniband", "infiniband": infiniband, "purpose": purpose}
     whole = {key: value for key, value in tree.items() if key != "management"} | {"planes": {"compute": plane}}
     findings: list[Finding] = []
     fabric, found = expand(build_inventory(read_yaml(text_of(whole), "fabric.yaml")[0], findings), Path())
@@ -97,24 +98,25 @@ CHOICES = [  # tree, vls, lmc -> engine, VLs in use, QoS
     ("one leaf", FT1, 8, 0, ("updn", 1, False)),
     ("three tiers", FT3, 1, 0, ("ftree", 1, False)),
     ("leaf-spine, listed", explicit(GENERIC), 8, 0, ("updn", 1, False)),
-    ("leaves joined to each other", PEERS, 8, 0, ("nue", 8, True)),
-    ("dragonfly", DF4, 8, 0, ("dfsssp", 8, True)),
-    ("dragonfly, 15 VLs", DF4, 15, 2, ("dfsssp", 15, True)),
-    ("dragonfly, 4 VLs", DF4, 4, 0, ("nue", 4, True)),
+    ("leaves joined to each other", PEERS, 8, 0, ("nue", 1, False)),
+    ("dragonfly", DF4, 8, 0, ("nue", 1, False)),
+    ("dragonfly, 15 VLs", DF4, 15, 2, ("nue", 1, False)),
+    ("dragonfly, 4 VLs", DF4, 4, 0, ("nue", 1, False)),
     ("dragonfly, 1 VL", DF4, 1, 0, ("nue", 1, False)),
     ("dragonfly+", DFP, 8, 0, ("dfsssp", 8, True)),
-    ("dragonfly+, 2 VLs", DFP, 2, 0, ("nue", 2, True)),
+    ("dragonfly+, 2 VLs", DFP, 2, 0, ("nue", 1, False)),
     ("one switch a plane", grouped("dragonfly", {"switches": 1, "global_links": 1}, 1), 8, 0, ("minhop", 1, False)),
-    ("2D torus", T2D, 8, 0, ("torus-2QoS", 2, True)),
-    ("2D torus, 2 VLs", T2D, 2, 0, ("torus-2QoS", 2, True)),
+    ("2D torus", T2D, 8, 0, ("nue", 1, False)),
+    ("2D torus of rings of four, 2 VLs", grid("torus", [4, 4]), 2, 0, ("torus-2QoS", 2, True)),
+    ("2D torus, a ring of five", grid("torus", [4, 5]), 8, 0, ("nue", 1, False)),
     ("2D torus, 1 VL", T2D, 1, 0, ("nue", 1, False)),
     ("3D torus", T3D, 4, 0, ("torus-2QoS", 2, True)),
     ("mesh", M2D, 8, 0, ("torus-2QoS", 2, True)),
     ("mesh, 1 VL", M2D, 1, 0, ("nue", 1, False)),
     ("torus of two by two, a mesh", grid("torus", [2, 2]), 8, 0, ("torus-2QoS", 2, True)),
     ("torus with one ring", grid("torus", [2, 4]), 8, 0, ("torus-2QoS", 2, True)),
-    ("ring", RING, 4, 0, ("nue", 4, True)),
-    ("line", grid("mesh", [5]), 8, 0, ("nue", 8, True)),
+    ("ring", RING, 4, 0, ("nue", 1, False)),
+    ("line", grid("mesh", [5]), 8, 0, ("nue", 1, False)),
 ]
 
 
@@ -126,6 +128,53 @@ def test_choices(tree: Tree, vls: int, lmc: int, choice: tuple[str, int, bool]) 
     assert refused == [] and subnet
     assert (subnet.engine, subnet.vls, subnet.qos) == choice
     assert subnet.engine in subnet.reason and subnet.vls <= vls
+
+
+@pytest.mark.parametrize(
+    ("tree", "requested", "engines", "nue_vls"),
+    [
+        (FT2, {}, ["ftree", "updn"], 1),
+        (FT2, {"lmc": 1}, ["updn"], 1),
+        (FT1, {}, ["updn"], 1),
+        (grid("torus", [4, 4]), {}, ["torus-2QoS", "nue"], 1),
+        (M2D, {}, ["torus-2QoS", "nue"], 1),
+        (T2D, {}, ["nue"], 1),
+        (DFP, {}, ["dfsssp", "nue"], 1),
+        (DF4, {}, ["nue"], 1),
+        (FT2, {"engine": "ftree"}, ["ftree"], 1),
+        (FT2, {"engine": ["updn", "nue"]}, ["updn", "nue"], 1),
+        (DF4, {"purpose": "storage"}, ["dfsssp", "nue"], 8),
+        (T2D, {"purpose": "storage"}, ["torus-2QoS", "nue"], 1),
+    ],
+)
+def test_engines_for_the_case_that_the_first_one_fails(
+    tree: Tree, requested: dict[str, Any], engines: list[str], nue_vls: int
+) -> None:
+    subnet, refused = planned(tree, **requested)
+    assert refused == [] and subnet
+    assert (list(subnet.engines), subnet.nue_vls, subnet.choice["fallbacks"]) == (engines, nue_vls, engines[1:])
+    assert ("if it fails" in subnet.reason) == (len(engines) > 1)
+
+
+def test_each_engine_of_a_list_must_be_possible() -> None:
+    (finding,) = planned(T2D, engine=["torus-2QoS", "updn"])[1]
+    assert finding.code == "FG228" and "updn cannot keep a 2D torus free of credit loops" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("tree", "choice"),
+    [
+        (DF4, ("dfsssp", 8, True)),
+        (T2D, ("torus-2QoS", 2, True)),
+        (RING, ("nue", 8, True)),
+        (FT2, ("ftree", 1, False)),
+    ],
+)
+def test_storage_uses_the_levels_of_path_records(tree: Tree, choice: tuple[str, int, bool]) -> None:
+    """NCCL does not run there; clients of storage request path records."""
+    subnet, refused = planned(tree, "storage")
+    assert refused == [] and subnet
+    assert (subnet.engine, subnet.vls, subnet.qos) == choice
 
 
 @pytest.mark.parametrize(
@@ -150,7 +199,7 @@ def test_impossible_requests(tree: Tree, requested: dict[str, Any], path: str, m
 def test_datelines_are_in_the_reason() -> None:
     tree = grid("torus", [4, 2, 5])
     tree["planes"]["compute"]["torus"]["datelines"] = [3, 0, 1]
-    subnet, _ = planned(tree)
+    subnet, _ = planned(tree, engine="torus-2QoS")
     assert subnet and subnet.reason.endswith("datelines at x=3, z=1"), "y is not a ring"
 
 

@@ -43,6 +43,7 @@ def test_lanes_of_a_torus(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("vls", "repeated"), [(8, "0,1,2,3,4,5,6,7"), (4, "0,1,2,3")])
 def test_sixteen_service_levels_are_spread_over_the_lanes(vls: int, repeated: str, tmp_path: Path) -> None:
     tree = infiniband(grouped("dragonfly", {"switches": 4, "global_links": 2}, 72, 8), vls=vls)
+    tree["planes"]["compute"]["purpose"] = "storage"  # without collectives, paths spread over all lanes
     _, (options,) = planned(tmp_path, tree)
     assert options.qos_sl2vl == ",".join([repeated] * (16 // vls)) and options.qos_ca_vlarb is None
 

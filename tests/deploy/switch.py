@@ -10,6 +10,8 @@ import jsonpatch
 from fabricgen.deploy.disguise import Disguise
 from fabricgen.deploy.restore import Device, DeviceError
 from fabricgen.deploy.transaction import Request
+from fabricgen.diff.stand_in import StandIn
+from tests.deploy.daemons import answer
 
 Tables = dict[str, dict[str, dict[str, Any]]]
 PEER = "10.0.0.1"
@@ -57,6 +59,8 @@ class Switch(Device):
                 return json.dumps({"ipv4Unicast": {"peers": {peer: {"state": "Established"} for peer in self.up}}})
             case ("config", "list-checkpoints"):
                 return json.dumps(sorted(self.checkpoints))
+            case ("sonic-db-cli", database, "EVAL", _, "0", pattern):
+                return answer(self.daemons, database, pattern)
         words = [word.rpartition("/")[2] for word in command]
         self.log.append(" ".join(words))
         if not line.startswith(self.ignored or ("\0",)):
@@ -89,6 +93,13 @@ class Switch(Device):
                 self.timers.remove(unit.removesuffix(".timer"))
             case _:
                 raise AssertionError(command)
+
+    @property
+    def daemons(self) -> StandIn:
+        """The daemons, which hold what CONFIG_DB has."""
+        found = StandIn(202505, {})
+        found.boot(self.config)
+        return found
 
     @property
     def startup(self) -> Tables:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ from fabricgen.diff.step import Purpose, Step
 from fabricgen.sonic.updater.verdicts import PORT_FLAP_TABLES
 from tests.conftest import Cli
 from tests.diff import measured
+from tests.diff.live_changes import LIVE, MEASURED
 from tests.inventories import ARISTA, NVIDIA
+from tests.shared_material import shared
 
 Config = dict[str, Any]
 GROUPED, SINGLE = 202605, 202505
@@ -126,6 +129,7 @@ KINDS: dict[str, measured.Edit] = {
     "ASN": measured.asn,
     "neighbor out": measured.neighbor_out,
     "NTP and syslog": measured.ntp_and_syslog,
+    **LIVE,
 }
 
 
@@ -135,9 +139,17 @@ def pairs(leaves: dict[str, Config], model: str) -> list[tuple[str, Config, Conf
     found = []
     for kind, edit in KINDS.items():
         new = measured.edited(base, edit)
-        found += [(kind, base, new), (f"{kind}, back", new, base)]
+        if new != base:  # some kinds are of one buffer model
+            found += [(kind, base, new), (f"{kind}, back", new, base)]
     one = leaves[f"{model} one class"]
     return [*found, ("class dropped", base, one), ("class added", one, base)]
+
+
+def test_every_measured_change_has_a_plan(leaves: dict[str, Config]) -> None:
+    known = {kind for model in ("traditional", "dynamic") for kind, _, _ in pairs(leaves, model)}
+    assert set(MEASURED.values()) <= known
+    names = re.findall(r"^## L[RT] [AD]_(\w+)", shared("data/sonic/daemon_live_changes.txt").read_text(), re.MULTILINE)
+    assert len(names) > 60 and set(names) == MEASURED.keys()
 
 
 @pytest.mark.parametrize("model", ["traditional", "dynamic"])
@@ -155,9 +167,16 @@ def test_plans_lead_to_the_new_configuration(model: str, release: int, leaves: d
         for before, step in zip([None, *plan.steps], plan.steps, strict=False):
             assert_in_service(step, before, old, new)
         assert plan.kept_share >= 0.5
-    expected = {"profile renamed", "profile renamed, back", "alpha", "alpha, back", "ECN", "ECN, back"}
     pools = {"class dropped", "class added"} if model == "dynamic" else set()  # pools without lossless headroom differ
-    assert reloads - pools == (expected if release == SINGLE else set())
+    assert reloads - pools == expected_reloads(model, release)
+
+
+def expected_reloads(model: str, release: int) -> set[str]:
+    """Kinds that the updater of the release refuses, or that no daemon applies while it runs."""
+    refused = {"profile renamed", "alpha", "ECN", "WRED renamed", "trimming"} if release == SINGLE else set()
+    no_daemon = {"watchdog action"} if model == "traditional" else {"trimming"}
+    both = {f"{kind}{back}" for kind in refused | no_daemon for back in ("", ", back")}
+    return both | {"trimming, back"}  # no release accepts the removal of the field
 
 
 def assert_in_service(step: Step, before: Step | None, old: Config, new: Config) -> None:
@@ -294,6 +313,28 @@ def test_batches(hosts: int, width: int, spines: int, links: int) -> None:
             assert {rail for _, rail, kind in up if kind == "Server"} == {f"rail{rail}" for rail in range(width)}
         if spines * links > 1:
             assert kept_share(batch, config) >= 0.5
+
+
+def test_ports_that_an_interrupted_change_left_down_come_up_first(leaves: dict[str, Config]) -> None:
+    """With or without other changes of these ports."""
+    old = leaves["traditional"]
+    down = measured.host_ports(old)[:2]
+    new = measured.edited(old, split_group)
+
+    def interrupted(config: Config) -> None:
+        for port in down:
+            config["PORT"][port]["admin_status"] = "down"
+        row = config["BUFFER_QUEUE"].pop(f"{down[0]}|5-7")
+        config["BUFFER_QUEUE"] |= {f"{down[0]}|5": row, f"{down[0]}|6-7": dict(row)}
+
+    plan = planned(measured.edited(old, interrupted), new)
+    first = next(step for step in plan.steps if step.purpose is Purpose.UP)
+    assert set(down) <= up_ports(first.new) and not any(step.down for step in plan.steps[: plan.steps.index(first)])
+    assert plan.kept_share >= 0.5
+    alone = planned(measured.edited(new, lambda config: config["PORT"][down[0]].update(admin_status="down")), new)
+    assert [(step.purpose, [change.key for change in step.changes]) for step in alone.steps] == [
+        (Purpose.UP, [down[0]])
+    ]
 
 
 def test_ports_that_are_down_and_switches_without_links() -> None:

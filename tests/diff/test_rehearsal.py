@@ -34,17 +34,19 @@ def patch_of(old: Config, new: Config) -> list[Any]:
 def test_every_plan_ends_as_a_cold_boot(model: str, leaves: dict[str, Config]) -> None:
     done = set()
     for kind, old, new in pairs(leaves, model):
-        plan = make_plan(old, new, RELEASE, lookup=profiles(old))
+        switch, watched = booted(old), frozenset(old["PFC_WD"].keys() & new["PFC_WD"].keys())
+        assert switch.config == old or kind == "group range split, back", kind  # buffermgrd adds the row of the range
+        running = {table: dict(rows) for table, rows in switch.config.items()}
+        plan = make_plan(running, new, RELEASE, lookup=profiles(old))
         if not plan.steps:
             continue
-        switch, watched = booted(old), frozenset(old["PFC_WD"].keys() & new["PFC_WD"].keys())
-        assert switch.config == old, kind
         for step in plan.steps:
             switch.apply([operation.json for operation in step.patch()])
             assert unwatched(switch, watched) == [], kind
         assert list(differences(switch, booted(new))) == [], kind
         done.add(kind)
-    assert set(KINDS) <= done
+    of_other_model = {"traditional": {"profile list", "watchdog action"}, "dynamic": {"xoff", "trimming"}}
+    assert set(KINDS) - done == of_other_model[model]  # or they need a reload
 
 
 def test_what_one_patch_leaves_behind(leaves: dict[str, Config]) -> None:

@@ -12,7 +12,7 @@ from tests.conftest import Cli
 from tests.docs.pages import PAGES, ROOT, as_shown, name_of, refresh, steps, write_files
 
 _SHELL_WORDS = {"cp", "mkdir", "sed"}  # allowed between two calls of fabricgen
-_NOT_RUN = {"make", "pip", "python", "git", "ansible-playbook", "cd"}
+_NOT_RUN = {"make", "pip", "python", "git", "ansible-playbook", "cd", "fabricgen-env/bin/python"}
 
 Runner = Callable[[Path, bool], None]
 
@@ -25,6 +25,7 @@ def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> Runne
         folder = tmp_path / "run"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(ROOT / "inventories", folder / "inventories")
+        shutil.copytree(ROOT / "tests" / "platforms" / "device", folder / "device")
         write_files(page, folder)
         monkeypatch.chdir(folder)
         for step in steps(page):

@@ -68,6 +68,14 @@ def test_generated_pages_are_fresh(name: str, request: pytest.FixtureRequest) ->
     assert generator.PAGE.read_text(encoding="utf-8") == generator.page(), "refresh the page with `make golden`"
 
 
+def test_figures_are_fresh(request: pytest.FixtureRequest) -> None:
+    generator = load(ROOT / "docs" / "make_figures.py")
+    if request.config.getoption("--update-golden", default=False):
+        generator.main()
+    drawn = {name: draw() for name, draw in generator.FIGURES.items()}
+    assert {file.stem: file.read_text(encoding="utf-8") for file in generator.FOLDER.iterdir()} == drawn
+
+
 def test_every_inventory_key_is_described() -> None:
     """Each key of the schema is, as code, in docs/inventory.md, docs/designs.md or docs/outside.md."""
     text = "".join(

@@ -43,3 +43,13 @@ def test_a_cell_that_is_larger_than_the_reader_takes(folder: Path, cli: Cli) -> 
     file.write_text(f"{'x' * 200_000},{file.read_text()}")
     outcome = cli("validate", "infiniband.bundle")
     assert outcome.code == 1 and "FG258" in outcome.out and "field larger than" in outcome.out
+
+
+def test_a_flow_that_starts_seconds_after_the_others(folder: Path, cli: Cli) -> None:
+    """The fluid model does not step through the time in which nothing is under way."""
+    scenario: Any = json.loads(Path("scenario.json").read_text())
+    for start_ns in (50_000, 10**12):
+        scenario["flows"][0]["start_ns"] = start_ns
+        Path("scenario.json").write_text(json.dumps(scenario))
+        outcome = cli("simulate", "congestion", "--scenario", "scenario.json")
+        assert (outcome.code, "slowest 6 us" in outcome.out) == (0, True)

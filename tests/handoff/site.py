@@ -137,7 +137,7 @@ class Site:
     def reset(self) -> None:
         """leaf1 needs a patch, leaf2 a reload; their neighbors and sessions are as planned."""
         for name, switch in self.switches.items():
-            for file in ("mishap", "lose", "down", "storm", "no_group"):
+            for file in ("mishap", "lose", "down", "storm", "no_group", "lost_profile"):
                 (switch.folder / file).unlink(missing_ok=True)
             shutil.rmtree(switch.folder / "etc" / "fabricgen", ignore_errors=True)
             switch.hold(older(self.tables(name), takes_reload=name == "leaf2"))

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -12,7 +13,7 @@ import yaml
 
 import fabricgen
 from fabricgen.bundle.read import open_bundle
-from fabricgen.errors import UsageError
+from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.handoff.ansible import ansible_files
 from fabricgen.handoff.management import management_addresses
 from tests.handoff.small_bundle import DEVICES, cabled, device, make_bundle
@@ -210,3 +211,38 @@ def test_host_variables_have_the_far_ends_of_cables(tmp_path: Path) -> None:
     variables = yaml.safe_load(dict(ansible_files(open_bundle([cabled(tmp_path)])))["host_vars/leaf-r0.yml"])
     assert variables["fabricgen_links"] == {"Ethernet1": {"device": "spine-0", "port": "Ethernet0", "alias": "etp1"}}
     assert variables["fabricgen_absent"] == ["spine-1"]
+
+
+def plan_file(folder: Path, *stages: tuple[str, list[str]], **more: Any) -> Path:
+    file = folder / "plan.json"
+    rollout = [{"stage": stage, "devices": devices} for stage, devices in stages]
+    file.write_text(json.dumps({"rollout": rollout, "findings": [], **more}))
+    return file
+
+
+def test_the_play_follows_a_plan(tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path)
+    file = plan_file(tmp_path, ("spines", ["spine-0"]), ("leaves", ["leaf-r1", "leaf-r0"]))
+    found = plays(dict(ansible_files(bundle, plan=str(file))))
+    assert [play["hosts"] for play in found] == ["spine-0", "leaf-r1,leaf-r0"]
+    assert found[0]["name"] == "Apply 1 of the plan, spines" and {play["serial"] for play in found} == {1}
+    nothing = dict(ansible_files(bundle, plan=str(plan_file(tmp_path))))
+    assert plays(nothing) == [] and b"--limit ''" not in nothing["README.md"]
+
+
+def test_a_planned_switch_is_left_out_of_a_plan(tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path, [device("a", rail=0), device("b", rail=1, state="planned")])
+    file = plan_file(tmp_path, ("one", ["b"]), ("two", ["a"]))
+    assert [play["hosts"] for play in plays(dict(ansible_files(bundle, plan=str(file))))] == ["a"]
+
+
+def test_a_plan_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path)
+    with pytest.raises(UsageError, match="other is not among those of the handoff"):
+        list(ansible_files(bundle, plan=str(plan_file(tmp_path, ("x", ["other"])))))
+    with pytest.raises(UsageError, match="no safe order was found"):
+        list(ansible_files(bundle, plan=str(plan_file(tmp_path, ("x", ["leaf-r0"]), findings=[{}]))))
+    for text in ("[]", "{", '{"rollout": 1}', '{"rollout": [{"stage": "x", "devices": [1]}]}'):
+        (tmp_path / "plan.json").write_text(text)
+        with pytest.raises(UnreadableInputError):
+            list(ansible_files(bundle, plan=str(tmp_path / "plan.json")))

@@ -107,3 +107,12 @@ def test_the_command(bundle: Path, cli: Cli, tmp_path: Path) -> None:
     index = (tmp_path / "out" / "index.html").read_text()
     for link in re.findall(r'href="([^"]+)"', index):
         assert (tmp_path / "out" / link).is_file()
+
+
+def test_the_rack_of_a_host(tmp_path: Path, cli: Cli) -> None:
+    tree = placed()
+    tree["devices"].append({"name": "gpu-000", "rack": "G7", "unit": "3"})
+    bundle = render(cli, tmp_path, tree)
+    assert cli("validate", bundle).code == 0, "cabling.csv has the racks of fabric.json"
+    cables = rows(sheets(bundle), "cables.csv")
+    assert {(row["a_rack"], row["a_unit"]) for row in cables if row["a_device"] == "gpu-000"} == {("G7", "3")}

@@ -90,8 +90,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 @pytest.fixture(scope="module")
-def lengths(bench: Bench) -> dict[str, int]:
-    """The number of moments of a complete run, by route."""
+def moments(bench: Bench) -> dict[str, list[str]]:
+    """The moments of a complete run, by route."""
     found = {}
     for route in ROUTES:
         before = bench.reset(route, 0)
@@ -99,16 +99,21 @@ def lengths(bench: Bench) -> dict[str, int]:
         assert (done.returncode, done.stdout) == (0, route), done.stderr
         assert_holds(bench.switch.running, filled(bench.tables), before)
         assert bench.switch.startup == bench.switch.running
-        found[route] = len(bench.moments())
+        found[route] = bench.moments()
     return found
+
+
+def after_the_reload(moments: dict[str, list[str]]) -> int:
+    """The moment after the last write of a reload."""
+    return moments["reload"].index("migrated") + 2
 
 
 @pytest.mark.parametrize("nth", range(KILLS))
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_killed_run_ends_with_the_old_or_the_new_configuration(
-    bench: Bench, lengths: dict[str, int], route: str, nth: int
+    bench: Bench, moments: dict[str, list[str]], route: str, nth: int
 ) -> None:
-    before = bench.reset(route, 1 + (lengths[route] - 1) * nth // (KILLS - 1))
+    before = bench.reset(route, 1 + (len(moments[route]) - 1) * nth // (KILLS - 1))
     assert bench.run().returncode == -signal.SIGKILL
     (bench.switch.folder / "kill_at").unlink()
     if nth % 2:
@@ -128,9 +133,9 @@ def test_a_killed_run_ends_with_the_old_or_the_new_configuration(
     assert_holds(bench.switch.running, filled(bench.tables), before)
 
 
-def test_the_timer_restores_what_is_not_confirmed(bench: Bench, lengths: dict[str, int]) -> None:
+def test_the_timer_restores_what_is_not_confirmed(bench: Bench, moments: dict[str, list[str]]) -> None:
     """The management connection is lost after the change, and time passes."""
-    before = bench.reset("reload", lengths["reload"] - 8)
+    before = bench.reset("reload", after_the_reload(moments))
     assert bench.run(timer_s=1).returncode == -signal.SIGKILL
     assert bench.switch.running != before
     (bench.switch.folder / "kill_at").unlink()
@@ -158,9 +163,9 @@ def test_a_session_that_stays_down_undoes_the_change(bench: Bench) -> None:
     assert bench.switch.running == bench.switch.startup == before
 
 
-def test_a_configuration_that_the_models_refuse_is_restored(bench: Bench, lengths: dict[str, int]) -> None:
+def test_a_configuration_that_the_models_refuse_is_restored(bench: Bench, moments: dict[str, list[str]]) -> None:
     """With a table without a YANG model `config rollback` and `config reload FILE` refuse the configuration."""
-    bench.reset("reload", lengths["reload"] - 8)
+    bench.reset("reload", after_the_reload(moments))
     merge(bench.switch.redis, {"SITE_NOTES": {"door": {"code": "1"}}})
     before = bench.switch.running
     names = bench.switch.folder / "yang_tables"

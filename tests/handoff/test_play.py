@@ -106,12 +106,14 @@ def test_verify_and_collect_find_wrong_sessions_and_cables(site: Site) -> None:
     (switch.folder / "down").write_text(peer)
     (switch.folder / "storm").touch()
     (switch.folder / "no_group").write_text("Ethernet0|3-4")
+    (switch.folder / "lost_profile").write_text("Ethernet8")
     output = site.play("verify", code=2)
     for problem in (
         f"BGP: no session with {peer}",
         "LLDP: the neighbor of Ethernet256 is spine2 etp1a, expected spine1 etp1a",
         "PFC watchdog: a storm is in progress",
         "lossless priority group Ethernet0|3-4 is not in APPL_DB",
+        "BUFFER_QUEUE Ethernet8 3 has no buffer profile, expected egress_lossless_profile",
         "these tables differ from the rendered file: BGP_NEIGHBOR, BUFFER_PG, BUFFER_POOL, DEVICE_NEIGHBOR",
     ):
         assert problem in output

@@ -42,8 +42,10 @@ def _ufm() -> Tree:
     return tree
 
 
-def _bare(tree: Tree) -> Tree:
+def _bare(tree: Tree, engine: str = "") -> Tree:
     plane = tree["planes"]["compute"]
+    if engine:
+        plane["infiniband"] = {"engine": engine}
     plane["technology"] = "infiniband"
     plane.pop("addressing", None)
     tree.pop("management", None)
@@ -55,7 +57,7 @@ _TREES = {
     UFM: _ufm,
     TORUS: lambda: _bare(grid("torus", [4, 3])),
     MESH: lambda: _bare(grid("mesh", [3, 3])),
-    DRAGONFLY: lambda: _bare(grouped("dragonfly", {"switches": 2, "global_links": 1}, hosts=3)),
+    DRAGONFLY: lambda: _bare(grouped("dragonfly", {"switches": 2, "global_links": 1}, hosts=3), "dfsssp"),
 }
 
 

@@ -82,10 +82,12 @@ def test_a_job_has_the_rights_that_it_needs_and_no_others() -> None:
         ("release", "publish", "id-token"),
         ("release", "publish", "attestations"),
         ("release", "announce", "contents"),
+        ("release", "site", "id-token"),
+        ("release", "site", "pages"),
     }
     jobs = read(CHECKOUT / ".github" / "workflows" / "release.yml")["jobs"]
     assert jobs["publish"]["needs"] == ["test", "build"]
-    assert not [step for step in jobs["publish"]["steps"] if "run" in step]
+    assert not [step for name in ("publish", "site") for step in jobs[name]["steps"] if "run" in step]
 
 
 def test_ci_covers_each_supported_python() -> None:

@@ -59,7 +59,7 @@ def test_the_command_and_the_extras(installed: Path, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.split()[0]) == (0, "fabricgen"), done.stderr
     (metadata,) = installed.glob("fabricgen-*.dist-info/METADATA")
-    for extra in ("sim", "fast", "yang", "distributed", "all"):
+    for extra in ("sim", "fast", "yang", "distributed", "lsp", "docs", "all"):
         assert f"Provides-Extra: {extra}\n" in metadata.read_text()
 
 

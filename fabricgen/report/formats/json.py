@@ -20,12 +20,13 @@ def json_object(tool_version: str, findings: Iterable[Finding], counts: Counts, 
         "format_version": FORMAT_VERSION,
         "tool": {"name": "fabricgen", "version": tool_version},
         "summary": summary(ordered, counts),
-        "findings": [_finding(finding) for finding in ordered],
+        "findings": [finding_object(finding) for finding in ordered],
         **own,
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """One finding, as in the list `findings`."""
     return {
         "code": finding.code,
         "severity": finding.severity.value,

@@ -66,7 +66,8 @@ def link_subnet(fabric: Fabric) -> Iterator[Defect]:
             elif held.value.network.overlaps(other.value.network):
                 message = f"{held.value} has another prefix length than {other.value} of {other_end.switch.name}"
             related = (("the far end", other_end.switch.place(other.table, other.key)),)
-            yield Defect(end.switch.place(held.table, held.key), message, "use the two addresses of one /31", related)
+            hint = f"use the two addresses of one {'/31' if held.value.version == 4 else '/127'}"
+            yield Defect(end.switch.place(held.table, held.key), message, hint, related)
 
 
 def _less_expected(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fabricgen.bundle.wiring import WiredLink, Wiring
+from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredLink, Wiring
 from fabricgen.findings import Location, Severity
 from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Defect, Place
@@ -98,7 +98,8 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
 def _planned(wiring: Wiring) -> Mapping[Arm, Mapping[str, str]]:
     """The cells of each row; where several links are in a cable, their ports are in the order of the links."""
     links = {link.id: link for link in wiring.links}
-    racks = {device.name: (device.rack, device.unit) for device in wiring.devices}
+    devices: tuple[WiredDevice | WiredHost, ...] = (*wiring.devices, *wiring.hosts)
+    racks = {device.name: (device.rack, device.unit) for device in devices}
     found: dict[Arm, Mapping[str, str]] = {}
     for cable in wiring.cables:
         arms: dict[str, list[WiredLink]] = {}

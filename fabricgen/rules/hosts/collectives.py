@@ -4,25 +4,21 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
-from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
 from fabricgen.vocabulary import Purpose, Technology
 
-# OpenSM engines that use the service level of each path to avoid credit loops.
-SL_ENGINES = ("torus-2QoS", "dfsssp", "lash", "nue")
-
 
 @rule("FG910", Severity.ERROR, "NCCL settings do not match the network", Basis.AGREEMENT)
 def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
     """What: on RoCE, NCCL_IB_SL is the TC to which the switches map NCCL_IB_TC. On rail-only designs NCCL_CROSS_NIC and
-    NCCL_PXN_DISABLE are 0. NCCL_IB_GID_INDEX is not set. On InfiniBand, NCCL_IB_TC is not set, and NCCL_IB_SL is not
-    set if the routing engine selects the service level of each path.
+    NCCL_PXN_DISABLE are 0. NCCL_IB_GID_INDEX is not set. On InfiniBand, NCCL_IB_TC is not set. `simulate
+    deadlock` judges NCCL_IB_SL there.
 
-    Why: a ring that crosses rails hangs if no switch connects the rails. A job that sets its own service level can
-    close credit loops. The index of a GID changes when the host gets another address.
+    Why: a ring that crosses rails hangs if no switch connects the rails. NCCL uses a traffic class as the SL if
+    NCCL_IB_SL is not set. The index of a GID changes when the host gets another address.
 
     Example: NCCL_CROSS_NIC is 2 on a rail-only design.
 
@@ -43,18 +39,17 @@ def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(place, message, hint, (), Severity.WARNING)
         for plane in compute:
             if plane.technology == Technology.INFINIBAND:
-                yield from _infiniband(fabric, group, plane, found)
+                yield from _infiniband(group, plane, found)
             if plane.design == "rail-only":
                 yield from _rail_only(group, plane, found)
             if plane in group.lossless_planes:
                 yield from _priority(group, plane, found)
 
 
-def _infiniband(fabric: Fabric, group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
-    for key in ("NCCL_IB_SL", "NCCL_IB_TC"):
-        if key in found and (key == "NCCL_IB_TC" or _chooses_levels(fabric, plane.name)):
-            message = f"{key} is set, but the subnet manager of plane {plane.name} selects this value"
-            yield Defect(group.place(group.files.nccl_file, key), message, f"remove {key}")
+def _infiniband(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
+    if "NCCL_IB_TC" in found:
+        message = f"NCCL_IB_TC is set, but it is a setting for RoCE, and plane {plane.name} is InfiniBand"
+        yield Defect(group.place(group.files.nccl_file, "NCCL_IB_TC"), message, "remove NCCL_IB_TC")
 
 
 def _rail_only(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
@@ -78,14 +73,3 @@ def _priority(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iter
 
     place = group.place(group.files.nccl_file, "NCCL_IB_SL")
     yield from group.disagreements(plane, place, wrong_level, "set NCCL_IB_SL to the TC of the class")
-
-
-def _chooses_levels(fabric: Fabric, plane: str) -> bool:
-    """Whether the first routing engine in an opensm.conf of the plane selects the service level of each path."""
-    folder = fabric.bundle.root / "infiniband" / plane if fabric.bundle.root else None
-    for file in sorted(folder.rglob("opensm.conf")) if folder else ():
-        for line in read_bytes(file).decode("utf-8", "replace").splitlines():
-            name, _, text = line.partition(" ")
-            if name == "routing_engine" and text.strip().partition(",")[0] in SL_ENGINES:
-                return True
-    return False

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
-from fabricgen.opensm.partitions_conf import GROUPS, expanded, guid_of
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.pkey_tables import pkey_tables
 from fabricgen.rules.view.subnet_managers import managed_subnets
 from fabricgen.vocabulary import Purpose, Technology
 
@@ -99,18 +99,11 @@ def _key_index(fabric: Fabric, group: Group, compute: list[WiredPlane], text: st
 def _keys_of_ports(fabric: Fabric, group: Group, plane: str) -> int | None:
     """The least number of P_Keys of a port of the group; None if the partitions are unknown."""
     names = {host.name for host in group.hosts}
-    counts = []
-    for subnet in managed_subnets(fabric):
-        if subnet.files.plane != plane or not subnet.partitions:
-            continue
-        members = [
-            (
-                {guid for one in partition.members if (guid := guid_of(one))},
-                {expanded(one.name.text, GROUPS) for one in partition.members},
-            )
-            for partition in subnet.partitions
-        ]
-        for guid, (host, _) in subnet.adapters.items():
-            if host.name in names:
-                counts.append(sum(guid in guids or bool(words & {"ALL", "ALL_CAS"}) for guids, words in members))
-    return max(1, min(counts)) if counts else None
+    counts = [
+        len(table)
+        for subnet in managed_subnets(fabric)
+        if subnet.files.plane == plane and subnet.partitions
+        for guid, table in pkey_tables(subnet).items()
+        if guid in subnet.adapters and subnet.adapters[guid][0].name in names
+    ]
+    return min(counts, default=None)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.opensm_conf import READ_FILES, UNSET
-from fabricgen.opensm.options import LAST_LIFETIME, VERSION, option_facts, option_problem
+from fabricgen.opensm.options import LAST_LIFETIME, VERSION, Engine, option_facts, option_problem
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -118,7 +118,8 @@ def endless_lifetime(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG818", Severity.ERROR, "opensm.conf does not match the files beside it")
 def files_beside(fabric: Fabric) -> Iterator[Defect]:
     """What: opensm.conf names all files in one folder by absolute paths, and these files exist beside it. It names
-    every file with a usual name that its engine reads. Without an option OpenSM reads the file in /etc/opensm.
+    every file with a usual name that its engine reads, and no list that its engines ignore. Without an option OpenSM
+    reads the file in /etc/opensm.
 
     Why: OpenSM continues without a missing file. Without partitions.conf every port is a full member of 0x7fff, without
     a list of roots OpenSM selects roots by itself, and without torus-2QoS.conf it falls back to minhop.
@@ -133,6 +134,7 @@ def files_beside(fabric: Fabric) -> Iterator[Defect]:
         for manager in subnet.managers:
             yield from _missing(subnet, manager)
             yield from _unread(subnet, manager)
+            yield from _for_other_engines(manager)
 
 
 def _missing(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
@@ -154,6 +156,18 @@ def _missing(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
             message = f"there is no {file} beside {manager.name}, and OpenSM continues without it"
             yield Defect(place, message, "add the file, or correct the path")
         folders[folder if slash else usual] += 1
+
+
+def _for_other_engines(manager: ManagerFile) -> Iterator[Defect]:
+    """An option that only other engines read: routing_engine is not the one for which the file was written."""
+    if not all(engine in tuple(Engine) for engine in manager.engines):
+        return  # FG812 reports the unknown engine
+    for name, readers in _READERS.items():
+        line = manager.content.options.get(name)
+        if line and line.value.text not in UNSET and not set(readers) & set(manager.engines):
+            message = f"{name} is set, but only {', '.join(readers)} read it, and routing_engine has none of them"
+            hint = "add the engine to routing_engine, or remove the option"
+            yield Defect(manager.place(name), message, hint, severity=Severity.WARNING)
 
 
 def _unread(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:

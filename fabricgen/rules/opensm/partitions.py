@@ -18,11 +18,11 @@ from fabricgen.opensm.partitions_conf import (
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.pkey_tables import ALL_ADAPTERS, membership_of
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
 
 _ADAPTER_KEYS = 128  # entries of an adapter port's table
 _SWITCH_KEYS = 8  # entries of a switch's port 0 in ibsim; hardware has more, see its data sheet
-ALL_ADAPTERS = ("ALL", "ALL_CAS")
 
 
 _REJECTED = "; OpenSM rejects the file and makes every port a full member of 0x7fff"
@@ -33,13 +33,6 @@ def with_partitions(fabric: Fabric) -> Iterator[tuple[ManagedSubnet, str]]:
     for subnet in managed_subnets(fabric):
         if subnet.partition_name:
             yield subnet, subnet.partition_name
-
-
-def membership_of(partition: PartitionEntry, member: Entry) -> Membership:
-    """The membership as OpenSM reads it."""
-    usual = partition.flag("defmember")
-    word = member.value or (usual.value if usual else None)
-    return (expanded(word.text, Membership) if word else None) or Membership.LIMITED
 
 
 @rule("FG819", Severity.ERROR, "OpenSM rejects partitions.conf", Basis.SCHEMA)

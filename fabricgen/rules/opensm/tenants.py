@@ -7,9 +7,10 @@ from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.options import LAST_VL, MTU_CODES, RATE_CODES
 from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, expanded, guid_of, key_of
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.opensm.partitions import ALL_ADAPTERS, membership_of, with_partitions
+from fabricgen.rules.opensm.partitions import with_partitions
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, majority
+from fabricgen.rules.view.pkey_tables import ALL_ADAPTERS, membership_of
 from fabricgen.rules.view.subnet_managers import ManagedSubnet
 from fabricgen.units import whole_number
 

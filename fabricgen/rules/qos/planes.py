@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import permutations
 
 from fabricgen.bundle.wiring import WiredLink, WiredNic
 from fabricgen.findings import Severity
@@ -181,8 +182,8 @@ def _sharing_hosts(fabric: Fabric) -> Mapping[str, set[str]]:
     """Plane -> the other planes with common hosts; planes without common hosts are left out."""
     found: dict[str, set[str]] = {}
     for planes in {frozenset(nic.plane for nic in host.nics) for host in fabric.hosts.values()}:
-        for plane in planes if len(planes) > 1 else ():
-            found.setdefault(plane, set()).update(planes - {plane})
+        for plane, other in permutations(planes, 2):
+            found.setdefault(plane, set()).add(other)
     return found
 
 

@@ -100,10 +100,20 @@ class _Fluid:
                 self.capacity = self.ports.bytes_per_ns - ack_load(self.ports, self.flows, rates)
                 self.acked[:] = 0.0
             under_way = np.isnan(self.time_ns[self.alive])
+            step = max(step, self._next_start(under_way, begin))
             if under_way.sum() < _COMPACT * len(self.alive):
                 self._continue_with(under_way)
         delay = latency_of(self.ports, self.flows) - self.step_ns * (self.flows.hops - 1)
         return Run(self.time_ns + delay, *self.totals)
+
+    def _next_start(self, under_way: Flags, begin_ns: float) -> int:
+        """The step before the next flow starts, if all flows that have started are complete; else 0."""
+        waiting_ns = self.flows.start_ns[self.alive[under_way]].min(initial=np.inf)
+        started = self.left[self.alive[under_way]] < self.flows.bytes[self.alive[under_way]]
+        if np.isinf(waiting_ns) or started.any():
+            return 0
+        self.groups.requests[:] = False
+        return int((waiting_ns - begin_ns) / self.step_ns)
 
     def _work(self) -> float:
         """The steps of the busiest port, times crossings."""

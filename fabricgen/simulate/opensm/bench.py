@@ -10,7 +10,7 @@ import secrets
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,7 @@ class Bench:
     environment: dict[str, str]
     is_up: bool
     opensm: subprocess.Popen[bytes]
+    ibsim: subprocess.Popen[bytes]  # reads commands on its standard input
 
     @property
     def scratch(self) -> Path:
@@ -68,15 +69,13 @@ def swept(tools: Tools, netlist: Path, folder: Path) -> Iterator[Bench]:
         wires = read_netlist(read_bytes(netlist).decode("utf-8", "replace"))
         shared = dict(os.environ, IBSIM_SOCKNAME=f"fabricgen-{secrets.token_hex(8)}")
         shared |= {"OSM_CACHE_DIR": f"{scratch}/", "OSM_TMP_DIR": f"{scratch}/"}
-        sim = _start(
-            stack, [tools.ibsim, "-s", "-n", *_limits(wires), str(netlist.resolve())], shared, scratch / "ibsim.out"
-        )
+        sim = _start(stack, [tools.ibsim, "-s", *_limits(wires), str(netlist.resolve())], shared, scratch / "ibsim.out")
         _wait(sim, scratch / "ibsim.out", ("simulator ready",), _READY_S, "ibsim")
         client = shared | {"LD_PRELOAD": tools.umad2sim} | _attachment(wires, staged)
         command = [tools.opensm, "-F", str(scratch / "opensm.conf"), "-D", _LOG_LEVEL]
         opensm = _start(stack, command, client, scratch / "opensm.out")
         mark = _wait(opensm, scratch / "opensm.log", DONE, _SWEEP_S, "opensm")
-        yield Bench(staged, client, mark == DONE[0], opensm)
+        yield Bench(staged, client, mark == DONE[0], opensm, sim)
 
 
 def _limits(netlist: Netlist) -> list[str]:
@@ -98,7 +97,7 @@ def _attachment(netlist: Netlist, staged: Staged) -> dict[str, str]:
 def _start(stack: ExitStack, command: Sequence[str], environment: dict[str, str], out: Path) -> subprocess.Popen[bytes]:
     with out.open("wb") as stream:
         process = subprocess.Popen(
-            command, cwd=out.parent, env=environment, stdin=subprocess.DEVNULL, stdout=stream,
+            command, cwd=out.parent, env=environment, stdin=subprocess.PIPE, stdout=stream,
             stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_parent,
         )  # fmt: skip
     stack.callback(_stop, process)
@@ -106,6 +105,9 @@ def _start(stack: ExitStack, command: Sequence[str], environment: dict[str, str]
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        with suppress(BrokenPipeError):
+            process.stdin.close()
     if process.poll() is None:
         process.terminate()
         try:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fabricgen.findings import Confidence, Finding, Severity
 from fabricgen.observed.subnet_files import SubnetFiles
@@ -33,11 +34,13 @@ def _engine(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
     configured = proof.staged.engines[0]
     now = f"it used {proof.active} instead" if proof.active else "no engine succeeded, so nothing is routed"
     why = next((line for line in proof.failed if "ERR AC01" not in line), "")
-    yield _finding(
+    found = _finding(
         files, "FG801", CONF, "routing_engine",
         f"OpenSM did not route with {configured}: {now}" + (f" ({why})" if why else ""),
         "choose an engine that can route this wiring, with the files and virtual lanes that it needs",
     )  # fmt: skip
+    is_listed = proof.active in proof.staged.engines
+    yield replace(found, severity=Severity.WARNING) if is_listed else found
 
 
 def _refused(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:

@@ -38,34 +38,43 @@ held = inlined(held_bytes)
 def admit(run: Run, port: int, lane: int, wire: int) -> bool:
     """Account for a packet that arrived; False if there is no room for it."""
     group = run.groups[port, lane]
-    node = run.nodes[run.ports[port].node]
     size = held(wire, whole(group.cell))
     limit = threshold(run, port, lane)
+    if size + shared_part(run, port, lane) <= limit:
+        _use(run, port, lane, size)
+        return True
+    node = run.nodes[run.ports[port].node]
     headroom_full = group.headroom + size > group.headroom_limit or node.pool + size > node.pool_limit
-    if headroom_full and size + shared_part(run, port, lane) > limit:
+    if headroom_full:
         return False
-    used = group.used + size
-    if used - group.reserve > limit:
+    if group.used + size - group.reserve > limit:
         group.headroom += size
         node.pool += size
         group.headroom_most = max(group.headroom_most, group.headroom)
     else:
-        if used > group.reserve:
-            run.pools[group.pool].used += min(size, used - group.reserve)
-        group.used = used
+        _use(run, port, lane, size)
     return True
+
+
+@inlined
+def _use(run: Run, port: int, lane: int, size: int) -> None:
+    """Add a packet to the reserve of a group, then to its pool."""
+    group = run.groups[port, lane]
+    group.used += size
+    if group.used > group.reserve:
+        run.pools[group.pool].used += min(size, group.used - group.reserve)
 
 
 @inlined
 def release(run: Run, port: int, lane: int, wire: int) -> None:
     """Account for a packet that leaves: it frees headroom first, the reserve last."""
     group = run.groups[port, lane]
-    node = run.nodes[run.ports[port].node]
-    size = held(wire, whole(group.cell))
-    from_headroom = min(group.headroom, size)
-    rest = size - from_headroom
-    group.headroom -= from_headroom
-    node.pool -= from_headroom
+    rest = size = held(wire, whole(group.cell))
+    if group.headroom > 0:
+        from_headroom = min(group.headroom, size)
+        rest -= from_headroom
+        group.headroom -= from_headroom
+        run.nodes[run.ports[port].node].pool -= from_headroom
     run.pools[group.pool].used -= min(rest, shared_part(run, port, lane))
     group.used -= rest
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fabricgen.errors import UsageError
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.paths import Steps
-from fabricgen.simulate.packets.records import NONE, aligned
+from fabricgen.simulate.packets.records import INDEX, NONE, aligned
 from fabricgen.simulate.packets.state import Records
 from fabricgen.simulate.scenario import Flow, NodeKind, Scenario
 
@@ -52,7 +52,7 @@ def flow_records(
 
 def _first_steps(
     flows: Sequence[Flow], home: Mapping[str, int], ends: Sequence[tuple[str, str]], steps: Steps
-) -> NDArray[np.int32]:
+) -> NDArray[np.int64]:
     """[there or back, flow]: the first step of each flow's path."""
     first = steps.given.copy()
     for index, flow in enumerate(flows):
@@ -62,9 +62,9 @@ def _first_steps(
     return first
 
 
-def path_sums(steps: Records, first: NDArray[np.int32], values: NDArray[np.int64]) -> NDArray[np.int64]:
+def path_sums(steps: Records, first: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sum over each path of a value of its ports."""
-    sums, at = np.zeros(len(first), np.int64), first.copy()
+    sums, at = np.zeros(len(first), np.int64), first.astype(INDEX)
     while (on := at != NONE).any():
         sums[on] += values[steps["port"][at[on]]]
         at[on] = steps["next"][at[on]]
@@ -80,10 +80,10 @@ def _ranks(scenario: Scenario) -> list[int]:
     return ranks
 
 
-def first_places(sources: NDArray[np.int32], nodes: int) -> tuple[list[int], NDArray[np.int32]]:
+def first_places(sources: NDArray[np.uint32], nodes: int) -> tuple[list[int], NDArray[np.uint32]]:
     """The first place of each node's flows in `order`, and the empty `order`."""
     counts = np.bincount(sources, minlength=nodes).tolist()
-    return [0, *accumulate(counts)][:-1], np.full(max(1, len(sources)), NONE, np.int32)
+    return [0, *accumulate(counts)][:-1], np.full(max(1, len(sources)), NONE, INDEX)
 
 
 def host_ports(scenario: Scenario, ends: Sequence[tuple[str, str]]) -> dict[str, int]:

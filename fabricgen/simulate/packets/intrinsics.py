@@ -49,6 +49,13 @@ def whole(number: Any) -> int:
 
 
 @inlined
+def unsigned(number: Any) -> int:
+    """A number that is an index of 32 bits or NONE, as a signed 64-bit integer that the compiler knows to be positive:
+    the use of an array then does not test for indices from its end."""
+    return np.int64(np.uint32(number))  # type: ignore[return-value]
+
+
+@inlined
 def highest(bits: int) -> int:
     """The index of the highest set bit of at most 16; the number must not be 0."""
     place = 15

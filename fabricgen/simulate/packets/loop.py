@@ -3,6 +3,7 @@
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.buffer import resume_if_empty
 from fabricgen.simulate.packets.dcqcn import decrease, increase_by_time
+from fabricgen.simulate.packets.intrinsics import unsigned
 from fabricgen.simulate.packets.nic import next_of_host, receive, start
 from fabricgen.simulate.packets.packet import give_back
 from fabricgen.simulate.packets.pause import expire, obey, refresh
@@ -27,7 +28,7 @@ from fabricgen.simulate.packets.records import (
 from fabricgen.simulate.packets.recovery import lost, reported, timed_out
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.switch import flush, forward, next_of_switch
-from fabricgen.simulate.packets.ties import tie_of
+from fabricgen.simulate.packets.ties import tie_of_port
 from fabricgen.simulate.packets.wheel import next_event, schedule_as
 
 # Why the loop returns.
@@ -51,7 +52,7 @@ def advance(run: Run, until: int) -> int:
         if port == NONE:
             port, then = then, NONE
         while port != NONE:
-            resuming = _send(run, port)  # NONE if there is a second port: the first one sends a pause
+            resuming = _send(run, unsigned(port))  # NONE if there is a second port: the first one sends a pause
             port, then = then if resuming == NONE else resuming, NONE
     return FINISHED
 
@@ -138,7 +139,7 @@ def _transmit(run: Run, port: int, packet: int) -> None:
     """Occupy the wire, and schedule the arrival of the packet at the far end."""
     out, event, clock = run.ports[port], run.events[packet], run.clock[0]
     out.free_at = clock.now + run.durations[out.speed, event.size]
-    out.turn = tie_of(run, port)
+    out.turn = tie_of_port(run, SENT, out.rank)
     arrives = out.free_at + out.delay
     if event.kind > NAK:
         arrives += run.pfc[out.peer].response
@@ -147,7 +148,7 @@ def _transmit(run: Run, port: int, packet: int) -> None:
     if _has_more(run, port):
         out.state |= SCHEDULED
         schedule_as(run, port, out.free_at, out.turn)
-    schedule_as(run, packet, arrives, tie_of(run, packet))
+    schedule_as(run, packet, arrives, tie_of_port(run, event.kind, out.rank))
 
 
 @inlined

@@ -13,7 +13,7 @@ from fabricgen.simulate.packets.draws import first_stream
 from fabricgen.simulate.packets.flows import first_places, flow_records, host_ports, path_sums
 from fabricgen.simulate.packets.paths import Steps
 from fabricgen.simulate.packets.queues import fill_pools, fill_ports, fill_queues, fill_switches
-from fabricgen.simulate.packets.records import NONE, aligned
+from fabricgen.simulate.packets.records import aligned
 from fabricgen.simulate.packets.room import empty_wheel, free_packets
 from fabricgen.simulate.packets.settings import run_settings
 from fabricgen.simulate.packets.state import Run
@@ -88,7 +88,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     fill_switches(hosts, scenario, ticks_per_ns)
     pools, ingress_pools = fill_pools(queues, groups, ports, scenario, ends, classes)
     hosts["first_flow"] = first_flow
-    hosts["last_flow"] = 0 if compat else NONE
+    hosts["last_flow"] = 0 if compat else -1
     for name, port in home.items():
         hosts["port"][node_of[name]] = port
     run = Run(

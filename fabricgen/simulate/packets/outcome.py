@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fabricgen.results import GroupUse, LinkLoss, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
+from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.simulation import Finished
 
 FEW_PACKETS = 8
@@ -187,7 +188,7 @@ def flow_paths(network: Network) -> Sequence[list[int]]:
     paths = []
     for nic, step in zip(run.flows["port"].tolist(), run.flows["out"].tolist(), strict=True):
         path = [nic]
-        while step >= 0:
+        while step != NONE:
             path.append(ports[step])
             step = following[step]
         paths.append(path)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.errors import UsageError
-from fabricgen.simulate.packets.records import NONE, STEP
+from fabricgen.simulate.packets.records import INDEX, NONE, STEP
 from fabricgen.simulate.packets.state import Records
 
 
@@ -72,19 +72,19 @@ class Steps:
         return np.concatenate([self._fixed, by_routes])
 
 
-def _steps_of(paths: Sequence[tuple[int, ...]]) -> tuple[Records, NDArray[np.int32]]:
+def _steps_of(paths: Sequence[tuple[int, ...]]) -> tuple[Records, NDArray[np.int64]]:
     """The steps of paths that begin with the port of the NIC, and [there or back, path]: the first step. The way back
     crosses the other ends of the cables."""
     lengths = np.array([len(path) for path in paths], np.int64)
-    flat = np.fromiter(chain.from_iterable(paths), np.int32, int(lengths.sum()))
+    flat = np.fromiter(chain.from_iterable(paths), INDEX, int(lengths.sum()))
     there, first = _chains(flat, lengths)
-    back, first_back = _chains(flat[::-1] ^ 1, lengths[::-1])
+    back, first_back = _chains(flat[::-1] ^ INDEX(1), lengths[::-1])
     later = np.where(first_back == NONE, NONE, first_back + len(there))[::-1]
     back["next"] = np.where(back["next"] == NONE, NONE, back["next"] + len(there))
-    return np.concatenate([there, back]), np.array([first, later], np.int32)
+    return np.concatenate([there, back]), np.array([first, later])
 
 
-def _chains(ports: NDArray[np.int32], lengths: NDArray[np.int64]) -> tuple[Records, NDArray[np.int64]]:
+def _chains(ports: NDArray[np.uint32], lengths: NDArray[np.int64]) -> tuple[Records, NDArray[np.int64]]:
     """The steps of paths, each without its first port, and the first step of each path; NONE for a path without one."""
     ends = np.cumsum(lengths)
     begins = np.zeros(len(ports), bool)

@@ -7,7 +7,8 @@ event is in at most one list, so a single `next` serves the queues, the far futu
 import numpy as np
 from numpy.typing import NDArray
 
-NONE = -1
+INDEX = np.uint32  # never negative, so numba does not count indices from the end of an array
+NONE = (1 << 32) - 1  # no index
 NEVER = 1 << 62
 CONTROL = 15  # the queue of pause frames, which is served first; with compat hpcc also of ACKs that are never paused
 
@@ -21,10 +22,10 @@ SCHEDULED, DOWN = 1, 2  # states of a port, as bits: its event SENT is scheduled
 EVENT = np.dtype(
     [
         ("time", np.int64),  # of an event in the far future
-        ("next", np.int32),
-        ("flow", np.int32),  # a timer's flow
-        ("port", np.int32),  # the port that receives it; while queued: the port that it arrived at; a timer's port
-        ("step", np.int32),  # into `steps`: the path from here
+        ("next", INDEX),
+        ("flow", INDEX),  # a timer's flow
+        ("port", INDEX),  # the port that receives it; while queued: the port that it arrived at; a timer's port
+        ("step", INDEX),  # into `steps`: the path from here
         ("number", np.int32),  # data: which packet of its flow; ACK: the first one not yet received
         ("size", np.uint16),
         ("kind", np.uint8),
@@ -32,7 +33,7 @@ EVENT = np.dtype(
     ]
 )
 
-LIST = np.dtype([("head", np.int32), ("tail", np.int32)])
+LIST = np.dtype([("head", INDEX), ("tail", INDEX)])
 
 LINE = 64  # bytes of a cache line
 
@@ -44,19 +45,19 @@ def _on_lines(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
     return np.dtype({"names": names, "formats": formats, "itemsize": -(-size // LINE) * LINE})
 
 
-SLOT = np.dtype([("chunk", np.int32), ("count", np.int32)])  # its last chunk, and the number of its events
+SLOT = np.dtype([("chunk", INDEX), ("count", INDEX)])  # its last chunk, and the number of its events
 
 PORT = _on_lines(
     [
         ("delay", np.int64),  # of the cable
         ("free_at", np.int64),  # the end of its last transmission
         ("turn", np.int64),  # the place of that end within its tick
-        ("node", np.int32),
-        ("peer", np.int32),  # the port at the far end
-        ("control_head", np.int32),
-        ("control_tail", np.int32),
+        ("node", INDEX),
+        ("peer", INDEX),  # the port at the far end
+        ("control_head", INDEX),
+        ("control_tail", INDEX),
         ("rank", np.int32),  # by name, for events of the same tick
-        ("speed", np.int16),  # row of `durations`
+        ("speed", np.uint16),  # row of `durations`
         ("waiting", np.uint16),  # classes with packets, as bits
         ("paused", np.uint16),  # classes that the peer has paused
         ("strict", np.uint16),  # classes of strict priority
@@ -78,8 +79,8 @@ PFC = np.dtype(
 
 QUEUE = _on_lines(
     [
-        ("head", np.int32),
-        ("tail", np.int32),
+        ("head", INDEX),
+        ("tail", INDEX),
         ("bytes", np.int32),
         ("most", np.int32),  # most bytes so far
         ("kmin", np.int32),
@@ -89,7 +90,7 @@ QUEUE = _on_lines(
         ("deficit", np.int32),
         ("sent", np.int32),  # packets
         ("marked", np.int32),
-        ("pool", np.int32),  # of `pools`; NONE: only the groups limit the queue
+        ("pool", INDEX),  # of `pools`; NONE: only the groups limit the queue
         ("floor", np.int32),  # bytes that it holds before it uses the pool
         ("limit", np.int32),  # bytes of the pool that it may use, instead of alpha
         ("alpha", np.uint16),  # in 1/256; 0: the limit applies
@@ -106,7 +107,7 @@ GROUP = _on_lines(
         ("static", np.int32),  # static threshold; 0: dynamic
         ("xon", np.int32),
         ("xon_offset", np.int32),
-        ("pool", np.int32),  # of `pools`
+        ("pool", INDEX),  # of `pools`
         ("cell", np.int32),  # bytes; 0: a packet takes its bytes on the wire
         ("headroom_most", np.int32),
         ("drops", np.int32),
@@ -136,8 +137,8 @@ NODE = np.dtype(
         ("pool_limit", np.int64),  # of the shared headroom
         ("pool", np.int64),
         ("is_switch", np.int32),
-        ("port", np.int32),  # a host's
-        ("first_flow", np.int32),  # into `order`: the flows that a host is sending
+        ("port", INDEX),  # a host's
+        ("first_flow", INDEX),  # into `order`: the flows that a host is sending
         ("flows", np.int32),
         ("last_flow", np.int32),
         ("backlog", np.int32),  # bytes that a slow receiver has not processed
@@ -153,12 +154,12 @@ NODE = np.dtype(
 
 FLOW = _on_lines(
     [
-        ("port", np.int32),  # of the source
-        ("out", np.int32),  # first step to the destination
+        ("port", INDEX),  # of the source
+        ("out", INDEX),  # first step to the destination
         ("packets", np.int32),
         ("sent", np.int32),  # packets, as `acked` and `received`
         ("acked", np.int32),
-        ("back", np.int32),
+        ("back", INDEX),
         ("last_size", np.uint16),
         ("queue", np.uint8),
         ("slowed", np.uint8),  # whether there has been a congestion notification
@@ -186,22 +187,22 @@ FLOW = _on_lines(
         ("counted", np.int64),  # bytes sent since the last increase by bytes
         ("start", np.int64),
         ("travel", np.int64),  # of the report of a loss: the delay of all cables of the path
-        ("node", np.int32),
+        ("node", INDEX),
     ]
 )
 
 POOL = np.dtype([("limit", np.int64), ("used", np.int64)])
 
-STEP = np.dtype([("port", np.int32), ("next", np.int32)])
+STEP = np.dtype([("port", INDEX), ("next", INDEX)])
 
 CLOCK = np.dtype(
     [
         ("now", np.int64),
         ("tie", np.int64),  # the place of the present event within its tick
         ("place", np.int64),  # the present slot, counted from the start
-        ("position", np.int64),  # of the next event in `present`
-        ("count", np.int64),  # of events in `present`
-        ("chunk", np.int64),  # head of the free chunks
+        ("position", INDEX),  # of the next event in `present`
+        ("count", INDEX),  # of events in `present`
+        ("chunk", INDEX),  # head of the free chunks
         ("order", np.int64),  # events scheduled so far, with compat hpcc
         ("pending", np.int64),  # events in the wheel
         ("events", np.int64),
@@ -209,13 +210,13 @@ CLOCK = np.dtype(
         ("drops", np.int64),
         ("repeats", np.int64),  # packets sent again
         ("finished", np.int64),  # flows
-        ("frames", np.int64),  # rows of `frames` in use
-        ("free", np.int64),  # head of the free packets
+        ("frames", INDEX),  # rows of `frames` in use
+        ("free", INDEX),  # head of the free packets
         ("free_count", np.int64),
     ]
 )
 
-FRAME = np.dtype([("time", np.int64), ("port", np.int32), ("queue", np.int16), ("pause", np.int16)])
+FRAME = np.dtype([("time", np.int64), ("port", INDEX), ("queue", np.int16), ("pause", np.int16)])
 
 
 def aligned(count: int, dtype: np.dtype[np.void]) -> NDArray[np.void]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fabricgen.simulate.packets.records import EVENT, LIST, NONE, SLOT, aligned
+from fabricgen.simulate.packets.records import EVENT, INDEX, LIST, NONE, SLOT, aligned
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import CHUNK, SLOTS, TURNS
 
@@ -18,7 +18,7 @@ def empty_wheel(events: int) -> dict[str, Any]:
         "turns": turns,
         "words": np.zeros(SLOTS >> 6, np.uint64),
         "summary": np.zeros(SLOTS >> 12, np.uint64),
-        "links": np.arange(1, _chunks(events) + 1, dtype=np.int32),
+        "links": np.arange(1, _chunks(events) + 1, dtype=INDEX),
         **_sized(events),
     }
 
@@ -35,7 +35,7 @@ def with_packets(run: Run) -> Run:
     for name in ("present_keys", "present"):
         sized[name][:, : before + 1] = getattr(run, name)
     chunks = len(run.links)
-    links = np.arange(1, _chunks(count) + 1, dtype=np.int32)
+    links = np.arange(1, _chunks(count) + 1, dtype=INDEX)
     links[:chunks] = run.links
     links[-1] = run.clock["chunk"][0]
     run.clock["chunk"] = chunks
@@ -58,9 +58,9 @@ def _sized(events: int) -> dict[str, Any]:
     return {
         "ties": np.zeros(events, np.int64),
         "chunk_keys": np.zeros((chunks, CHUNK), np.int64),
-        "chunks": np.zeros((chunks, CHUNK), np.int32),
+        "chunks": np.zeros((chunks, CHUNK), INDEX),
         "present_keys": np.zeros((2, events + 1), np.int64),
-        "present": np.zeros((2, events + 1), np.int32),
+        "present": np.zeros((2, events + 1), INDEX),
     }
 
 

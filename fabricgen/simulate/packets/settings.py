@@ -16,7 +16,7 @@ _NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
 
 
 _LARGE_PORTS = 2048  # above, the records of a network exceed the cache of a processor core
-_EVENTS_PER_SLOT = {False: 4, True: 32}  # large networks prefetch the records of the events of a slot
+_EVENTS_PER_SLOT = {False: 4, True: 16}  # large networks prefetch the records of the events of a slot
 
 
 def run_settings(

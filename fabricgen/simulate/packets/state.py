@@ -54,10 +54,10 @@ class Run(NamedTuple):
     ties: NDArray[Any]  # int64: the place within the tick of an event in the far future
     slots: Records
     chunk_keys: NDArray[Any]  # int64 [chunk, place]: events of slots, by keys
-    chunks: NDArray[Any]  # int32 [chunk, place]
-    links: NDArray[Any]  # int32: the chunk before, or the next free one
+    chunks: NDArray[Any]  # uint32 [chunk, place]
+    links: NDArray[Any]  # uint32: the chunk before, or the next free one
     present_keys: NDArray[Any]  # int64 [2, place]: the events of the present slot, and room to sort them
-    present: NDArray[Any]  # int32 [2, place]
+    present: NDArray[Any]  # uint32 [2, place]
     turns: Records
     words: NDArray[Any]  # uint64
     summary: NDArray[Any]
@@ -69,7 +69,7 @@ class Run(NamedTuple):
     pools: Records  # the buffer of each node, then other ingress pools, then egress pools
     nodes: Records
     flows: Records
-    order: NDArray[Any]  # int32
+    order: NDArray[Any]  # uint32
     steps: Records
     durations: NDArray[Any]  # int64
     frames: Records

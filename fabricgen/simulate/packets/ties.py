@@ -34,10 +34,10 @@ for _place, _kinds in enumerate(_ORDER):
 def tie_of(run: Run, event: int) -> int:
     """The place of an event among those of its tick."""
     kind = run.events[event].kind
+    if run.settings.truncated and kind >= DECREASE:
+        return _ordinal(run)
     if run.settings.truncated:
-        clock = run.clock[0]
-        clock.order += 1
-        return clock.order if kind >= DECREASE else (whole(1) << (PLACE_BITS - 1)) | clock.order
+        return tie_of_port(run, kind, 0)
     if kind >= DECREASE or kind in (LOSS, TIMEOUT, START):
         later = kind in (INCREASE, TIMEOUT)
         return _RANK[kind] | (whole(run.flows[run.events[event].flow].rank) << 1) | whole(later)
@@ -48,3 +48,19 @@ def tie_of(run: Run, event: int) -> int:
     if records.EXPIRE <= kind <= records.FLUSH:
         place = ((place << 4) | run.events[event].queue) << 2 | (kind - records.EXPIRE)
     return _RANK[kind] | place
+
+
+@inlined
+def tie_of_port(run: Run, kind: int, rank: int) -> int:
+    """The place of the arrival of a packet, by the rank of the port that sent it, or of the end of a transmission."""
+    if run.settings.truncated:
+        return (whole(1) << (PLACE_BITS - 1)) | _ordinal(run)
+    return _RANK[kind] | whole(rank)
+
+
+@inlined
+def _ordinal(run: Run) -> int:
+    """The number of events scheduled so far."""
+    clock = run.clock[0]
+    clock.order += 1
+    return clock.order

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from fabricgen.simulate.compilation import compiled, inlined
-from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, whole
+from fabricgen.simulate.packets.foresight import foresee, foresee_first
+from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, unsigned, whole
 from fabricgen.simulate.packets.merging import sort
-from fabricgen.simulate.packets.records import NAK, NONE, SENT
+from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.ties import PLACE_BITS, tie_of
 
@@ -21,7 +22,6 @@ SLOTS = 1 << SLOT_BITS
 TURNS = 4096
 CHUNK = 8  # events
 MOST_TICK_BITS = 16  # of a slot
-STEP_AHEAD, NEAR, NEXT = 9, 6, 3  # how many events ahead their records are prefetched
 
 
 @inlined
@@ -72,38 +72,8 @@ def next_event(run: Run, until: int) -> int:
     clock.pending -= 1
     clock.events += 1
     if run.settings.foresees:
-        _foresee(run, at)
-    return whole(run.present[0, at])
-
-
-@inlined
-def _foresee(run: Run, at: int) -> None:
-    """Prefetch the records that the next events use, which in a large network are not in the cache. Each event is
-    followed in three steps, so no step waits for another."""
-    left = run.clock[0].count - at
-    if left > STEP_AHEAD:
-        event = run.events[run.present[0, at + STEP_AHEAD]]
-        prefetch(run.ports, event.port, 0)
-        prefetch(run.steps, event.step, 0)
-    if left > NEAR:
-        event = run.events[run.present[0, at + NEAR]]
-        lane = event.queue
-        if event.kind == SENT:
-            prefetch(run.queues, event.port, 0)
-        elif run.ports[event.port].is_switch:
-            out = run.steps[event.step].port
-            prefetch(run.groups, event.port, lane)
-            prefetch(run.ports, out, 0)
-            prefetch(run.queues, out, lane)
-        else:
-            prefetch(run.flows, event.flow, 0)
-            prefetch(run.flows, event.flow, 64)
-    if left > NEXT:
-        event = run.events[run.present[0, at + NEXT]]
-        if event.kind == SENT:
-            prefetch(run.events, run.queues[event.port, 0].head, 0)
-        elif event.kind <= NAK and run.ports[event.port].is_switch:
-            prefetch(run.events, run.queues[run.steps[event.step].port, event.queue].tail, 0)
+        foresee(run, at)
+    return unsigned(run.present[0, at])
 
 
 @inlined
@@ -162,6 +132,7 @@ def _turn_to_next(run: Run, last: int) -> bool:
     if run.slots[place & (SLOTS - 1)].count:
         _open(run, place & (SLOTS - 1))
         if run.settings.foresees:
+            foresee_first(run)
             _foresee_slot(run, _next_slot(run, (place & (SLOTS - 1)) + 1))
     if index == NONE:
         _enter_turn(run, turn + 1)

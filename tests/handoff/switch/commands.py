@@ -1,8 +1,8 @@
 """SONiC's commands on the stand-in: `commands.py FOLDER NAME ARGUMENTS...`.
 
 FOLDER contains etc/ (config_db.json, checkpoints/), redis.sock, init_cfg.json, yang_tables, units/, log, and the files
-of a test: mishap (the failure to simulate), down and lose (BGP peers), lldp.json, storm, no_group. STAND_IN_SECOND_S is
-the length of a second.
+of a test: mishap (the failure to simulate), down and lose (BGP peers), lldp.json, storm, no_group, lost_profile.
+STAND_IN_SECOND_S is the length of a second.
 
 Each start and end of a command and each write to CONFIG_DB is a moment. A command that is repeated until its output
 changes counts once. At the moment with the number in kill_at the process group is killed, with the process that started
@@ -179,8 +179,25 @@ def sonic_db_cli(words: list[str]) -> None:
         groups = dump(Redis(ROOT / "redis.sock")).get("BUFFER_PG", {})
         say("\n".join(f"BUFFER_PG_TABLE:{key.replace('|', ':')}" for key in groups if key != missing))
         return
+    if words[1] == "EVAL" and words[-1].endswith("BUFFER_POOL:*"):  # the first of several queries
+        run_daemons()
     found = Redis(ROOT / "redis.sock", words[0])(*words[1:])
     say("\n".join(found) if isinstance(found, list) else "" if found is None else str(found))
+
+
+def run_daemons() -> None:
+    """Write what the daemons make of CONFIG_DB. The file lost_profile names a port whose queue 3 has no profile."""
+    from fabricgen.diff.stand_in import StandIn
+    from tests.deploy.daemons import databases
+
+    switch = StandIn(202505, {})
+    switch.boot(dump(Redis(ROOT / "redis.sock")))
+    if (ROOT / "lost_profile").exists():
+        del switch.daemons.profiles["BUFFER_QUEUE", (ROOT / "lost_profile").read_text(), 3]
+    for name, rows in databases(switch).items():
+        redis = Redis(ROOT / "redis.sock", name)
+        redis("FLUSHDB")
+        redis.all([("HSET", key, *(part for item in row.items() for part in item)) for key, row in rows.items() if row])
 
 
 def vtysh(words: list[str]) -> None:

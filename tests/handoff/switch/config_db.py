@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-NUMBERS = {"APPL_DB": 0, "CONFIG_DB": 4, "STATE_DB": 6}
+NUMBERS = {"APPL_DB": 0, "ASIC_DB": 1, "COUNTERS_DB": 2, "CONFIG_DB": 4, "FLEX_COUNTER_DB": 5, "STATE_DB": 6}
 READY = "CONFIG_DB_INITIALIZED"
 
 Tables = dict[str, dict[str, dict[str, Any]]]

@@ -140,7 +140,7 @@ def test_an_overlay_with_an_unknown_option_is_refused(cli: Cli, tmp_path: Path) 
 
 def test_explain_shows_the_reason(cli: Cli, bundles: dict[str, Path]) -> None:
     output = cli("explain", bundles["infiniband"], "compute:routing_engine").out
-    assert output.startswith("compute  routing_engine = ftree,no_fallback")
+    assert output.startswith("compute  routing_engine = ftree,updn,no_fallback")
     assert "no credit loop" in output and "opensm.conf.j2" in output
     assert "14 for the master" in cli("explain", bundles["infiniband"], "compute/standby-1:sm_priority").out
     assert cli("explain", bundles["infiniband"], "compute:ar_mode").code == 2

@@ -113,6 +113,18 @@ CASES = [
         "use the two addresses of one /31",
     ),
     Case(
+        "FG312",
+        both(
+            put({}, "leaf1", "INTERFACE", "Ethernet256|fd00:128::/127"),
+            put({}, "spine1", "INTERFACE", "Ethernet0|fd00:128::3/127"),
+        ),
+        "leaf1:INTERFACE|Ethernet256|fd00:128::/127",
+        ERROR,
+        "fd00:128::/127 is not in one subnet with fd00:128::3/127 of spine1",
+        "use the two addresses of one /127",
+        lenient=True,
+    ),
+    Case(
         "FG313",
         both(
             rekey("leaf2", "LOOPBACK_INTERFACE", "Loopback0|10.0.0.2/32", "Loopback0|10.0.0.1/32"),

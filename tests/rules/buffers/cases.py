@@ -436,6 +436,15 @@ CASES = [
     ),
     Case(
         "FG588",
+        put({"type": "egress", "mode": "dynamic"}, "leaf1", "BUFFER_POOL", "own_pool"),
+        "leaf1:BUFFER_POOL|own_pool|size",
+        ERROR,
+        "own_pool has no size",
+        "set size to the bytes of the pool",
+        lenient=True,
+    ),
+    Case(
+        "FG588",
         unknown_sku(drop("leaf1", "BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th")),
         "leaf1:BUFFER_PROFILE|egress_lossy_profile|dynamic_th",
         ERROR,

@@ -15,6 +15,7 @@ from tests.rules.hosts.inventories import (
     ROCE,
     SMALL_PORT_MTU,
     SYSCTL,
+    TENANTS,
     TWO_PLANES,
     UCX,
     overridden,
@@ -32,6 +33,14 @@ def _applied(file: str, change: Callable[[Path], object], message: str, key: str
 def two_keys(folder: Path) -> None:
     """NCCL_IB_PKEY is 0x8001 on an InfiniBand plane with one partition."""
     (folder / NCCL).write_text((folder / NCCL).read_text() + "NCCL_IB_PKEY=0x8001\n")
+
+
+def key_before_green(folder: Path) -> None:
+    """The hosts of green are limited members of another partition, whose key 0x0100 comes before that of green."""
+    file = folder.parents[1] / "infiniband" / "compute" / "partitions.conf"
+    text = file.read_text()
+    members = text[text.index("green=") :].partition(":")[2].partition(";")[0].replace("=full", "=limited")
+    file.write_text(f"{text}\nother=0x0100 : {members.strip()}, 0x02fab00200000001=full ;\n")
 
 
 CASES = [
@@ -122,6 +131,36 @@ CASES = [
         "NCCL_IB_PKEY is 0x8001, but a port of plane compute has 1 P_Keys, from index 0",
         "remove NCCL_IB_PKEY, or use the index of the tenant's P_Key",
         clean=HostFiles(INFINIBAND),
+    ),
+    Case(
+        "FG845",
+        edit(NCCL, "NCCL_IB_PKEY=1\n", ""),
+        f"hosts/gpu:{NCCL}|NCCL_IB_PKEY",
+        ERROR,
+        "gpu-000 rail0 of plane compute has at index 0 of its P_Key table the limited key 0x7fff, with which it reaches "
+        "full members only (32 ports)",
+        "set NCCL_IB_PKEY to 1",
+        clean=HostFiles(TENANTS),
+    ),
+    Case(
+        "FG845",
+        edit(NCCL, "NCCL_IB_PKEY=1", "NCCL_IB_PKEY=2"),
+        f"hosts/gpu:{NCCL}|NCCL_IB_PKEY",
+        ERROR,
+        "gpu-000 rail0 of plane compute has at index 2 of its P_Key table the full key 0x8003, which is not that of its "
+        "tenant (32 ports)",
+        "set NCCL_IB_PKEY to 1",
+        clean=HostFiles(TENANTS),
+    ),
+    Case(
+        "FG845",
+        key_before_green,
+        f"hosts/gpu:{NCCL}|NCCL_IB_PKEY",
+        ERROR,
+        "gpu-002 rail0 of plane compute has at index 1 of its P_Key table the limited key 0x0100, with which it reaches "
+        "full members only (16 ports)",
+        "set NCCL_IB_PKEY to 2",
+        clean=HostFiles(TENANTS),
     ),
     Case(
         "FG916",

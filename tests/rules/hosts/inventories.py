@@ -25,6 +25,24 @@ planes:
     torus: {size: [4, 4]}
     infiniband: {engine: torus-2QoS}
 """
+TENANTS = """\
+fabricgen: 1
+fabric: small
+hosts: {gpu: {model: dgx-h100, count: 4}}
+planes:
+  compute:
+    technology: infiniband
+    design: rail-optimized
+    hosts: [gpu]
+    scalable_unit: {hosts: 4}
+    leaf: {platform: nvidia-qm9700}
+    spine: {platform: nvidia-qm9700}
+    speed: 400G
+    partitions:
+      - {name: blue, pkey: 0x8001, members: [gpu/0-1]}
+      - {name: green, pkey: 0x8002, members: [gpu/2-3]}
+      - {name: shared, pkey: 0x8003, membership: limited, members: [gpu/1-3, {member: gpu/0, membership: full}]}
+"""
 SMALL_PORT_MTU = f"""\
 {DGX}
 overrides:

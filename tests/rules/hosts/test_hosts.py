@@ -96,16 +96,13 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert found == {"roce/compute.conf", "netplan/gpu-001.yaml", "netplan/gpu-007.yaml", "fabricgen-roce", "ucx.conf"}
 
 
-def test_infiniband_hosts_set_no_service_level(tmp_path: Path) -> None:
+def test_infiniband_hosts_set_no_traffic_class(tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "bundle", INFINIBAND)
     assert judge(bundle) == []
     conf = bundle / "hosts/gpu/nccl.conf"
     assert "NCCL_IB_HCA==mlx5_0,mlx5_3" in conf.read_text() and "NCCL_IB_TC" not in conf.read_text()
-    conf.write_text(conf.read_text() + "NCCL_IB_SL=1\nNCCL_IB_TC=106\n")
-    assert {(one.code, one.path) for one in judge(bundle)} == {
-        ("FG910", "nccl.conf|NCCL_IB_SL"),
-        ("FG910", "nccl.conf|NCCL_IB_TC"),
-    }
+    conf.write_text(conf.read_text() + "NCCL_IB_TC=106\n")
+    assert {(one.code, one.path) for one in judge(bundle)} == {("FG910", "nccl.conf|NCCL_IB_TC")}
 
 
 @pytest.mark.parametrize(

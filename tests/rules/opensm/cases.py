@@ -69,6 +69,16 @@ def dropped_level(folder: Path) -> None:
 
 
 CASES = [
+    Case(
+        "FG818",
+        option("routing_engine", "ftree,updn,no_fallback", "nue,no_fallback"),
+        "compute:opensm.conf|root_guid_file",
+        WARNING,
+        "root_guid_file is set, but only updn, dnup, ftree read it, and routing_engine has none of them",
+        "add the engine to routing_engine, or remove the option",
+        clean=SubnetFiles(),
+        at="root_guid_file",
+    ),
     _level(
         edit(PARTS, "blue=0x8001, ipoib", "blue=0x8001, ipoib, sl=9"),
         "blue: sl=9, but qos is not TRUE: switches are not programmed for this SL",
@@ -253,7 +263,7 @@ CASES = [
     ),
     Case(
         "FG811",
-        option("routing_engine", "ftree,no_fallback", "= ftree,no_fallback"),
+        option("routing_engine", "ftree,updn,no_fallback", "= ftree,updn,no_fallback"),
         "compute:opensm.conf|routing_engine",
         ERROR,
         "routing_engine: OpenSM reads the `=` as part of the value; separate name and value by a blank",
@@ -289,7 +299,7 @@ CASES = [
     ),
     Case(
         "FG812",
-        option("routing_engine", "ftree,no_fallback", "ftre,no_fallback"),
+        option("routing_engine", "ftree,updn,no_fallback", "ftre,no_fallback"),
         "compute:opensm.conf|routing_engine",
         ERROR,
         "OpenSM has no routing engine 'ftre' and falls back to minhop",
@@ -301,7 +311,7 @@ CASES = [
     ),
     Case(
         "FG812",
-        option("routing_engine", "ftree,no_fallback", "ar_updn,no_fallback"),
+        option("routing_engine", "ftree,updn,no_fallback", "ar_updn,no_fallback"),
         "compute:opensm.conf|routing_engine",
         ERROR,
         "OpenSM has no routing engine 'ar_updn' and falls back to minhop",
@@ -313,11 +323,11 @@ CASES = [
     ),
     Case(
         "FG813",
-        option("routing_engine", "ftree,no_fallback", "ftree"),
+        option("routing_engine", "ftree,updn,no_fallback", "ftree"),
         "compute:opensm.conf|routing_engine",
         WARNING,
         "if ftree fails, OpenSM silently falls back to minhop",
-        "set routing_engine to ftree,no_fallback",
+        "set routing_engine to ftree,updn,no_fallback",
         clean=SubnetFiles(),
         at="routing_engine",
         also=("FG813",),
@@ -325,7 +335,7 @@ CASES = [
     ),
     Case(
         "FG813",
-        option("routing_engine", "torus-2QoS,no_fallback", "torus-2QoS"),
+        option("routing_engine", "torus-2QoS,nue,no_fallback", "torus-2QoS"),
         "compute:opensm.conf|routing_engine",
         ERROR,
         "if torus-2QoS fails, OpenSM silently falls back to minhop",
@@ -337,7 +347,7 @@ CASES = [
     ),
     Case(
         "FG814",
-        option("routing_engine", "torus-2QoS,no_fallback", "minhop"),
+        option("routing_engine", "torus-2QoS,nue,no_fallback", "minhop"),
         "compute:opensm.conf|routing_engine",
         ERROR,
         "minhop on this wiring: all its paths use one lane and close credit loops",
@@ -352,7 +362,7 @@ CASES = [
     ),
     Case(
         "FG814",
-        option("routing_engine", "torus-2QoS,no_fallback", "dor,no_fallback"),
+        option("routing_engine", "torus-2QoS,nue,no_fallback", "dor,no_fallback"),
         "compute:opensm.conf|routing_engine",
         ERROR,
         "dor on this wiring: all its paths use one lane and close credit loops",
@@ -364,7 +374,7 @@ CASES = [
     ),
     Case(
         "FG814",
-        option("routing_engine", "torus-2QoS,no_fallback", "updn,no_fallback"),
+        option("routing_engine", "torus-2QoS,nue,no_fallback", "updn,no_fallback"),
         "compute:opensm.conf|routing_engine",
         ERROR,
         "updn on this wiring: it fails without tiers, and OpenSM falls back to minhop, which has credit loops",
@@ -394,7 +404,7 @@ CASES = [
     ),
     Case(
         "FG814",
-        option("routing_engine", "dfsssp,no_fallback", "torus-2QoS,no_fallback"),
+        option("routing_engine", "dfsssp,no_fallback", "torus-2QoS,nue,no_fallback"),
         "compute:opensm.conf|routing_engine",
         ERROR,
         "torus-2QoS on this wiring: it supports only tori and meshes",
@@ -406,7 +416,7 @@ CASES = [
     ),
     Case(
         "FG814",
-        option("routing_engine", "ftree,no_fallback", "lash,no_fallback"),
+        option("routing_engine", "ftree,updn,no_fallback", "lash,no_fallback"),
         "compute:opensm.conf|routing_engine",
         WARNING,
         "lash on a tree leaves spines idle: it uses one spine of four",
@@ -433,7 +443,7 @@ CASES = [
     ),
     Case(
         "FG814",
-        option("routing_engine", "updn,no_fallback", "ftree,no_fallback"),
+        option("routing_engine", "updn,no_fallback", "ftree,updn,no_fallback"),
         "storage:opensm.conf|routing_engine",
         ERROR,
         "ftree on this wiring: it needs compute nodes on two leaves, but all are on one leaf",
@@ -448,7 +458,7 @@ CASES = [
     Case(
         "FG814",
         both(
-            option("routing_engine", "ftree,no_fallback", "updn,no_fallback"),
+            option("routing_engine", "ftree,updn,no_fallback", "updn,no_fallback"),
             edit(MANAGERS, END, f"\nconnect_roots TRUE{END}"),
         ),
         "compute:opensm.conf|connect_roots",
@@ -1404,10 +1414,10 @@ CASES = [
     ),
     Case(
         "FG833",
-        edit(STANDBY, line("routing_engine", "ftree,no_fallback"), line("routing_engine", "updn,no_fallback")),
+        edit(STANDBY, line("routing_engine", "ftree,updn,no_fallback"), line("routing_engine", "updn,no_fallback")),
         "compute:standby-1/opensm.conf|routing_engine",
         ERROR,
-        "routing_engine is updn,no_fallback, but the master has ftree,no_fallback",
+        "routing_engine is updn,no_fallback, but the master has ftree,updn,no_fallback",
         "set the same routing_engine for all managers",
         clean=SubnetFiles(),
         at="routing_engine",
@@ -1732,28 +1742,35 @@ GOOD = [
     GoodCase("FG810", edit(MANAGERS, END, f"\n# ar_mode 1\nsweep_interval 10{END}"), clean=SubnetFiles()),
     GoodCase("FG811", option("qos", "TRUE", "TRUE # in capitals"), clean=SubnetFiles(TORUS)),
     GoodCase("FG811", option("subnet_timeout", "18", "0x12"), clean=SubnetFiles()),
-    GoodCase("FG812", option("routing_engine", "ftree,no_fallback", "ftree,nue,no_fallback"), clean=SubnetFiles()),
+    GoodCase(
+        "FG812", option("routing_engine", "ftree,updn,no_fallback", "ftree,updn,nue,no_fallback"), clean=SubnetFiles()
+    ),
     GoodCase(
         "FG813",
-        option("routing_engine", "ftree,no_fallback", "minhop,no_fallback"),
+        option("routing_engine", "ftree,updn,no_fallback", "minhop,no_fallback"),
         clean=SubnetFiles(),
         also=("FG818",),
     ),
     GoodCase(
         "FG814",
-        option("routing_engine", "torus-2QoS,no_fallback", "torus-2QoS,nue,no_fallback"),
+        option("routing_engine", "torus-2QoS,nue,no_fallback", "torus-2QoS,lash,nue,no_fallback"),
         clean=SubnetFiles(TORUS),
     ),
-    GoodCase("FG814", option("routing_engine", "torus-2QoS,no_fallback", "nue,no_fallback"), clean=SubnetFiles(TORUS)),
+    GoodCase(
+        "FG814",
+        option("routing_engine", "torus-2QoS,nue,no_fallback", "nue,no_fallback"),
+        clean=SubnetFiles(TORUS),
+        also=("FG818",),  # torus_config remains
+    ),
     GoodCase(  # a tree has no loops that lanes must break
         "FG815",
         both(
-            option("routing_engine", "ftree,no_fallback", "dfsssp,lash,no_fallback"),
+            option("routing_engine", "ftree,updn,no_fallback", "dfsssp,lash,no_fallback"),
             option("qos", "FALSE", "TRUE"),
             option("max_op_vls", "4", "1"),
         ),
         clean=SubnetFiles(),
-        also=("FG814", "FG816"),
+        also=("FG814", "FG816", "FG818"),
     ),
     GoodCase("FG815", option("max_op_vls", "4", "5"), clean=SubnetFiles(DRAGONFLY), also=("FG816",)),
     GoodCase("FG816", option("qos_ca_vlarb_low", "0:64,1:64", "0:255, 1:255"), clean=SubnetFiles(TORUS)),
@@ -1776,8 +1793,14 @@ GOOD = [
         "FG825",
         both(edit(MANAGERS, "allow_both_pkeys FALSE", "allow_both_pkeys TRUE"), both_member),
         clean=SubnetFiles(),
+        also=("FG845",),  # the limited key of the member comes first
     ),
-    GoodCase("FG826", edit(PARTS, "\ngreen=", f"\n{many(100)}\ngreen="), clean=SubnetFiles()),
+    GoodCase(
+        "FG826",
+        edit(PARTS, "\ngreen=", f"\n{many(100)}\ngreen="),
+        clean=SubnetFiles(),
+        also=("FG845",),  # the keys of the other partitions come first
+    ),
     GoodCase("FG827", edit(ROOTS, f"{SPINE} #", f"{SPINE.upper().replace('X', 'x')} ;"), clean=SubnetFiles()),
     GoodCase("FG828", only(ROOTS, "0x02fab00100000009 second", SPINE), clean=SubnetFiles()),
     GoodCase(

@@ -32,7 +32,7 @@ SUBNETS: dict[str, tuple[Callable[[], Tree], int, str]] = {
         lambda: rail_optimized(256, 32, 8, QM9700, tiers=3, core={"platform": QM9700}), 256, "ftree",
     ),
     "torus 4x4x4": (lambda: grid("torus", [4, 4, 4], 64, 1), 64, "torus-2QoS"),
-    "dragonfly of 9 groups": (lambda: grouped("dragonfly", GROUPS_OF_FOUR, 9, 1), 9, "dfsssp"),
+    "dragonfly of 9 groups": (lambda: grouped("dragonfly", GROUPS_OF_FOUR, 9, 1), 9, "nue"),
 }  # fmt: skip
 
 

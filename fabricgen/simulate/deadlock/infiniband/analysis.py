@@ -1,7 +1,9 @@
 """Verdicts on InfiniBand subnets: on tables that the real OpenSM makes, on dumped tables, or on the wiring only."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -12,6 +14,14 @@ from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
 from fabricgen.opensm.options import Engine
 from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.infiniband import LANES
+from fabricgen.simulate.deadlock.infiniband.failures import (
+    NO_FAILURES,
+    SubnetFailures,
+    Wanted,
+    modelled,
+    rerouted,
+)
+from fabricgen.simulate.deadlock.infiniband.fixed_level import NO_JOBS, JobLevels, on_levels
 from fabricgen.simulate.deadlock.infiniband.planned_wiring import OtherWiring, find_other_wiring
 from fabricgen.simulate.deadlock.infiniband.up_down import UpDown, up_down
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import CreditLoops, find_credit_loops
@@ -29,7 +39,8 @@ class SubnetEvidence:
     `files` is the subnet of a bundle, None for dumps. `place` is `folder` relative to the path that was given. `dumps`
     are the forwarding tables and the SLs of paths, None without tables. `if_one_lane` is the verdict with all SLs on
     VL 0: the other possible meaning of SLs without SL-to-VL tables. `other_wiring`: the dumps are not of the bundle's
-    subnet.
+    subnet. `jobs` are the SLs of collectives, which request no path records.
+    `failures` are the verdicts on failure sets, None if none were judged.
     """
 
     folder: Path
@@ -41,6 +52,8 @@ class SubnetEvidence:
     wiring: UpDown | None = None
     if_one_lane: CreditLoops | None = None
     other_wiring: OtherWiring | None = None
+    jobs: JobLevels = NO_JOBS
+    failures: SubnetFailures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,22 +63,38 @@ class SubnetDeadlock(DeadlockResult):
     evidence: SubnetEvidence = field(compare=False, repr=False)
 
 
-def analyse_subnets(root: Path, plane: str | None = None) -> list[SubnetDeadlock]:
-    """One verdict for each subnet of a bundle, or of one plane; with the real OpenSM if it is installed."""
-    return [_analyse(files) for files in subnets_of(root) if plane in (None, files.plane, files.name)]
+def analyse_subnets(
+    root: Path,
+    plane: str | None = None,
+    jobs: Mapping[str, JobLevels] = MappingProxyType({}),
+    wanted: Wanted = NO_FAILURES,
+) -> list[SubnetDeadlock]:
+    """One verdict for each subnet of a bundle, or of one plane; with the real OpenSM if it is installed. `jobs` are the
+    SLs of collectives by plane, `wanted` the failures to judge."""
+    chosen = (files for files in subnets_of(root) if plane in (None, files.plane, files.name))
+    return [_with_failures(_analyse(files, jobs.get(files.plane, NO_JOBS)), wanted) for files in chosen]
 
 
-def analyse_dumps(folder: Path, names: Path | None = None, plane: str | None = None) -> list[SubnetDeadlock]:
+def analyse_dumps(
+    folder: Path,
+    names: Path | None = None,
+    plane: str | None = None,
+    jobs: Mapping[str, JobLevels] = MappingProxyType({}),
+) -> list[SubnetDeadlock]:
     """Verdicts on dumps of one subnet, or of several with one folder each. `names` is a bundle whose node-name-maps
-    name the switches, in addition to a map among the dumps. Raises UnreadableInputError."""
+    name the switches, in addition to a map among the dumps. `jobs` are the SLs of collectives by plane. Raises
+    UnreadableInputError."""
     found = [SubnetFiles(plane or "", plane or "", folder)]
     if folder.is_dir() and not any(any(folder.glob(pattern)) for pattern in FORWARDING):
         below = [one for one in sorted(folder.iterdir()) if any(any(one.glob(pattern)) for pattern in FORWARDING)]
         found = [SubnetFiles(one.name, one.name, one) for one in below] or found
-    return [_dumped(files, names, files.folder.relative_to(folder).as_posix()) for files in found]
+    return [
+        _dumped(files, names, files.folder.relative_to(folder).as_posix(), jobs.get(files.plane, NO_JOBS))
+        for files in found
+    ]
 
 
-def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadlock:
+def _dumped(files: SubnetFiles, names: Path | None, place: str, jobs: JobLevels) -> SubnetDeadlock:
     dumps = read_dumps(files.folder)
     maps = [subnet.folder for subnet in subnets_of(names)] if names else []
     for one in (*maps, files.folder):
@@ -73,7 +102,9 @@ def _dumped(files: SubnetFiles, names: Path | None, place: str) -> SubnetDeadloc
     loops = find_credit_loops(dumps)
     other = _one_lane(dumps)
     differing = find_other_wiring(dumps.subnet, names, files.name) if names else None
-    evidence = SubnetEvidence(files.folder, place, dumps=dumps, loops=loops, if_one_lane=other, other_wiring=differing)
+    evidence = SubnetEvidence(
+        files.folder, place, dumps=dumps, loops=loops, if_one_lane=other, other_wiring=differing, jobs=jobs
+    )
     return _verdict(files.name, RoutesModel.LFTS, loops, other is None and _knows_lanes(dumps), evidence)
 
 
@@ -101,10 +132,42 @@ def _on_one_lane(dumps: Dumps) -> Dumps:
     return replace(dumps, path_sl=levels, sl2vl=None)
 
 
-def _analyse(files: SubnetFiles) -> SubnetDeadlock:
+def _with_failures(result: SubnetDeadlock, wanted: Wanted) -> SubnetDeadlock:
+    """The verdict on the subnet and on every failure set that was judged."""
+    files, dumps = result.evidence.files, result.evidence.dumps
+    if not wanted.depth or files is None or not files.netlist.is_file() or result.verdict is Verdict.CYCLIC:
+        return result
+    judged = None
+    if dumps is not None or result.evidence.wiring is not None:
+        subnet = dumps.subnet if dumps else with_names(read_subnet(files.netlist), files.folder)
+        judged = modelled(files, subnet, wanted)
+    tools = find_tools()
+    if judged is None and dumps is not None and tools is not None:
+        one_level = dumps.path_sl is None or not (dumps.path_sl[dumps.path_sl != NO_PATH]).any()
+        judged = rerouted(tools, files, wanted, result.evidence.jobs.levels, one_level=one_level)
+    if judged is None:
+        return result
+    evidence = replace(result.evidence, failures=judged)
+    looped = next((one for one in judged.judged if one.loop), None)
+    fixed = result.fixed_sl and _fixed_after_failures(result.fixed_sl, judged)
+    found = replace(result, failures=judged.summary(fixed=False), fixed_sl=fixed, evidence=evidence)
+    if looped is None or looped.loop is None:
+        return found
+    return replace(found, verdict=Verdict.CYCLIC, cycles=(replace(looped.loop, failed_links=looped.names),))
+
+
+def _fixed_after_failures(result: DeadlockResult, judged: SubnetFailures) -> DeadlockResult:
+    looped = next((one for one in judged.judged if one.fixed_loop), None)
+    found = replace(result, failures=judged.summary(fixed=True))
+    if looped is None or looped.fixed_loop is None or result.cycles:
+        return found
+    return replace(found, verdict=Verdict.CYCLIC, cycles=(replace(looped.fixed_loop, failed_links=looped.names),))
+
+
+def _analyse(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
     tools = find_tools()
     if tools is None or not files.netlist.is_file():
-        return _designed(files)
+        return _designed(files, jobs)
     try:
         proof = prove(tools, files.netlist, files.folder)
     except UsageError as error:
@@ -119,11 +182,11 @@ def _analyse(files: SubnetFiles) -> SubnetDeadlock:
             dependencies=0,
             failures=FailureSummary(0, 1, 0, 1),
             name=files.name,
-            evidence=SubnetEvidence(files.folder, files.place, files, proof=proof),
+            evidence=SubnetEvidence(files.folder, files.place, files, proof=proof, jobs=jobs),
         )
     dumps = replace(proof.dumps, subnet=with_names(proof.dumps.subnet, files.folder))
     loops, other = find_credit_loops(dumps), _one_lane(dumps)
-    evidence = SubnetEvidence(files.folder, files.place, files, dumps, loops, proof, if_one_lane=other)
+    evidence = SubnetEvidence(files.folder, files.place, files, dumps, loops, proof, if_one_lane=other, jobs=jobs)
     verdict = _verdict(files.name, RoutesModel.OPENSM, loops, proof.knows_all_levels and other is None, evidence)
     if proof.active != Engine.DFSSSP or dumps.path_sl is None:
         return verdict
@@ -131,7 +194,7 @@ def _analyse(files: SubnetFiles) -> SubnetDeadlock:
     return replace(verdict, channels=ports.channels, dependencies=ports.dependencies, is_of_one_run=True)
 
 
-def _designed(files: SubnetFiles) -> SubnetDeadlock:
+def _designed(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
     subnet = read_subnet(files.netlist) if files.netlist.is_file() else None
     wiring = up_down(subnet) if subnet else UpDown(False, 0, 0)
     engines, can_fall_back = engines_of(files.folder)
@@ -144,7 +207,7 @@ def _designed(files: SubnetFiles) -> SubnetDeadlock:
         channels=wiring.channels,
         dependencies=wiring.dependencies,
         name=files.name,
-        evidence=SubnetEvidence(files.folder, files.place, files, wiring=wiring),
+        evidence=SubnetEvidence(files.folder, files.place, files, wiring=wiring, jobs=jobs),
     )
 
 
@@ -162,5 +225,26 @@ def _verdict(
         failures=FailureSummary(0, 1, int(cyclic), int(loops.lost_count > 0)),
         cycles=(loops.cycle,) if loops.cycle else (),
         name=name,
+        fixed_sl=_on_fixed_levels(evidence, model),
         evidence=evidence,
+    )
+
+
+def _on_fixed_levels(evidence: SubnetEvidence, model: RoutesModel) -> DeadlockResult:
+    """The verdict for packets on the SLs of the jobs. Each pair is judged on each SL, so that a loop over several SLs
+    is only possible."""
+    assert evidence.dumps is not None
+    levels = evidence.jobs.levels
+    loops = find_credit_loops(on_levels(evidence.dumps, levels))
+    cyclic = loops.cycle is not None
+    return DeadlockResult(
+        verdict=Verdict.CYCLIC if cyclic else Verdict.FREE,
+        claim=Claim.POSSIBLE if cyclic and len(levels) > 1 else Claim.PROVED,
+        model=model,
+        priorities=loops.lanes,
+        channels=loops.channels,
+        dependencies=loops.dependencies,
+        failures=FailureSummary(0, 1, int(cyclic), int(loops.lost_count > 0)),
+        cycles=(loops.cycle,) if loops.cycle else (),
+        service_levels=levels,
     )

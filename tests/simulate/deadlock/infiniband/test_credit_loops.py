@@ -11,6 +11,7 @@ import pytest
 from fabricgen.observed.opensm_dumps import read_dumps
 from fabricgen.simulate.deadlock.certificate import certificate
 from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps
+from fabricgen.simulate.deadlock.infiniband.fixed_level import on_levels
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from fabricgen.simulate.opensm import Tools, prove
 from fabricgen.simulate.opensm.answers import path_levels, port_keys
@@ -58,6 +59,12 @@ MEASURED = [
     ("hyperx-4x3", "updn", "minhop", True),
     ("dragonfly-342", "lash", "lash", False),
 ]
+# Free with the SLs of path records, cyclic with all packets on SL 0.
+LOOPS_ON_SL_0 = {
+    *((wiring, engine) for wiring in ("torus-5x5", "torus-6x4") for engine in ("dfsssp", "lash", "torus-2QoS")),
+    *((wiring, "lash") for wiring in ("torus-4x4x4", "torus-5x5x5", "dragonfly", "dragonfly-342")),
+    *(("torus-5x5x5", "torus-2QoS"), ("dragonfly", "dfsssp"), ("mesh-4x4", "dfsssp"), ("hyperx-4x3", "dfsssp")),
+}
 WITH_LMC = [("torus-6x4", engine, engine, engine == "minhop") for engine in ("minhop", "nue", "torus-2QoS")]
 
 
@@ -86,8 +93,13 @@ def test_verdict_equals_ibdmchk(
     found = find_credit_loops(dumps)
     assert (found.cycle is not None) == loops == credit_loops(ibdmchk, kept, dumps)
     assert not found.lost_count
+    fixed = on_levels(dumps, (0,))
+    assert (find_credit_loops(fixed).cycle is not None) == credit_loops(ibdmchk, kept, fixed)
+    assert (find_credit_loops(fixed).cycle is not None) == (loops or (wiring, active) in LOOPS_ON_SL_0)
     (kept / "path.psl").write_text(path_sl_text(dumps))
     (read_back,) = analyse_dumps(kept)
+    assert read_back.fixed_sl is not None
+    assert read_back.fixed_sl.dependencies == find_credit_loops(fixed).dependencies
     assert (read_back.verdict == "cyclic", read_back.dependencies) == (loops, found.dependencies)
     line = checked(certificate([read_back]), kept)
     assert ("its dependencies are cyclic" if loops else f"{found.dependencies} dependencies checked") in line

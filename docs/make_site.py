@@ -1,0 +1,182 @@
+"""The documentation as a site in build/site, with a reference that is generated from the schema and the command line.
+
+python docs/make_site.py
+
+Zensical builds it (the extra [docs]). Links to files that are not pages lead to the repository. A link to a
+page, a file or a heading that does not exist is an error.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(ROOT))
+
+from docs.site_links import dead_links  # noqa: E402
+from docs.site_reference import commands_page, keys_page  # noqa: E402
+
+HOST, BASE = "https://fabricgen.github.io", "/fabricgen/"
+REPOSITORY = "https://github.com/fabricgen/fabricgen/blob/main"
+PAGE_SUFFIXES = (".md", ".svg")
+_LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
+
+# title -> page or section; pages that are not listed are reached by links
+NAVIGATION: dict[str, object] = {
+    "Home": "index.md",
+    "Tutorial": "tutorial.md",
+    "How-to": {
+        "Add a switch model": "howto/switch-model.md",
+        "Change ECN thresholds": "howto/ecn-thresholds.md",
+        "Choose priorities": "howto/priorities.md",
+        "Keep ports spare": "howto/spare-ports.md",
+        "Keep ASNs": "howto/static-asns.md",
+        "Install without internet": "howto/air-gapped.md",
+        "Use an editor": "editors.md",
+        "Check in CI": "gitops.md",
+        "Take over an existing fabric": "brownfield.md",
+        "Push with Ansible": "ansible.md",
+        "Write files for other tools": "handoff.md",
+    },
+    "Reference": {
+        "Commands": "reference/commands.md",
+        "Inventory keys": "reference/inventory-keys.md",
+        "Inventory": "inventory.md",
+        "Designs": "designs.md",
+        "External routers": "outside.md",
+        "Platforms": "platforms.md",
+        "Catalog": "catalog.md",
+        "Bundle": "bundle.md",
+        "Hosts": "hosts.md",
+        "InfiniBand": "infiniband.md",
+        "Findings": "findings.md",
+        "Reports": "reports.md",
+        "Differences": "diff.md",
+        "Templates": "templates.md",
+        "Python API": "api.md",
+        "YANG": "yang.md",
+        "Limits": "limits.md",
+    },
+    "Explanation": {
+        "How lossless works": "how-lossless-works.md",
+        "QoS": "qos.md",
+        "Deadlock": "simulate-deadlock.md",
+        "Certificates": "certificate.md",
+        "Congestion": "simulate-congestion.md",
+        "Packets": "simulate-packets.md",
+        "Packet model": "packet-model.md",
+        "InfiniBand": "simulate-infiniband.md",
+        "Pitfalls": "pitfalls.md",
+        "Pitfalls of InfiniBand": "pitfalls-infiniband.md",
+        "Architecture": "architecture.md",
+        "Extending": "extending.md",
+        "Decisions": "adr/README.md",
+    },
+    "Trust": {"What was verified": "trust.md", "Seeded faults": "mutants.md"},
+}
+
+
+def write_source(folder: Path) -> None:
+    """Write the pages of the site and zensical.toml into a new folder."""
+    for file in sorted(DOCS.rglob("*")):
+        if file.suffix in PAGE_SUFFIXES and "__pycache__" not in file.parts:
+            _copy(file, folder / "docs" / file.relative_to(DOCS))
+    _write(folder / "docs" / "index.md", _with_links((ROOT / "README.md").read_text("utf-8"), ROOT, DOCS))
+    _write(folder / "docs" / "reference" / "commands.md", commands_page())
+    _write(folder / "docs" / "reference" / "inventory-keys.md", keys_page())
+    listed = {*pages_of(NAVIGATION)}
+    others = sorted(str(file.relative_to(DOCS)) for file in (DOCS / "howto").glob("*.md"))
+    for page in (page for page in others if page not in listed):
+        title = (DOCS / page).read_text("utf-8").partition("\n")[0].removeprefix("# ")
+        section = NAVIGATION["How-to"]
+        assert isinstance(section, dict)
+        section[title] = page
+    settings = [
+        "[project]",
+        'site_name = "fabricgen"',
+        'site_description = "SONiC and InfiniBand configuration for GPU clusters, proved lossless before the merge"',
+        f'site_url = "{HOST}{BASE}"',
+        'docs_dir = "docs"',
+        'site_dir = "site"',
+        f"nav = {_toml(NAVIGATION)}",
+        "[project.theme]",
+        "font = false",  # no page loads anything from another host
+        'features = ["navigation.sections", "content.code.copy", "toc.follow"]',
+    ]
+    _write(folder / "zensical.toml", "\n".join(settings) + "\n")
+
+
+def build(folder: Path) -> Path:
+    """The site in a new folder. Raises CalledProcessError for a warning of Zensical."""
+    write_source(folder)
+    program = Path(sys.executable).with_name("zensical")
+    subprocess.run([program, "build", "--strict"], cwd=folder, check=True, stdout=sys.stderr)
+    return folder / "site"
+
+
+def _copy(file: Path, target: Path) -> None:
+    if file.suffix == ".md":
+        _write(target, _with_links(file.read_text("utf-8"), file.parent, file.parent))
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+
+
+def _with_links(text: str, base: Path, page_folder: Path) -> str:
+    """The text of a page: links to pages relative to `page_folder`, all other files in the repository."""
+
+    def replaced(found: re.Match[str]) -> str:
+        target = found[2]
+        if "://" in target or target.startswith("mailto:"):
+            return found[0]
+        file = Path(os.path.normpath(base / target))
+        if file == ROOT / "README.md":
+            relative = os.path.relpath(DOCS / "index.md", page_folder)
+        elif file.is_relative_to(DOCS) and file.suffix in PAGE_SUFFIXES:
+            relative = os.path.relpath(file, page_folder)
+        else:
+            relative = f"{REPOSITORY}/{file.relative_to(ROOT).as_posix()}"
+        return f"{found[1]}{relative}{found[3]}"
+
+    return _LINK.sub(replaced, text)
+
+
+def pages_of(section: dict[str, object]) -> Iterator[str]:
+    """The pages of a navigation."""
+    for value in section.values():
+        if isinstance(value, dict):
+            yield from pages_of(value)
+        else:
+            yield str(value)
+
+
+def _toml(section: dict[str, object]) -> str:
+    items = (
+        f'{{"{title}" = {_toml(value) if isinstance(value, dict) else chr(34) + str(value) + chr(34)}}}'
+        for title, value in section.items()
+    )
+    return f"[{', '.join(items)}]"
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """Build the site, and print the dead links. The exit code is 1 if there are any."""
+    folder = ROOT / "build" / "site"
+    shutil.rmtree(folder, ignore_errors=True)
+    site = build(folder)
+    dead = dead_links(site, BASE)
+    print("\n".join(dead) if dead else f"{site}: {sum(1 for _ in site.rglob('*.html'))} pages, every link has a target")  # noqa: T201
+    return 1 if dead else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

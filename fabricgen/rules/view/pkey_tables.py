@@ -1,0 +1,61 @@
+"""The P_Key tables that OpenSM writes to the adapter ports of a subnet, by its files."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, expanded, guid_of, key_of
+from fabricgen.opensm.pkey_table import DEFAULT_KEY, FULL_BIT, pkey_table
+from fabricgen.rules.view.subnet_managers import ManagedSubnet
+
+ALL_ADAPTERS = ("ALL", "ALL_CAS")
+
+
+def membership_of(partition: PartitionEntry, member: Entry) -> Membership:
+    """The membership as OpenSM reads it."""
+    usual = partition.flag("defmember")
+    word = member.value or (usual.value if usual else None)
+    return (expanded(word.text, Membership) if word else None) or Membership.LIMITED
+
+
+def pkey_tables(subnet: ManagedSubnet) -> Mapping[int, list[int]]:
+    """Port GUID of an adapter -> its P_Keys by index, 0 for an empty place. Without partitions all ports are full
+    members of Default. Empty if the tables are unknown, because OpenSM generates the key of a partition."""
+    ports = subnet.ports or {}
+    if not all(key_of(one) for one in subnet.partitions):
+        return {}
+    if not subnet.partitions:
+        return {port: [DEFAULT_KEY | FULL_BIT] for port in ports}
+    memberships: dict[int, dict[int, Membership]] = {port: {} for port in ports}
+    first: dict[int, int] = {}
+    if not any(key_of(one) == DEFAULT_KEY for one in subnet.partitions):
+        for own in memberships.values():
+            own[DEFAULT_KEY] = Membership.LIMITED
+    for partition in subnet.partitions:
+        key = key_of(partition)
+        assert key
+        for port, membership in _members(partition, ports):
+            memberships[port][key] = membership
+            if partition.has("indx0"):
+                first[port] = key
+    both = subnet.master.content.is_true("allow_both_pkeys")
+    return {
+        port: pkey_table(_keys(own, allow_both=both), first=first.get(port), allow_both=both)
+        for port, own in memberships.items()
+    }
+
+
+def _members(partition: PartitionEntry, ports: Iterable[int]) -> Iterator[tuple[int, Membership]]:
+    known = set(ports)
+    for member in partition.members:
+        if expanded(member.name.text, GROUPS) in ALL_ADAPTERS:
+            yield from ((port, membership_of(partition, member)) for port in ports)
+        elif (guid := guid_of(member)) in known:
+            assert guid
+            yield guid, membership_of(partition, member)
+
+
+def _keys(memberships: Mapping[int, Membership], *, allow_both: bool) -> Iterator[int]:
+    for key, membership in memberships.items():
+        if membership == Membership.LIMITED or (membership == Membership.BOTH and allow_both):
+            yield key
+        if membership != Membership.LIMITED:
+            yield key | FULL_BIT

@@ -1,0 +1,145 @@
+"""The Slurm files, read by the real slurmctld."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fabricgen.handoff.hostlist import hostlist
+from fabricgen.resources import resource
+from tests.conftest import Cli
+from tests.handoff.slurm_daemon import slurm
+from tests.handoff.tools import tool
+from tests.inventories import islands, write
+
+EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir())
+
+
+def handed(cli: Cli, inventory: Path, folder: Path, *options: str) -> Path:
+    """The files of the handoff for an inventory."""
+    outcome = cli("-q", "render", inventory, "-o", folder / "bundle")
+    assert outcome.code == 0, outcome.out
+    outcome = cli("handoff", "slurm", folder / "bundle", "-o", folder / "slurm", *options)
+    assert outcome.code == 0, outcome.err
+    return folder / "slurm"
+
+
+def example(name: str, folder: Path) -> Path:
+    return Path(shutil.copytree(resource("inventories", name), folder / "inventory"))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_slurmctld_loads_every_example(name: str, tmp_path: Path, cli: Cli) -> None:
+    files = handed(cli, example(name, tmp_path), tmp_path, "--slurm-release", "22.05")
+    lines = (files / "topology.conf").read_text().splitlines()
+    with slurm(files) as controller:
+        assert controller.complaints == []
+        known = controller.topology()
+        hosts = controller.placed(2)
+    assert sorted(line.split()[0] for line in known) == sorted(line.split()[0] for line in lines)
+    assert len(hosts) == 2
+
+
+def test_a_job_stays_in_one_unit_while_it_fits(tmp_path: Path, cli: Cli) -> None:
+    """Eight rail leaves are one switch: with eight switches no job of 17 nodes starts."""
+    files = handed(cli, example("quickstart", tmp_path), tmp_path)
+    with slurm(files) as controller:
+        units = [set(controller.names(f"gpu-[{numbers}]")) for numbers in ("000-015", "016-031")]
+        assert any(set(controller.placed(16)) <= unit for unit in units)
+        assert all(set(controller.placed(17)) & unit for unit in units)
+        assert len(controller.placed(17, "--switches=2")) == 17
+        assert controller.placed(17, "--switches=1@99:00:00") == []
+
+
+def test_no_job_spans_islands(tmp_path: Path, cli: Cli) -> None:
+    files = handed(cli, write(tmp_path / "in", islands()), tmp_path)
+    assert (files / "topology.conf").read_text() == "SwitchName=leaf1 Nodes=gpu-000\nSwitchName=leaf2 Nodes=gpu-001\n"
+    with slurm(files) as controller:
+        assert len(controller.placed(1)) == 1
+        assert controller.placed(2) == []
+
+
+def test_nvlink_domains_are_blocks(tmp_path: Path, cli: Cli) -> None:
+    files = handed(cli, example("nvl72", tmp_path), tmp_path)
+    assert (files / "topology.conf").read_text().splitlines() == [
+        "BlockName=tray-nvl0 Nodes=tray-[000-017]",
+        "BlockName=tray-nvl1 Nodes=tray-[018-035]",
+        "BlockName=tray-nvl2 Nodes=tray-[036-053]",
+        "BlockName=tray-nvl3 Nodes=tray-[054-071]",
+        "BlockSizes=18,36,72",
+    ]
+    assert "TopologyPlugin=topology/block\n" in (files / "fabric.conf").read_text()
+    assert (files / "nodes.conf").read_text().splitlines()[3] == (
+        "NodeName=tray-[054-071] Feature=su3,gb200-nvl72,tray-nvl3 Gres=gpu:4"
+    )
+
+
+def test_topology_yaml_has_both(tmp_path: Path, cli: Cli) -> None:
+    files = handed(cli, example("nvl72", tmp_path), tmp_path, "--slurm-release", "25.05", "--plugin", "tree")
+    tree, block = yaml.safe_load((files / "topology.yaml").read_text())
+    assert (tree["topology"], tree["cluster_default"]) == ("tree", True)
+    assert tree["tree"]["switches"][-1] == {"switch": "nvl72", "children": "su[0-3]"}
+    assert (block["topology"], block["cluster_default"]) == ("block", False)
+    assert block["block"]["block_sizes"] == [18, 36, 72]
+    assert block["block"]["blocks"][0] == {"block": "tray-nvl0", "nodes": "tray-[000-017]"}
+    assert not (files / "topology.conf").exists()
+    assert "TopologyPlugin" not in (files / "fabric.conf").read_text()
+
+
+def test_dragonfly_is_said(tmp_path: Path, cli: Cli) -> None:
+    files = handed(cli, example("dragonfly-plus", tmp_path), tmp_path)
+    assert "TopologyParam=dragonfly\n" in (files / "fabric.conf").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--plugin", "block"), "--plugin block: NVLink joins no two hosts of the bundle; use --plugin tree"),
+        (("--slurm-release", "23.11", "--plugin", "block"), "NVLink joins no two hosts"),
+        (("--slurm-release", "19.05"), "'19.05' is not one of"),
+    ],
+)
+def test_refusals(options: tuple[str, ...], message: str, rendered: Path, tmp_path: Path, cli: Cli) -> None:
+    outcome = cli("handoff", "slurm", rendered, "-o", tmp_path / "slurm", *options)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert not (tmp_path / "slurm").exists()
+
+
+def test_blocks_need_a_release_that_reads_their_sizes(tmp_path: Path, cli: Cli) -> None:
+    handed(cli, example("nvl72", tmp_path), tmp_path, "--slurm-release", "23.11")
+    outcome = cli(
+        "handoff", "slurm", tmp_path / "bundle", "-o", tmp_path / "o", "--slurm-release=23.11", "--plugin=block"
+    )
+    assert (outcome.code, "use 24.05 or later" in outcome.err) == (2, True)
+
+
+NAMES = st.builds(
+    lambda prefix, number, width: f"{prefix}{number:0{width}}",
+    st.sampled_from(["gpu-", "su0-r", "a1b", "n"]),
+    st.integers(0, 120),
+    st.integers(0, 4),
+)
+
+
+def test_hostlist_forms() -> None:
+    assert hostlist(["gpu-008", "gpu-009", "gpu-010", "gpu-012"]) == "gpu-[008-010,012]"
+    assert hostlist(["su0", "su1", "leaf", "su10"]) == "su[0-1,10],leaf"
+    assert hostlist(["su0-r0-leaf", "su0-r1-leaf"]) == "su0-r0-leaf,su0-r1-leaf"
+    assert hostlist(["n7"]) == "n7"
+    assert hostlist(f"n{number}" for number in range(65537)) == "n[0-65535],n65536"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(NAMES, min_size=1, max_size=30, unique=True))
+def test_slurm_reads_the_same_names(tmp_path: Path, names: list[str]) -> None:
+    config = tmp_path / "slurm.conf"
+    config.write_text("ClusterName=test\nSlurmctldHost=localhost\n")
+    scontrol = tool("scontrol", "slurm-client")
+    command = [scontrol, "show", "hostnames", hostlist(names)]
+    read = subprocess.run(command, env={"SLURM_CONF": str(config)}, capture_output=True, text=True, check=True)
+    assert sorted(read.stdout.split()) == sorted(names)
