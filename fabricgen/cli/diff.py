@@ -24,7 +24,7 @@ FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
 def _forms() -> list[str]:
     from fabricgen.observed.running import InputForm
 
-    return list(InputForm)
+    return [form.value for form in InputForm]
 
 
 @click.command("diff")

@@ -35,7 +35,8 @@ def command(settings: Settings, subject: str | None, value: str | None, show: bo
       fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
     if show:
-        from fabricgen.cli.list_ import KINDS, lines
+        from fabricgen.api.names import KINDS
+        from fabricgen.cli.list_ import lines
 
         write("\n".join(lines(KINDS["codes"]())))
         return 0

@@ -21,7 +21,7 @@ def command(settings: Settings) -> int:
     \b
     Examples:
       fabricgen lsp
-      fabricgen -v lsp
+      fabricgen lsp --verbose
     """
     try:
         from fabricgen.lsp.server import make_server

@@ -59,7 +59,7 @@ def _names(kind: str) -> Iterable[str]:
         from fabricgen.platforms.catalog import switch_names
 
         return switch_names()
-    from fabricgen.cli.list_ import KINDS
+    from fabricgen.api.names import KINDS
 
     return KINDS[kind]()
 

@@ -12,6 +12,7 @@ from tests.conftest import Cli
 COMMANDS = dict(all_commands())
 DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-acme_box4-r0"
 SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
+SERVERS = ("fabricgen lsp",)  # they run until the client ends; tests/lsp talks to one
 PREPARED = (
     "init my-fabric --example quickstart",
     "render my-fabric --output build",
@@ -26,7 +27,7 @@ PREPARED = (
 def test_every_help_has_two_examples_of_its_command(name: str) -> None:
     examples = examples_of(COMMANDS[name])
     assert len(examples) >= 2
-    assert all(example.startswith(f"{name} ") for example in examples)
+    assert all(f"{example} ".startswith(f"{name} ") for example in examples)
     assert len(set(examples)) == len(examples)
 
 
@@ -59,7 +60,10 @@ def run(line: str) -> int:
     return int(stop.value.code or 0)
 
 
-@pytest.mark.parametrize("example", [one for command in COMMANDS.values() for one in examples_of(command)])
+@pytest.mark.parametrize(
+    "example",
+    [one for name, command in COMMANDS.items() if name not in SERVERS for one in examples_of(command)],
+)
 def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shutil.copytree(site, tmp_path / "site"))
     words = shlex.split(example.partition(" > ")[0])[1:]
@@ -67,3 +71,10 @@ def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, m
         shutil.rmtree(words[words.index("--output") + 1] if "--output" in words else words[1], ignore_errors=True)
     done = cli(*words)
     assert done.code == 0, done.out + done.err
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_each_example_of_a_server_parses(name: str) -> None:
+    for example in examples_of(COMMANDS[name]):
+        words = shlex.split(example.removeprefix(name))
+        assert not COMMANDS[name].make_context(name, words).args
