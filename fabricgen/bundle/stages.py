@@ -5,17 +5,20 @@ switch changes, all others are in service, so a change never takes two spines, o
 """
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from fabricgen.bundle.read import ObservedDevice
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import Role
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import ObservedDevice
 
 TIERS: Mapping[str, int] = {Role.LEAF: 1, Role.SPINE: 2, Role.CORE: 3}
 
 Label = tuple[str | int, ...]  # what the members of a stage have in common: ("plane", "compute", "rail", 3)
 
 
-def stage_label(device: ObservedDevice) -> Label:
+def stage_label(device: "ObservedDevice") -> Label:
     """The stage of a switch: its rail; above the rails, its role."""
     wired = device.wired
     if wired is None:
@@ -24,7 +27,7 @@ def stage_label(device: ObservedDevice) -> Label:
     return ("plane", wired.plane, *subplane, *(("rail", wired.rail) if wired.rail is not None else (wired.role,)))
 
 
-def staged(devices: Iterable[ObservedDevice]) -> dict[Label, list[ObservedDevice]]:
+def staged(devices: Iterable["ObservedDevice"]) -> dict[Label, list["ObservedDevice"]]:
     """The devices by stage, in the order of the roll-out."""
     members: dict[Label, list[ObservedDevice]] = {}
     for device in devices:
@@ -37,7 +40,7 @@ def title(label: Label) -> str:
     return " ".join(map(str, label))
 
 
-def _rank(device: ObservedDevice) -> tuple[object, ...]:
+def _rank(device: "ObservedDevice") -> tuple[object, ...]:
     wired = device.wired
     if wired is None:
         return (1,)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabricgen.bundle.device import parse_object
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.handoff.ansible_groups import Stage, is_absent
@@ -19,6 +18,8 @@ def planned_stages(file: Path, devices: Mapping[str, "ObservedDevice"]) -> list[
 
     Raises UnreadableInputError for another file, UsageError for a plan of other switches or one that is not safe.
     """
+    from fabricgen.bundle.device import parse_object  # it reads JSON, which the options do not need
+
     content = parse_object(read_bytes(file), file)
     stages = content.get("rollout")
     if not isinstance(stages, list) or not all(map(_is_stage, stages)):
