@@ -143,3 +143,17 @@ class Pattern(enum.StrEnum):
 
 TRACE = "trace:"  # before the name of a file
 PATTERNS = (*map(str, Pattern), f"{TRACE}FILE")
+
+
+class InputForm(enum.StrEnum):
+    """The form of an input that is compared with a bundle."""
+
+    BUNDLE = "bundle"
+    RUNNING = "running"  # config_db.json files of switches
+    LLDP = "lldp"
+    IBNETDISCOVER = "ibnetdiscover"
+
+    @property
+    def is_cabling(self) -> bool:
+        """Whether the input describes the cabling only."""
+        return self in (InputForm.LLDP, InputForm.IBNETDISCOVER)

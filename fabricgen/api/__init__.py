@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fabricgen.api.packets import PacketSimulation, simulate_packets, simulate_packets_of_scenario
     from fabricgen.api.rendering import FileCounts, Rendering, render
     from fabricgen.api.validation import validate
-    from fabricgen.observed.running import InputForm
+    from fabricgen.vocabulary import InputForm
 
 __all__ = [
     "Check",
@@ -50,7 +50,7 @@ _MODULES = {
     "DeadlockSimulation": "fabricgen.api.deadlock",
     "FailureOptions": "fabricgen.api.deadlock",
     "FileCounts": "fabricgen.api.rendering",
-    "InputForm": "fabricgen.observed.running",
+    "InputForm": "fabricgen.vocabulary",
     "Judgement": "fabricgen.api.judgement",
     "PacketSimulation": "fabricgen.api.packets",
     "Policy": "fabricgen.api.judgement",

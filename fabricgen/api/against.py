@@ -12,8 +12,8 @@ from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import Endpoint, WiredLink, Wiring
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity
-from fabricgen.observed.running import InputForm
 from fabricgen.units import counted
+from fabricgen.vocabulary import InputForm
 
 if TYPE_CHECKING:
     from fabricgen.inventory.model import Inventory

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
-from fabricgen.observed.running import InputForm, form_of
+from fabricgen.observed.running import form_of
+from fabricgen.vocabulary import InputForm
 
 if TYPE_CHECKING:
     from fabricgen.diff.cables import CableDifference

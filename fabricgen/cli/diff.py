@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from fabricgen import __version__
-from fabricgen.cli.names import OneOf
 from fabricgen.cli.output import json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
+from fabricgen.vocabulary import InputForm
 
 if TYPE_CHECKING:
     from fabricgen.diff.cables import CableDifference
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 EXIT_DIFFERENT, EXIT_UNSAFE = 4, 1
 FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
-
-
-def _forms() -> list[str]:
-    from fabricgen.observed.running import InputForm
-
-    return [form.value for form in InputForm]
 
 
 @click.command("diff")
@@ -40,7 +34,7 @@ def _forms() -> list[str]:
 )  # fmt: skip
 @click.option("--exit-code", is_flag=True, help="Exit with 4 if there are differences.")
 @click.option(
-    "--as", "new_form", type=OneOf(_forms),
+    "--as", "new_form", type=click.Choice([form.value for form in InputForm]),
     help="Form of NEW. [default: recognized by its content]",
 )  # fmt: skip
 @click.option(
@@ -74,7 +68,7 @@ def command(
     from fabricgen.api.comparison import diff
     from fabricgen.atomic import write_atomically
     from fabricgen.diff.cables import CableDifference
-    from fabricgen.observed.running import InputForm, form_of
+    from fabricgen.observed.running import form_of
 
     form = InputForm(new_form) if new_form else form_of(new)
     if form.is_cabling and fmt in ("jsonpatch", "plan"):

@@ -16,11 +16,11 @@ from fabricgen.diff.work import Work, Works
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
-from fabricgen.observed.running import InputForm
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.releases import DEFAULT, release_of
 from fabricgen.sonic.tables import ConfigDb, first_non_row
+from fabricgen.vocabulary import InputForm
 
 
 class FileChange(enum.StrEnum):

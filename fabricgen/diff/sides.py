@@ -7,7 +7,8 @@ from pathlib import Path
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.observed.running import InputForm, bundle_files, running_files
+from fabricgen.observed.running import bundle_files, running_files
+from fabricgen.vocabulary import InputForm
 
 # Files that repeat the tables of the switches.
 _DERIVED = ("fabric.json", "sources.json")

@@ -18,7 +18,7 @@ def planned_stages(file: Path, devices: Mapping[str, "ObservedDevice"]) -> list[
 
     Raises UnreadableInputError for another file, UsageError for a plan of other switches or one that is not safe.
     """
-    from fabricgen.bundle.device import parse_object
+    from fabricgen.bundle.device import parse_object  # it reads JSON, which the options do not need
 
     content = parse_object(read_bytes(file), file)
     stages = content.get("rollout")

@@ -1,6 +1,5 @@
 """Running configurations: files DEVICE.json or DEVICE/config_db.json, as `config save` or sonic-cfggen write them."""
 
-import enum
 import re
 from collections.abc import Container, Mapping
 from pathlib import Path
@@ -12,21 +11,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.sonic.canonical import natural_key
-
-
-class InputForm(enum.StrEnum):
-    """The form of an input that is compared with a bundle."""
-
-    BUNDLE = "bundle"
-    RUNNING = "running"  # config_db.json files of switches
-    LLDP = "lldp"
-    IBNETDISCOVER = "ibnetdiscover"
-
-    @property
-    def is_cabling(self) -> bool:
-        """Whether the input describes the cabling only."""
-        return self in (InputForm.LLDP, InputForm.IBNETDISCOVER)
-
+from fabricgen.vocabulary import InputForm
 
 _NODE_GUID = re.compile(rb"^(?:vendid=|(?:switch|ca)guid=0x)", re.MULTILINE)
 BUNDLE_MARKS = ("fabric.json", "manifest.json", "sonic")

@@ -10,10 +10,14 @@ import pytest
 from fabricgen.cli.list_ import KINDS
 from fabricgen.codes import codes
 from fabricgen.design.registry import designs
+from fabricgen.extensions import DESIGNS, FORMATS, HANDOFFS, member_names
+from fabricgen.handoff import handoffs
 from fabricgen.platforms.catalog import host_names, nic_names, switch_names
 from fabricgen.report.formats import formats
 from fabricgen.rules.registry import all_rules
 from fabricgen.simulate.patterns import PATTERNS
+from fabricgen.vocabulary import InputForm
+from tests.cli.examples import all_commands
 from tests.conftest import Cli
 
 EXPECTED = {
@@ -66,6 +70,10 @@ def completed(*words: str) -> list[str]:
         (("simulate", "congestion", "--pattern", "ring"), ["ring-all-reduce"]),
         (("init", "--platform", "dell-z"), ["dell-z9664f", "dell-z9864f"]),
         (("validate", "--format", "sar"), ["sarif"]),
+        (("init", "--design", "dragonfly"), ["dragonfly", "dragonfly-plus"]),
+        (("diff", "--as", "r"), [InputForm.RUNNING]),
+        (("handoff", "c"), ["cabling", "containerlab"]),
+        (("handoff", "ztp", "--by"), ["--by"]),
     ],
 )
 def test_words_are_completed(words: tuple[str, ...], expected: list[str]) -> None:
@@ -107,3 +115,23 @@ def test_help_and_completion_are_fast() -> None:
     command = [sys.executable, "-m", "fabricgen"]
     assert cpu_seconds([*command, "--help"]) < 12 * empty
     assert cpu_seconds(command, **verbs) < 12 * empty
+
+
+ASKED = [f"{name} --" for name, _ in all_commands()] + [
+    "fabricgen init --platform dell", "fabricgen init --design r", "fabricgen validate --format s",
+    "fabricgen handoff a", "fabricgen simulate congestion --pattern r", "fabricgen diff --as r",
+    "fabricgen explain FG6",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ASKED)
+def test_each_option_is_completed_fast(line: str) -> None:
+    asked = {"_FABRICGEN_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    empty = cpu_seconds([sys.executable, "-c", "pass"])
+    assert cpu_seconds([sys.executable, "-m", "fabricgen"], **asked) < 12 * empty
+
+
+def test_names_without_imports_are_those_of_the_registries() -> None:
+    assert sorted(member_names("fabricgen.design", "DESIGN", DESIGNS)) == sorted(designs())
+    assert sorted(member_names("fabricgen.report.formats", "FORMAT", FORMATS)) == sorted(formats())
+    assert sorted(member_names("fabricgen.handoff", "HANDOFF", HANDOFFS)) == sorted(handoffs())
